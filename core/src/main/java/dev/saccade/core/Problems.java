@@ -1,0 +1,53 @@
+package dev.saccade.core;
+
+import com.google.common.collect.ImmutableList;
+import com.google.errorprone.annotations.FormatMethod;
+import com.google.errorprone.annotations.FormatString;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Collects a user's mistakes so that they are reported together, not one a run.
+ *
+ * <p>Not thread-safe.
+ */
+public final class Problems {
+
+    private final List<String> messages = new ArrayList<>();
+
+    /** Adds a mistake: what, where, got, expected, what to do. */
+    @FormatMethod
+    public void add(@FormatString String format, Object... args) {
+        messages.add(String.format(format, args));
+    }
+
+    /** Returns whether none was found. */
+    public boolean isEmpty() {
+        return messages.isEmpty();
+    }
+
+    /** Returns the mistakes in the order in which they were found. */
+    public List<String> messages() {
+        return ImmutableList.copyOf(messages);
+    }
+
+    /**
+     * Throws one {@link SaccadeException} of kind {@code USER} that lists all mistakes, if there
+     * are any.
+     *
+     * @param subject what was looked at, such as a file name; the first line of the message
+     */
+    public void throwIfAny(String subject) {
+        if (messages.size() == 1) {
+            throw SaccadeException.user("%s: %s", subject, messages.get(0));
+        }
+        if (!messages.isEmpty()) {
+            throw SaccadeException.user(
+                    "%s: %d problems%n  - %s",
+                    subject,
+                    messages.size(),
+                    String.join(System.lineSeparator() + "  - ", messages));
+        }
+    }
+}

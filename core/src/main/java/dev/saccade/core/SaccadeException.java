@@ -1,0 +1,66 @@
+package dev.saccade.core;
+
+import com.google.errorprone.annotations.FormatMethod;
+import com.google.errorprone.annotations.FormatString;
+
+/**
+ * What Saccade throws when it cannot go on: whose fault it is, and a message that says what, where,
+ * what was got, what was expected, and what to do.
+ */
+public final class SaccadeException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    /** Whose fault it is; decides the exit code of the command line. */
+    public enum Kind {
+        /** A mistake in a config, a command, a data set or a checkpoint that the user can mend. */
+        USER(2),
+        /** A file or device that could not be read or written. */
+        IO(3),
+        /** A bug in Saccade. */
+        INTERNAL(70);
+
+        private final int exitCode;
+
+        Kind(int exitCode) {
+            this.exitCode = exitCode;
+        }
+
+        /** Returns the exit code of a command that ends with this kind of error. */
+        public int exitCode() {
+            return exitCode;
+        }
+    }
+
+    private final Kind kind;
+
+    private SaccadeException(Kind kind, String message, Throwable cause) {
+        super(message, cause);
+        this.kind = kind;
+    }
+
+    /** Returns a mistake of the user. */
+    @FormatMethod
+    public static SaccadeException user(@FormatString String format, Object... args) {
+        return new SaccadeException(Kind.USER, String.format(format, args), null);
+    }
+
+    /** Returns a failure to read or write something. */
+    @FormatMethod
+    public static SaccadeException io(
+            Throwable cause, @FormatString String format, Object... args) {
+        return new SaccadeException(Kind.IO, String.format(format, args), cause);
+    }
+
+    /** Returns a bug. */
+    @FormatMethod
+    public static SaccadeException internal(
+            Throwable cause, @FormatString String format, Object... args) {
+        return new SaccadeException(Kind.INTERNAL, String.format(format, args), cause);
+    }
+
+    /** Returns whose fault it is. */
+    public Kind kind() {
+        return kind;
+    }
+}

@@ -1,0 +1,43 @@
+package dev.saccade.core;
+
+import java.util.SplittableRandom;
+
+/**
+ * The only source of randomness: a generator that is a function of a seed and of what is drawn for.
+ *
+ * <p>{@code SeededRandom.of(seed, epoch, sampleIndex)} gives the same draws whatever thread asks,
+ * in whatever order, before or after a resume.
+ */
+public final class SeededRandom {
+
+    private SeededRandom() {}
+
+    /**
+     * Returns the generator of a key.
+     *
+     * @param seed the seed of the run
+     * @param key what the draws are for, such as epoch and sample index; its order matters
+     */
+    public static SplittableRandom of(long seed, long... key) {
+        long state = mix(seed + 0x9E3779B97F4A7C15L);
+        for (long part : key) {
+            state = mix(state ^ mix(part + 0x9E3779B97F4A7C15L)) + 0xD1B54A32D192ED03L;
+        }
+        return new SplittableRandom(state);
+    }
+
+    /** Returns the generator of a named thing, such as a parameter. */
+    public static SplittableRandom of(long seed, String name) {
+        long hash = 0xCBF29CE484222325L;
+        for (int i = 0; i < name.length(); i++) {
+            hash = (hash ^ name.charAt(i)) * 0x100000001B3L;
+        }
+        return of(seed, hash);
+    }
+
+    private static long mix(long z) {
+        long x = (z ^ (z >>> 30)) * 0xBF58476D1CE4E5B9L;
+        x = (x ^ (x >>> 27)) * 0x94D049BB133111EBL;
+        return x ^ (x >>> 31);
+    }
+}

@@ -1,0 +1,52 @@
+package dev.saccade.core.nn;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Parameter;
+
+/**
+ * Batch normalisation over {@code [N, H, W]} with running statistics (momentum 0.1, eps 1e-5 in
+ * PyTorch's terms); in inference mode it uses the running statistics.
+ */
+public final class BatchNorm2d extends Layer {
+
+    private static final float EPS = 1e-5f;
+
+    /** DJL counts the share of the old value that stays, PyTorch (0.1) the share that goes. */
+    private static final float MOMENTUM = 0.9f;
+
+    private final Parameter weight;
+    private final Parameter bias;
+    private final Parameter runningMean;
+    private final Parameter runningVar;
+
+    /** Makes a normalisation whose weight starts at 1. */
+    public BatchNorm2d(int channels) {
+        this(channels, WeightInit.ONES);
+    }
+
+    /** Makes a normalisation whose weight starts as given, such as 0 at the end of a residual. */
+    public BatchNorm2d(int channels, WeightInit weightInit) {
+        Shape shape = new Shape(channels);
+        this.weight = parameter("weight", shape, weightInit);
+        this.bias = parameter("bias", shape, WeightInit.ZEROS);
+        this.runningMean = buffer("running_mean", shape, WeightInit.ZEROS);
+        this.runningVar = buffer("running_var", shape, WeightInit.ONES);
+    }
+
+    @Override
+    public NDArray forward(NDArray x) {
+        return x.getNDArrayInternal()
+                .batchNorm(
+                        x,
+                        runningMean.getArray(),
+                        runningVar.getArray(),
+                        weight.getArray(),
+                        bias.getArray(),
+                        -1,
+                        MOMENTUM,
+                        EPS,
+                        isTraining())
+                .singletonOrThrow();
+    }
+}

@@ -1,0 +1,197 @@
+package dev.saccade.core.nn;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.AbstractBaseBlock;
+import ai.djl.nn.BlockList;
+import ai.djl.nn.Parameter;
+import ai.djl.nn.ParameterList;
+import ai.djl.training.ParameterStore;
+import ai.djl.util.PairList;
+
+import dev.saccade.core.SeededRandom;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * A tree of named parameters, buffers and child modules: a DJL block with PyTorch's names and
+ * PyTorch's training mode.
+ *
+ * <p>Parameters live on one device, that of the manager they were initialised with. The mode is
+ * state of the module, so a module that one thread trains must not predict in another.
+ */
+public abstract class Module extends AbstractBaseBlock {
+
+    private final Map<String, Parameter> parameters = new LinkedHashMap<>();
+    private final Map<Parameter, WeightInit> initializers = new LinkedHashMap<>();
+    private final Map<String, Module> children = new LinkedHashMap<>();
+    private boolean training = true;
+
+    /**
+     * Adds a child.
+     *
+     * @param name its name, such as {@code conv1} or, for a member of a list, {@code layer1.0}
+     * @param child the child
+     * @return the child
+     */
+    protected final <M extends Module> M add(String name, M child) {
+        checkArgument(children.put(name, child) == null, "two children named %s", name);
+        return child;
+    }
+
+    /** Adds a parameter that is learned. */
+    protected final Parameter parameter(String name, Shape shape, WeightInit init) {
+        return declare(name, shape, init, Parameter.Type.OTHER, true);
+    }
+
+    /** Adds a buffer: saved with the parameters, never learned. */
+    protected final Parameter buffer(String name, Shape shape, WeightInit init) {
+        return declare(name, shape, init, Parameter.Type.RUNNING_MEAN, false);
+    }
+
+    private Parameter declare(
+            String name, Shape shape, WeightInit init, Parameter.Type type, boolean learned) {
+        Parameter parameter =
+                Parameter.builder()
+                        .setName(name)
+                        .setType(type)
+                        .optShape(shape)
+                        .optRequiresGrad(learned)
+                        .build();
+        checkArgument(parameters.put(name, parameter) == null, "two parameters named %s", name);
+        initializers.put(parameter, init);
+        return parameter;
+    }
+
+    /** Returns whether a parameter is a buffer, such as a running mean. */
+    public static boolean isBuffer(Parameter parameter) {
+        return parameter.getType() == Parameter.Type.RUNNING_MEAN;
+    }
+
+    /**
+     * Returns all parameters and buffers below this module by their dotted names, such as {@code
+     * layer1.0.conv1.weight}, in the order of their declaration.
+     */
+    public final Map<String, Parameter> namedParameters() {
+        Map<String, Parameter> named = new LinkedHashMap<>();
+        collect("", named);
+        return named;
+    }
+
+    private void collect(String prefix, Map<String, Parameter> named) {
+        parameters.forEach((name, parameter) -> named.put(prefix + name, parameter));
+        children.forEach((name, child) -> child.collect(prefix + name + ".", named));
+    }
+
+    /**
+     * Gives every parameter below this module its initial value, a function of the seed and of the
+     * parameter's dotted name alone; parameters that have a value keep it.
+     *
+     * @param manager owns the arrays and gives the device
+     */
+    public final void initialize(NDManager manager, long seed) {
+        initialize(manager, seed, "");
+    }
+
+    private void initialize(NDManager manager, long seed, String prefix) {
+        parameters.forEach(
+                (name, parameter) -> {
+                    parameter.setInitializer(
+                            (owner, shape, type) ->
+                                    initializers
+                                            .get(parameter)
+                                            .create(
+                                                    owner,
+                                                    shape,
+                                                    SeededRandom.of(seed, prefix + name)));
+                    parameter.initialize(manager, DataType.FLOAT32);
+                });
+        children.forEach((name, child) -> child.initialize(manager, seed, prefix + name + "."));
+    }
+
+    /** Stops learning of every parameter below this module. */
+    public final void freeze() {
+        namedParameters().values().stream()
+                .filter(parameter -> !isBuffer(parameter))
+                .forEach(parameter -> parameter.freeze(true));
+    }
+
+    /**
+     * Switches this module and everything below it between training and inference.
+     *
+     * <p>A module that stays in inference mode while it is trained, such as a frozen stage,
+     * overrides this.
+     */
+    public void train(boolean mode) {
+        training = mode;
+        children.values().forEach(child -> child.train(mode));
+    }
+
+    /** Returns whether this module is in training mode, as it is when made. */
+    public final boolean isTraining() {
+        return training;
+    }
+
+    /**
+     * The forward pass through DJL's door, for those who hold this module as a DJL block.
+     *
+     * @param inputs what the typed {@code forward} of the module takes
+     */
+    protected abstract NDList call(NDList inputs);
+
+    @Override
+    protected final NDList forwardInternal(
+            ParameterStore parameterStore,
+            NDList inputs,
+            boolean forTraining,
+            PairList<String, Object> params) {
+        if (forTraining != training) {
+            train(forTraining);
+        }
+        return call(inputs);
+    }
+
+    @Override
+    public final void initialize(NDManager manager, DataType dataType, Shape... inputShapes) {
+        beforeInitialize(inputShapes);
+        initialize(manager, 0);
+    }
+
+    @Override
+    public final boolean isInitialized() {
+        return namedParameters().values().stream().allMatch(Parameter::isInitialized);
+    }
+
+    @Override
+    public final ParameterList getDirectParameters() {
+        ParameterList list = new ParameterList();
+        parameters.forEach(list::add);
+        return list;
+    }
+
+    /** Returns all parameters by dotted names, where DJL's own blocks join them by underscores. */
+    @Override
+    public final ParameterList getParameters() {
+        ParameterList list = new ParameterList();
+        namedParameters().forEach(list::add);
+        return list;
+    }
+
+    @Override
+    public final BlockList getChildren() {
+        BlockList list = new BlockList();
+        children.forEach(list::add);
+        return list;
+    }
+
+    @Override
+    public final Shape[] getOutputShapes(Shape[] inputShapes) {
+        throw new UnsupportedOperationException(
+                "Saccade modules learn no shapes from inputs; run forward and look");
+    }
+}

@@ -1,0 +1,71 @@
+package dev.saccade.core.nn;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+
+import java.util.Arrays;
+import java.util.SplittableRandom;
+
+/** How a parameter gets its first values. */
+@FunctionalInterface
+public interface WeightInit {
+
+    /** All values 0. */
+    WeightInit ZEROS = constant(0);
+
+    /** All values 1. */
+    WeightInit ONES = constant(1);
+
+    /**
+     * Fills the values of a parameter.
+     *
+     * @param values row-major values of {@code shape}
+     * @param shape {@code [out, in, ...]} of a weight
+     * @param random the generator of this parameter
+     */
+    void fill(float[] values, Shape shape, SplittableRandom random);
+
+    /** Returns a new array with initial values. */
+    default NDArray create(NDManager manager, Shape shape, SplittableRandom random) {
+        float[] values = new float[Math.toIntExact(shape.size())];
+        fill(values, shape, random);
+        return manager.create(values, shape);
+    }
+
+    /** All values {@code value}. */
+    static WeightInit constant(float value) {
+        return (values, shape, random) -> Arrays.fill(values, value);
+    }
+
+    /** Normal with mean 0. */
+    static WeightInit normal(double std) {
+        return (values, shape, random) -> {
+            for (int i = 0; i < values.length; i++) {
+                values[i] = (float) (random.nextGaussian() * std);
+            }
+        };
+    }
+
+    /** He et al. 2015: normal with variance {@code 2 / fan_out}, as PyTorch computes the fan. */
+    static WeightInit kaimingNormal() {
+        return (values, shape, random) ->
+                normal(Math.sqrt(2.0 / (shape.get(0) * receptiveField(shape))))
+                        .fill(values, shape, random);
+    }
+
+    /** Glorot and Bengio 2010: uniform with bound {@code sqrt(6 / (fan_in + fan_out))}. */
+    static WeightInit xavierUniform() {
+        return (values, shape, random) -> {
+            long fans = (shape.get(0) + shape.get(1)) * receptiveField(shape);
+            double bound = Math.sqrt(6.0 / fans);
+            for (int i = 0; i < values.length; i++) {
+                values[i] = (float) (random.nextDouble() * 2 * bound - bound);
+            }
+        };
+    }
+
+    private static long receptiveField(Shape shape) {
+        return shape.slice(2).size();
+    }
+}

@@ -1,0 +1,44 @@
+package dev.saccade.core.parts;
+
+import dev.saccade.core.nn.Module;
+import dev.saccade.core.structures.FeaturePyramid;
+import dev.saccade.core.structures.ImageInfo;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Losses;
+
+import java.util.List;
+
+/** Turns a pyramid into losses or into objects. */
+public abstract class DetectionHead extends Module {
+
+    /** The hyper-parameters of a head, and what builds it. */
+    public interface Config extends PartConfig {
+
+        /**
+         * Returns a head without weights.
+         *
+         * @param features the levels it will be given
+         * @param numClasses number of classes, background not counted
+         */
+        DetectionHead build(List<FeatureInfo> features, int numClasses);
+    }
+
+    /**
+     * Returns the training losses of a batch.
+     *
+     * @param features the pyramid of the batch
+     * @param images what happened to each image
+     * @param targets boxes (in the coordinates of the network input) and labels of each image;
+     *     images without objects are background
+     */
+    public abstract Losses losses(
+            FeaturePyramid features, List<ImageInfo> images, List<Instances> targets);
+
+    /**
+     * Returns the objects of each image, in the coordinates of the original image.
+     *
+     * @param features the pyramid of the batch
+     * @param images what happened to each image
+     */
+    public abstract List<Instances> predict(FeaturePyramid features, List<ImageInfo> images);
+}

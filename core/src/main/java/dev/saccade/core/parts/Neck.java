@@ -1,0 +1,34 @@
+package dev.saccade.core.parts;
+
+import ai.djl.ndarray.NDList;
+
+import dev.saccade.core.nn.Module;
+import dev.saccade.core.structures.FeaturePyramid;
+
+import java.util.List;
+
+/** Turns a pyramid into another one, mixing its levels. */
+public abstract class Neck extends Module {
+
+    /** The hyper-parameters of a neck, and what builds it. */
+    public interface Config extends PartConfig {
+
+        /**
+         * Returns a neck without weights.
+         *
+         * @param features the levels it will be given
+         */
+        Neck build(List<FeatureInfo> features);
+    }
+
+    /** Returns the levels of {@link #features()} from those the neck was built for. */
+    public abstract FeaturePyramid forward(FeaturePyramid features);
+
+    /** Returns channels and stride of every level that comes out, from fine to coarse. */
+    public abstract List<FeatureInfo> features();
+
+    @Override
+    protected final NDList call(NDList inputs) {
+        return new NDList(forward(new FeaturePyramid(inputs)).levels());
+    }
+}

@@ -1,0 +1,30 @@
+package dev.saccade.core.structures;
+
+/**
+ * What happened to an image on its way into a batch; four facts that are easily mixed up.
+ *
+ * @param id the image id of the data set; 0 for a loose file
+ * @param file the file the image came from, for messages
+ * @param original the size of the decoded image ({@code ori_shape})
+ * @param size the size after resizing and cropping, before padding ({@code img_shape})
+ * @param padded the size after the padding of this image alone ({@code pad_shape}); the batch may
+ *     be larger
+ * @param scaleX new width over old width of the last resize, float32
+ * @param scaleY new height over old height of the last resize, float32
+ * @param flipped whether the image is mirrored left to right
+ */
+public record ImageInfo(
+        long id,
+        String file,
+        Size original,
+        Size size,
+        Size padded,
+        float scaleX,
+        float scaleY,
+        boolean flipped) {
+
+    /** Returns the description of an image that is fed as it is. */
+    public static ImageInfo of(Size size) {
+        return new ImageInfo(0, "", size, size, size, 1, 1, false);
+    }
+}

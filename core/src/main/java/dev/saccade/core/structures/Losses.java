@@ -1,0 +1,33 @@
+package dev.saccade.core.structures;
+
+import static com.google.common.base.Preconditions.checkState;
+
+import ai.djl.ndarray.NDArray;
+
+import com.google.common.collect.ImmutableMap;
+
+import java.util.Map;
+
+/**
+ * The loss terms of one training step; every head gives all its terms for every batch, 0 where
+ * there is nothing to learn.
+ *
+ * @param terms scalars by name, in the order of the head
+ */
+public record Losses(Map<String, NDArray> terms) {
+
+    /** Keeps a copy of the terms. */
+    public Losses {
+        terms = ImmutableMap.copyOf(terms);
+        checkState(!terms.isEmpty(), "a head must give at least one loss term");
+    }
+
+    /** Returns the sum of all terms, a scalar to go backward from. */
+    public NDArray total() {
+        NDArray total = null;
+        for (NDArray term : terms.values()) {
+            total = total == null ? term : total.add(term);
+        }
+        return total;
+    }
+}

@@ -1,0 +1,2 @@
+/** Configs to models, and checkpoints. */
+package dev.saccade.models;

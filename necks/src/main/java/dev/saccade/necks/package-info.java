@@ -1,0 +1,2 @@
+/** Feature pyramids to feature pyramids. */
+package dev.saccade.necks;

@@ -1,0 +1,2 @@
+/** The training loop and what hangs on it. */
+package dev.saccade.train;
