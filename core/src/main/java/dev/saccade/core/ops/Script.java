@@ -34,7 +34,7 @@ public final class Script {
     private static final byte[] OBJECT =
             HexFormat.of()
                     .parseHex(
-                            "8002635f5f746f7263685f5f0a4d0a7100297d28580800000074726169"
+                            "8002635f5f746f7263685f5f0a4d0a710029817d28580800000074726169"
                                     + "6e696e67710188756271022e");
 
     /** An empty pickled tuple. */
@@ -94,7 +94,7 @@ public final class Script {
     /**
      * Runs a script whose parameters are all of type {@code List[Tensor]}.
      *
-     * @param lists the members of each list, none of them empty
+     * @param lists the members of each list: at least one, and no array in two places
      */
     public NDList runLists(List<List<NDArray>> lists) {
         PLAIN_EXECUTOR.get();
