@@ -1,0 +1,44 @@
+package dev.saccade.datasets;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.parts.PartConfig;
+
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * Labelled photographs in a fixed order.
+ *
+ * <p>Safe for use by many threads. Reading pixels is left to {@link ImageReader}.
+ */
+public interface Dataset {
+
+    /** Where a data set lies and how it is read, and what opens it. */
+    interface Config extends PartConfig {
+
+        /**
+         * Returns the data set.
+         *
+         * @param root the folder that relative paths of this config start from
+         * @throws SaccadeException if the files are missing or faulty; names file and place
+         */
+        Dataset open(Path root);
+    }
+
+    /** Returns the names of the classes; the label of a class is its position. */
+    List<String> classes();
+
+    /** Returns the id by which result files name a class; {@code label + 1} unless overridden. */
+    default long categoryId(int label) {
+        return label + 1L;
+    }
+
+    /** Returns the number of photographs. */
+    int size();
+
+    /** Returns photograph {@code index}, from 0. */
+    Photo photo(int index);
+
+    /** Returns the annotations of photograph {@code index} in the order of the file, maybe none. */
+    List<Annotation> annotations(int index);
+}
