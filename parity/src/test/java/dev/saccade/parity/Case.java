@@ -1,0 +1,143 @@
+package dev.saccade.parity;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * A folder of recorded numbers. It remembers which keys and arrays were used: a case in which
+ * something was never looked at does not pass.
+ */
+final class Case implements AutoCloseable {
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private final Path folder;
+    private final Settings settings;
+    private final Map<String, NumpyArray> arrays;
+    private final Set<String> unused;
+    private final NDManager manager = NDManager.newBaseManager();
+    private double worst;
+    private String worstArray = "all exact";
+
+    private Case(Path folder, Settings settings, Map<String, NumpyArray> arrays) {
+        this.folder = folder;
+        this.settings = settings;
+        this.arrays = arrays;
+        this.unused = new TreeSet<>(arrays.keySet());
+    }
+
+    /** Reads {@code case.json} and, where there is one, {@code io.npz}. */
+    static Case open(Path folder) {
+        Settings settings = new Settings("case.json", json(folder.resolve("case.json")));
+        settings.describes("source", "note", "tolerance", "arrays", "seed", "files");
+        return new Case(folder, settings, Npz.readIfPresent(folder.resolve("io.npz")));
+    }
+
+    private static JsonNode json(Path file) {
+        try {
+            return JSON.readTree(file.toFile());
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot read " + file, e);
+        }
+    }
+
+    String kind() {
+        return settings.text("kind");
+    }
+
+    Settings settings() {
+        return settings;
+    }
+
+    /** Returns the hyper-parameters, the key {@code config}. */
+    Settings config() {
+        return settings.object("config");
+    }
+
+    /** Returns a file of the folder. */
+    Path file(String name) {
+        return folder.resolve(name);
+    }
+
+    /** Returns the JSON of another file of the folder. */
+    JsonNode jsonFile(String name) {
+        return json(file(name));
+    }
+
+    boolean has(String array) {
+        return arrays.containsKey(array);
+    }
+
+    /** Returns the names of arrays that begin with a prefix, in alphabetical order. */
+    Set<String> names(String prefix) {
+        Set<String> names = new TreeSet<>(arrays.keySet());
+        names.removeIf(name -> !name.startsWith(prefix));
+        return names;
+    }
+
+    /** Returns an array and counts it as used. */
+    NumpyArray array(String name) {
+        if (!has(name)) {
+            throw new AssertionError("io.npz has no " + name);
+        }
+        unused.remove(name);
+        return arrays.get(name);
+    }
+
+    /** Returns an array as a float32 tensor that lives until the case is closed. */
+    NDArray tensor(String name) {
+        return array(name).tensor(manager);
+    }
+
+    /** Owns what lives until the case is closed. */
+    NDManager manager() {
+        return manager;
+    }
+
+    /** Fails unless numbers agree with the recorded ones of this name. */
+    void compare(String name, NumpyArray actual, Tolerance tolerance) {
+        compare(name, array(name), actual, tolerance);
+    }
+
+    /** Fails unless a tensor agrees with the recorded one of this name. */
+    void compare(String name, NDArray actual, Tolerance tolerance) {
+        compare(name, NumpyArray.of(actual), tolerance);
+    }
+
+    /** Fails unless numbers agree with recorded ones that need not be in {@code io.npz}. */
+    void compare(String name, NumpyArray expected, NumpyArray actual, Tolerance tolerance) {
+        double deviation = tolerance.check(name, expected, actual);
+        if (deviation > worst) {
+            worst = deviation;
+            worstArray = name;
+        }
+    }
+
+    /** Returns the largest deviation of all comparisons as a part of what was allowed. */
+    String worst() {
+        return worst == 0 ? worstArray : "%.4f of tolerance at %s".formatted(worst, worstArray);
+    }
+
+    /** Aborts on a key, and fails on an array, that nobody looked at. */
+    void checkAllUsed() {
+        settings.checkAllRead();
+        if (!unused.isEmpty()) {
+            throw new AssertionError("recorded but never looked at: " + unused);
+        }
+    }
+
+    @Override
+    public void close() {
+        manager.close();
+    }
+}

@@ -1,0 +1,163 @@
+package dev.saccade.parity;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.opentest4j.TestAbortedException;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
+
+/** That a case which was not really checked cannot pass. */
+class HarnessTest {
+
+    private static final Tolerance LOOSE = Tolerance.ofMax(1e-3);
+
+    @TempDir Path folder;
+
+    private Case write(String json, byte[]... arrays) throws IOException {
+        Files.writeString(folder.resolve("case.json"), json);
+        if (arrays.length > 0) {
+            try (ZipOutputStream zip =
+                    new ZipOutputStream(Files.newOutputStream(folder.resolve("io.npz")))) {
+                for (int i = 0; i < arrays.length; i++) {
+                    zip.putNextEntry(new ZipEntry("a" + i + ".npy"));
+                    zip.write(arrays[i]);
+                }
+            }
+        }
+        return Case.open(folder);
+    }
+
+    /** An array as numpy writes it, big-endian magic and all. */
+    private static byte[] npy(String type, boolean fortran, String shape, byte[] data) {
+        String header =
+                "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }\n"
+                        .formatted(type, fortran ? "True" : "False", shape);
+        return ByteBuffer.allocate(10 + header.length() + data.length)
+                .put(new byte[] {(byte) 0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0})
+                .put((byte) header.length())
+                .put((byte) 0)
+                .put(header.getBytes(StandardCharsets.US_ASCII))
+                .put(data)
+                .array();
+    }
+
+    private static byte[] floats(float... values) {
+        ByteBuffer data = ByteBuffer.allocate(4 * values.length).order(ByteOrder.LITTLE_ENDIAN);
+        for (float value : values) {
+            data.putFloat(value);
+        }
+        return data.array();
+    }
+
+    @Test
+    void readsEveryTypeAndOrder() throws IOException {
+        byte[] longs = ByteBuffer.allocate(16).putLong(-3).putLong(1L << 40).array();
+        byte[] bytes = {(byte) 200, 1};
+        try (Case recorded =
+                write(
+                        "{}",
+                        npy("<f4", false, "(2, 3)", floats(1, 2, 3, 4, 5, 6)),
+                        npy("<f4", true, "(2, 3)", floats(1, 4, 2, 5, 3, 6)),
+                        npy(">i8", false, "(2,)", longs),
+                        npy("|u1", false, "(1, 2)", bytes),
+                        npy("<f4", false, "()", floats(7)))) {
+            double[] rowMajor = {1, 2, 3, 4, 5, 6};
+            assertArrayEquals(rowMajor, recorded.array("a0").values());
+            assertArrayEquals(rowMajor, recorded.array("a1").values());
+            assertArrayEquals(new double[] {-3, 1L << 40}, recorded.array("a2").values());
+            assertArrayEquals(new double[] {200, 1}, recorded.array("a3").values());
+            assertArrayEquals(new double[] {7}, recorded.array("a4").values());
+            assertEquals("[1, 2]", recorded.array("a0").position(5));
+        }
+    }
+
+    @Test
+    void truncatedArrayIsRefused() {
+        assertThrows(
+                RuntimeException.class,
+                () -> write("{}", npy("<f4", false, "(3,)", floats(1, 2))).close());
+        assertThrows(
+                RuntimeException.class,
+                () -> write("{}", npy("<f4", false, "(1,)", floats(1, 2))).close());
+    }
+
+    @Test
+    void unknownKindIsSkipped() throws IOException {
+        try (Case recorded = write("{\"kind\": \"telepathy\"}")) {
+            TestAbortedException skipped =
+                    assertThrows(TestAbortedException.class, () -> Kinds.run(recorded));
+            assertTrue(skipped.getMessage().contains("telepathy"), skipped.getMessage());
+        }
+    }
+
+    @Test
+    void unreadKeySkipsAndUnreadArrayFails() throws IOException {
+        String json = "{\"kind\": \"k\", \"config\": [{\"a\": 1}, {\"a\": 2, \"b\": null}]}";
+        try (Case recorded = write(json, npy("<f4", false, "(1,)", floats(1)))) {
+            assertEquals("k", recorded.kind());
+            for (Settings settings : recorded.settings().objects("config")) {
+                settings.integer("a");
+            }
+            TestAbortedException skipped =
+                    assertThrows(TestAbortedException.class, recorded::checkAllUsed);
+            assertTrue(skipped.getMessage().contains("config[1]"), skipped.getMessage());
+
+            recorded.settings().objects("config").get(1).has("b");
+            assertThrows(AssertionError.class, recorded::checkAllUsed);
+            recorded.array("a0");
+            recorded.checkAllUsed();
+        }
+    }
+
+    @Test
+    void deviationIsFoundAndNamed() throws IOException {
+        try (Case recorded = write("{}", npy("<f4", false, "(2, 2)", floats(100, 1, 0, -1)))) {
+            NumpyArray close = NumpyArray.of(100.1, 1, 0.05, -1).reshape(2, 2);
+            recorded.compare("a0", close, LOOSE);
+            assertEquals("0.5000 of tolerance at a0", recorded.worst());
+
+            for (double wrong : List.of(0.2, Double.NaN, Double.POSITIVE_INFINITY)) {
+                NumpyArray far = NumpyArray.of(100, 1, wrong, -1).reshape(2, 2);
+                AssertionError error =
+                        assertThrows(
+                                AssertionError.class, () -> recorded.compare("a0", far, LOOSE));
+                assertTrue(error.getMessage().contains("worst at [1, 0]"), error.getMessage());
+            }
+            assertThrows(
+                    AssertionError.class, () -> recorded.compare("a0", close.reshape(4), LOOSE));
+        }
+    }
+
+    @Test
+    void statedToleranceIsUnderstood() {
+        assertEquals(
+                new Tolerance(0, 1e-4, 1e-4),
+                Tolerance.parse("with atol = 1e-4*max_abs(array), rtol = 1e-4 should hold"));
+        assertEquals(new Tolerance(0, 2e-3, 1e-3), Tolerance.parse("atol 2e-3*max_abs, rtol 1e-3"));
+        assertThrows(IllegalArgumentException.class, () -> Tolerance.parse("close enough"));
+    }
+
+    @Test
+    void folderWithoutCasesFails() throws IOException {
+        assertThrows(AssertionError.class, () -> Fixtures.cases(folder));
+        assertThrows(AssertionError.class, () -> Fixtures.cases(folder.resolve("nowhere")));
+
+        Path nested = Files.createDirectories(folder.resolve("a/b"));
+        Files.writeString(nested.resolve("case.json"), "{}");
+        assertEquals(List.of(nested), Fixtures.cases(folder));
+        assertEquals("a/b", Fixtures.name(folder, nested));
+    }
+}

@@ -1,0 +1,110 @@
+package dev.saccade.parity;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+
+import java.util.Arrays;
+
+/**
+ * A recorded array in row-major order. Every number is held as a double, which represents float32,
+ * uint8, bool and the recorded int64 exactly.
+ */
+final class NumpyArray {
+
+    private final long[] shape;
+    private final double[] values;
+
+    /**
+     * Holds an array.
+     *
+     * @param shape its dimensions; none for a scalar
+     * @param values as many numbers as the shape has elements
+     */
+    NumpyArray(long[] shape, double[] values) {
+        this.shape = shape;
+        this.values = values;
+    }
+
+    static NumpyArray of(NDArray array) {
+        NDArray doubles = array.toType(DataType.FLOAT64, false);
+        return new NumpyArray(array.getShape().getShape(), doubles.toDoubleArray());
+    }
+
+    static NumpyArray of(double... values) {
+        return new NumpyArray(new long[] {values.length}, values);
+    }
+
+    static NumpyArray of(float... values) {
+        double[] doubles = new double[values.length];
+        Arrays.setAll(doubles, i -> values[i]);
+        return of(doubles);
+    }
+
+    static NumpyArray of(int... values) {
+        return of(Arrays.stream(values).asDoubleStream().toArray());
+    }
+
+    long[] shape() {
+        return shape;
+    }
+
+    double[] values() {
+        return values;
+    }
+
+    int size() {
+        return values.length;
+    }
+
+    /** Returns dimension {@code axis}. */
+    int size(int axis) {
+        return Math.toIntExact(shape[axis]);
+    }
+
+    /** Returns the same numbers under other dimensions. */
+    NumpyArray reshape(long... dimensions) {
+        return new NumpyArray(dimensions, values);
+    }
+
+    float[] floats() {
+        float[] floats = new float[values.length];
+        for (int i = 0; i < floats.length; i++) {
+            floats[i] = (float) values[i];
+        }
+        return floats;
+    }
+
+    int[] ints() {
+        return Arrays.stream(values).mapToInt(value -> (int) value).toArray();
+    }
+
+    byte[] bytes() {
+        byte[] bytes = new byte[values.length];
+        for (int i = 0; i < bytes.length; i++) {
+            bytes[i] = (byte) values[i];
+        }
+        return bytes;
+    }
+
+    /** Returns a float32 tensor of this shape. */
+    NDArray tensor(NDManager manager) {
+        return manager.create(floats(), new Shape(shape));
+    }
+
+    double maxAbs() {
+        return Arrays.stream(values).map(Math::abs).max().orElse(0);
+    }
+
+    /** Returns where element {@code i} stands, such as {@code [1, 0, 7]}. */
+    String position(int i) {
+        long[] index = new long[shape.length];
+        long rest = i;
+        for (int axis = shape.length - 1; axis >= 0; axis--) {
+            index[axis] = rest % shape[axis];
+            rest /= shape[axis];
+        }
+        return Arrays.toString(index);
+    }
+}
