@@ -1,0 +1,173 @@
+package dev.saccade.datasets;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import com.google.common.primitives.ImmutableLongArray;
+
+import dev.saccade.core.Problems;
+import dev.saccade.core.SaccadeException;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Photographs labelled in a COCO annotation file ({@code instances_*.json}).
+ *
+ * <p>Photographs come in the order of the file, not of their ids; so do the annotations of each.
+ */
+public final class CocoDataset implements Dataset {
+
+    private static final Logger log = LoggerFactory.getLogger(CocoDataset.class);
+    private static final int MOST_SHOWN = 20;
+    private static final int UNWANTED = -1;
+
+    private final CocoColumns columns;
+    private final ImmutableList<Path> files;
+    private final ImmutableMap<Long, Integer> labels;
+    private final ImmutableList<String> classes;
+    private final ImmutableLongArray categoryIds;
+    private final int[] firstRow;
+    private final int[] rows;
+
+    /**
+     * Where a COCO data set lies.
+     *
+     * @param annotations the JSON file, relative to the root of the data
+     * @param images the folder that {@code file_name} starts from, relative to the root
+     * @param classes the wanted classes; all categories of the file if empty. Labels follow the
+     *     order of the categories in the file either way, as in mmdetection
+     */
+    public record Config(String annotations, String images, List<String> classes)
+            implements Dataset.Config {
+
+        /** The training part of COCO 2017. */
+        public Config() {
+            this("annotations/instances_train2017.json", "train2017", List.of());
+        }
+
+        /** Keeps a copy of the list. */
+        public Config {
+            classes = List.copyOf(classes);
+        }
+
+        @Override
+        public String type() {
+            return "coco";
+        }
+
+        @Override
+        public CocoDataset open(Path root) {
+            return CocoDataset.open(root.resolve(annotations), root.resolve(images), classes);
+        }
+    }
+
+    private CocoDataset(CocoColumns columns, List<Path> files, List<String> wanted) {
+        this.columns = columns;
+        this.files = ImmutableList.copyOf(files);
+        ImmutableMap.Builder<Long, Integer> labelOf = ImmutableMap.builder();
+        ImmutableList.Builder<String> names = ImmutableList.builder();
+        ImmutableLongArray.Builder ids = ImmutableLongArray.builder();
+        int label = 0;
+        for (int i = 0; i < columns.categoryNames().size(); i++) {
+            if (wanted.isEmpty() || wanted.contains(columns.categoryNames().get(i))) {
+                labelOf.put(columns.categoryIds().get(i), label++);
+                names.add(columns.categoryNames().get(i));
+                ids.add(columns.categoryIds().get(i));
+            }
+        }
+        this.labels = labelOf.buildOrThrow();
+        this.classes = names.build();
+        this.categoryIds = ids.build();
+        this.firstRow = new int[columns.imageIds().length() + 1];
+        this.rows = new int[columns.annotationIds().length()];
+        groupByImage();
+    }
+
+    /** Sorts the rows by image, keeping their order within one (a counting sort). */
+    private void groupByImage() {
+        Map<Long, Integer> imageOf = columns.imagesById();
+        int[] imageOfRow = new int[rows.length];
+        for (int row = 0; row < rows.length; row++) {
+            imageOfRow[row] = imageOf.get(columns.annotationImageIds().get(row));
+            firstRow[imageOfRow[row] + 1]++;
+        }
+        for (int i = 1; i < firstRow.length; i++) {
+            firstRow[i] += firstRow[i - 1];
+        }
+        int[] next = firstRow.clone();
+        for (int row = 0; row < rows.length; row++) {
+            rows[next[imageOfRow[row]]++] = row;
+        }
+    }
+
+    /**
+     * Returns the data set of an annotation file.
+     *
+     * @param images the folder that {@code file_name} starts from and may not leave
+     * @param classes the wanted classes; all if empty
+     * @throws SaccadeException if the file is faulty; lists the first faults with their places
+     */
+    public static CocoDataset open(Path annotations, Path images, List<String> classes) {
+        List<Finding> findings = new ArrayList<>();
+        CocoColumns columns = CocoReader.read(annotations, findings::add);
+        CocoReferences references = new CocoReferences(columns, annotations.toString(), images);
+        references.check(findings::add);
+        Problems problems = new Problems();
+        findings.stream().limit(MOST_SHOWN).forEach(finding -> problems.add("%s", finding));
+        if (findings.size() > MOST_SHOWN) {
+            problems.add(
+                    "and %d more; `saccade check` lists them all", findings.size() - MOST_SHOWN);
+        }
+        List<String> names = columns.categoryNames();
+        for (String name : classes) {
+            if (!names.contains(name)) {
+                problems.add("class \"%s\" is not among its categories %s", name, names);
+            }
+        }
+        problems.throwIfAny(annotations.toString());
+        CocoDataset dataset = new CocoDataset(columns, references.files(), classes);
+        if (!classes.isEmpty() && !dataset.classes().equals(classes)) {
+            log.warn(
+                    "labels follow the order of the categories in the file, not of the config"
+                            + " file={} classes={}",
+                    annotations,
+                    dataset.classes());
+        }
+        return dataset;
+    }
+
+    @Override
+    public List<String> classes() {
+        return classes;
+    }
+
+    @Override
+    public long categoryId(int label) {
+        return categoryIds.get(label);
+    }
+
+    @Override
+    public int size() {
+        return files.size();
+    }
+
+    @Override
+    public Photo photo(int index) {
+        return new Photo(columns.imageIds().get(index), files.get(index), columns.imageSize(index));
+    }
+
+    @Override
+    public List<Annotation> annotations(int index) {
+        ImmutableList.Builder<Annotation> annotations = ImmutableList.builder();
+        for (int k = firstRow[index]; k < firstRow[index + 1]; k++) {
+            long category = columns.annotationCategoryIds().get(rows[k]);
+            annotations.add(columns.annotation(rows[k], labels.getOrDefault(category, UNWANTED)));
+        }
+        return annotations.build();
+    }
+}

@@ -1,0 +1,349 @@
+package dev.saccade.datasets;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonLocation;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.StreamReadConstraints;
+import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.core.json.JsonReadFeature;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.Size;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/**
+ * Reads a COCO annotation file in one streaming pass.
+ *
+ * <p>Values of the wrong kind are findings, and reading goes on; only text that is no JSON stops
+ * it.
+ */
+final class CocoReader {
+
+    // Bounds what a hostile file can make the parser allocate; far above what real ones hold.
+    private static final StreamReadConstraints LIMITS =
+            StreamReadConstraints.builder()
+                    .maxNestingDepth(64)
+                    .maxNumberLength(100)
+                    .maxNameLength(1_000)
+                    .maxStringLength(20_000_000)
+                    .build();
+
+    // Python writes NaN and Infinity into JSON, so they must be read to be reported.
+    private static final JsonFactory FACTORY =
+            JsonFactory.builder()
+                    .streamReadConstraints(LIMITS)
+                    .enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS)
+                    .enable(StreamReadFeature.USE_FAST_DOUBLE_PARSER)
+                    .build();
+
+    private final String file;
+    private final JsonParser parser;
+    private final Consumer<Finding> findings;
+    private final CocoColumns.Builder columns = new CocoColumns.Builder();
+    private double[] numbers = new double[64];
+
+    private CocoReader(String file, JsonParser parser, Consumer<Finding> findings) {
+        this.file = file;
+        this.parser = parser;
+        this.findings = findings;
+    }
+
+    /**
+     * Returns the content of an annotation file.
+     *
+     * @param findings told of every value that is missing or of the wrong kind
+     * @throws SaccadeException if there is no such file, or it is no JSON; names line and column
+     */
+    static CocoColumns read(Path file, Consumer<Finding> findings) {
+        try (InputStream stream = Files.newInputStream(file);
+                JsonParser parser = FACTORY.createParser(stream)) {
+            return new CocoReader(file.toString(), parser, findings).readFile();
+        } catch (NoSuchFileException e) {
+            throw SaccadeException.user("%s: no such annotation file", file);
+        } catch (JsonProcessingException e) {
+            JsonLocation location = e.getLocation();
+            throw SaccadeException.user(
+                    "%s:%d:%d: no valid JSON: %s",
+                    file,
+                    location == null ? 1 : location.getLineNr(),
+                    location == null ? 1 : location.getColumnNr(),
+                    e.getOriginalMessage());
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be read: %s", file, e.getMessage());
+        }
+    }
+
+    private CocoColumns readFile() throws IOException {
+        if (parser.nextToken() != JsonToken.START_OBJECT) {
+            throw SaccadeException.user(
+                    "%s: a COCO file is an object with images, annotations and categories, got %s",
+                    file, parser.currentToken() == null ? "nothing" : parser.currentToken());
+        }
+        Set<String> sections = new HashSet<>();
+        while (parser.nextToken() == JsonToken.FIELD_NAME) {
+            String section = parser.currentName();
+            parser.nextToken();
+            sections.add(section);
+            switch (section) {
+                case "images" -> readArray(section, this::readImage);
+                case "annotations" -> readArray(section, this::readAnnotation);
+                case "categories" -> readArray(section, this::readCategory);
+                default -> parser.skipChildren();
+            }
+        }
+        for (String section : new String[] {"images", "annotations", "categories"}) {
+            if (!sections.contains(section)) {
+                findings.accept(Finding.error(file, "", "has no \"" + section + "\""));
+            }
+        }
+        if (parser.nextToken() != null) {
+            wrong("the end of the file");
+        }
+        return columns.build();
+    }
+
+    private interface ElementReader {
+        void read() throws IOException;
+    }
+
+    private void readArray(String section, ElementReader element) throws IOException {
+        if (!parser.isExpectedStartArrayToken()) {
+            wrong("\"" + section + "\" to be an array");
+            return;
+        }
+        while (parser.nextToken() != JsonToken.END_ARRAY) {
+            if (parser.isExpectedStartObjectToken()) {
+                element.read();
+            } else {
+                wrong("an object in \"" + section + "\"");
+            }
+        }
+    }
+
+    private void readImage() throws IOException {
+        JsonLocation start = parser.currentTokenLocation();
+        double id = Double.NaN;
+        String name = "";
+        double width = Double.NaN;
+        double height = Double.NaN;
+        while (parser.nextToken() == JsonToken.FIELD_NAME) {
+            String key = parser.currentName();
+            parser.nextToken();
+            switch (key) {
+                case "id" -> id = integer();
+                case "file_name" -> name = text();
+                case "width" -> width = integer();
+                case "height" -> height = integer();
+                default -> parser.skipChildren();
+            }
+        }
+        if (Double.isNaN(id) || name.isEmpty() || !(width > 0) || !(height > 0)) {
+            report(start, "image lacks a usable id, file_name, width or height");
+            return;
+        }
+        columns.imageIds.add((long) id);
+        columns.fileNames.add(name);
+        columns.imageSizes.add((int) height);
+        columns.imageSizes.add((int) width);
+    }
+
+    private void readCategory() throws IOException {
+        JsonLocation start = parser.currentTokenLocation();
+        double id = Double.NaN;
+        String name = "";
+        while (parser.nextToken() == JsonToken.FIELD_NAME) {
+            String key = parser.currentName();
+            parser.nextToken();
+            switch (key) {
+                case "id" -> id = integer();
+                case "name" -> name = text();
+                default -> parser.skipChildren();
+            }
+        }
+        if (Double.isNaN(id) || name.isEmpty()) {
+            report(start, "category lacks a usable id or name");
+            return;
+        }
+        columns.categoryIds.add((long) id);
+        columns.categoryNames.add(name);
+    }
+
+    private void readAnnotation() throws IOException {
+        JsonLocation start = parser.currentTokenLocation();
+        double id = Double.NaN;
+        double imageId = Double.NaN;
+        double categoryId = Double.NaN;
+        double area = Double.NaN;
+        double[] box = {Double.NaN, Double.NaN, Double.NaN, Double.NaN};
+        int flags = 0;
+        int outline = SegmentationPool.NONE;
+        while (parser.nextToken() == JsonToken.FIELD_NAME) {
+            String key = parser.currentName();
+            parser.nextToken();
+            switch (key) {
+                case "id" -> id = integer();
+                case "image_id" -> imageId = integer();
+                case "category_id" -> categoryId = integer();
+                case "area" -> area = number();
+                case "bbox" -> readBox(box);
+                case "iscrowd" -> flags |= truthy() ? CocoColumns.CROWD : 0;
+                case "ignore" -> flags |= truthy() ? CocoColumns.IGNORE : 0;
+                case "segmentation" -> outline = readSegmentation();
+                default -> parser.skipChildren();
+            }
+        }
+        if (Double.isNaN(id) || Double.isNaN(imageId) || Double.isNaN(categoryId)) {
+            report(start, "annotation lacks a usable id, image_id or category_id");
+            return;
+        }
+        columns.annotationIds.add((long) id);
+        columns.annotationImageIds.add((long) imageId);
+        columns.annotationCategoryIds.add((long) categoryId);
+        columns.boxes.addAll(box);
+        columns.areas.add(Double.isNaN(area) ? box[2] * box[3] : area);
+        columns.flags.add(flags);
+        columns.outlines.add(outline);
+    }
+
+    private void readBox(double[] box) throws IOException {
+        JsonLocation start = parser.currentTokenLocation();
+        int count = readNumbers("bbox");
+        if (count == box.length) {
+            System.arraycopy(numbers, 0, box, 0, count);
+        } else if (count >= 0) {
+            report(start, "bbox has " + count + " numbers, expected [x, y, width, height]");
+        }
+    }
+
+    private int readSegmentation() throws IOException {
+        return switch (parser.currentToken()) {
+            case VALUE_NULL -> SegmentationPool.NONE;
+            case START_ARRAY -> readPolygons();
+            case START_OBJECT -> readRuns();
+            default -> {
+                wrong("segmentation to be polygons or run lengths");
+                yield SegmentationPool.NONE;
+            }
+        };
+    }
+
+    private int readPolygons() throws IOException {
+        if (parser.nextToken() == JsonToken.END_ARRAY) {
+            return SegmentationPool.NONE;
+        }
+        if (!parser.isExpectedStartArrayToken()) {
+            wrong("segmentation to be a list of polygons");
+            while (parser.nextToken() != JsonToken.END_ARRAY) {
+                parser.skipChildren();
+            }
+            return SegmentationPool.NONE;
+        }
+        int place = columns.pool.beginPolygons();
+        for (; parser.currentToken() != JsonToken.END_ARRAY; parser.nextToken()) {
+            int count = readNumbers("polygon");
+            if (count >= 0) {
+                columns.pool.addRing(numbers, count);
+            }
+        }
+        columns.pool.endPolygons();
+        return place;
+    }
+
+    private int readRuns() throws IOException {
+        JsonLocation start = parser.currentTokenLocation();
+        Size size = new Size(0, 0);
+        String counts = "";
+        while (parser.nextToken() == JsonToken.FIELD_NAME) {
+            String key = parser.currentName();
+            parser.nextToken();
+            if (key.equals("size")) {
+                if (readNumbers("size") == 2) {
+                    size = new Size((int) numbers[0], (int) numbers[1]);
+                }
+            } else if (key.equals("counts") && parser.isExpectedStartArrayToken()) {
+                int count = readNumbers("counts");
+                counts = SegmentationPool.compress(numbers, Math.max(count, 0));
+            } else if (key.equals("counts")) {
+                counts = text();
+            } else {
+                parser.skipChildren();
+            }
+        }
+        if (size.area() == 0 || counts.isEmpty()) {
+            report(start, "run lengths lack a usable size or counts");
+            return SegmentationPool.NONE;
+        }
+        return columns.pool.addRuns(size, counts);
+    }
+
+    /** Reads an array of numbers into {@link #numbers}; returns how many, -1 if it is none. */
+    private int readNumbers(String what) throws IOException {
+        if (!parser.isExpectedStartArrayToken()) {
+            wrong(what + " to be an array of numbers");
+            return -1;
+        }
+        int count = 0;
+        while (parser.nextToken() != JsonToken.END_ARRAY) {
+            if (count == numbers.length) {
+                numbers = Arrays.copyOf(numbers, 2 * count);
+            }
+            numbers[count++] = number();
+        }
+        return count;
+    }
+
+    private double number() throws IOException {
+        if (!parser.currentToken().isNumeric()) {
+            wrong("a number");
+            return Double.NaN;
+        }
+        return parser.getDoubleValue();
+    }
+
+    /** Returns an integer, which a double holds exactly up to 2^53; NaN if it is none. */
+    private double integer() throws IOException {
+        double value = number();
+        if (!Double.isNaN(value) && Math.rint(value) != value) {
+            wrong("an integer");
+            return Double.NaN;
+        }
+        return value;
+    }
+
+    private boolean truthy() throws IOException {
+        return switch (parser.currentToken()) {
+            case VALUE_TRUE -> true;
+            case VALUE_FALSE, VALUE_NULL -> false;
+            default -> number() != 0;
+        };
+    }
+
+    private String text() throws IOException {
+        if (parser.currentToken() != JsonToken.VALUE_STRING) {
+            wrong("a string");
+            return "";
+        }
+        return parser.getText();
+    }
+
+    private void wrong(String expected) throws IOException {
+        report(parser.currentTokenLocation(), "expected " + expected + ", got " + parser.getText());
+        parser.skipChildren();
+    }
+
+    private void report(JsonLocation location, String message) {
+        String place = file + ":" + location.getLineNr() + ":" + location.getColumnNr();
+        findings.accept(Finding.error(place, "", message));
+    }
+}

@@ -1,0 +1,107 @@
+package dev.saccade.datasets;
+
+import com.google.common.primitives.ImmutableLongArray;
+
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.stream.LongStream;
+
+/**
+ * Whether the parts of a COCO file fit together: ids that occur twice or lead nowhere, file names
+ * that leave the folder of the images, boxes without numbers. A data set with such a fault is not
+ * opened.
+ */
+final class CocoReferences {
+
+    private final CocoColumns columns;
+    private final String file;
+    private final Path folder;
+
+    CocoReferences(CocoColumns columns, String file, Path folder) {
+        this.columns = columns;
+        this.file = file;
+        this.folder = folder;
+    }
+
+    /** Reports every fault. */
+    void check(Consumer<Finding> findings) {
+        checkUnique("image", columns.imageIds(), findings);
+        checkUnique("annotation", columns.annotationIds(), findings);
+        checkUnique("category", columns.categoryIds(), findings);
+        checkFileNames(findings);
+        checkAnnotations(findings);
+    }
+
+    /** Returns the image files in the order of the images. */
+    List<Path> files() {
+        return columns.fileNames().stream().map(name -> locate(name).orElseThrow()).toList();
+    }
+
+    /** Returns the file of a name; none if it leads out of the folder. */
+    Optional<Path> locate(String name) {
+        try {
+            Path inside = folder.resolve(name);
+            boolean stays =
+                    inside.toAbsolutePath()
+                            .normalize()
+                            .startsWith(folder.toAbsolutePath().normalize());
+            return stays ? Optional.of(inside) : Optional.empty();
+        } catch (InvalidPathException e) {
+            return Optional.empty();
+        }
+    }
+
+    private void checkUnique(String kind, ImmutableLongArray ids, Consumer<Finding> findings) {
+        long[] sorted = ids.toArray();
+        Arrays.sort(sorted);
+        LongStream.range(1, sorted.length)
+                .filter(i -> sorted[(int) i] == sorted[(int) i - 1])
+                .map(i -> sorted[(int) i])
+                .distinct()
+                .forEach(
+                        id ->
+                                findings.accept(
+                                        Finding.error(file, kind + " " + id, "id occurs twice")));
+    }
+
+    private void checkFileNames(Consumer<Finding> findings) {
+        for (int i = 0; i < columns.fileNames().size(); i++) {
+            String name = columns.fileNames().get(i);
+            if (locate(name).isEmpty()) {
+                findings.accept(
+                        Finding.error(
+                                file,
+                                "image " + columns.imageIds().get(i),
+                                "file_name \"" + name + "\" leaves the folder of the images"));
+            }
+        }
+    }
+
+    private void checkAnnotations(Consumer<Finding> findings) {
+        Set<Long> images = new HashSet<>(columns.imageIds().asList());
+        Set<Long> categories = new HashSet<>(columns.categoryIds().asList());
+        for (int row = 0; row < columns.annotationIds().length(); row++) {
+            String subject = "annotation " + columns.annotationIds().get(row);
+            long image = columns.annotationImageIds().get(row);
+            if (!images.contains(image)) {
+                findings.accept(Finding.error(file, subject, "there is no image " + image));
+            }
+            long category = columns.annotationCategoryIds().get(row);
+            if (!categories.contains(category)) {
+                findings.accept(Finding.error(file, subject, "there is no category " + category));
+            }
+            double[] box = columns.boxes().subArray(4 * row, 4 * row + 4).toArray();
+            if (!Arrays.stream(box).allMatch(Double::isFinite)) {
+                findings.accept(
+                        Finding.error(
+                                file, subject, "bbox " + Arrays.toString(box) + " is not finite"));
+            }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+package dev.saccade.datasets;
+
+/**
+ * Something that is wrong with a data set.
+ *
+ * @param severity whether training would fail or learn something wrong
+ * @param file the annotation file or the image
+ * @param subject what in that file, such as {@code annotation 17}; empty for the file as a whole
+ * @param message what was got, what was expected
+ */
+public record Finding(Severity severity, String file, String subject, String message) {
+
+    /** How bad it is. */
+    public enum Severity {
+        /** Would stop training or make it learn something wrong. */
+        ERROR,
+        /** Is suspicious, or costs some data. */
+        WARNING
+    }
+
+    static Finding error(String file, String subject, String message) {
+        return new Finding(Severity.ERROR, file, subject, message);
+    }
+
+    static Finding warning(String file, String subject, String message) {
+        return new Finding(Severity.WARNING, file, subject, message);
+    }
+
+    /** Returns the finding in one line. */
+    @Override
+    public String toString() {
+        return file + ": " + (subject.isEmpty() ? "" : subject + ": ") + message;
+    }
+}
