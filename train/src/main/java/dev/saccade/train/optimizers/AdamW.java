@@ -1,0 +1,89 @@
+package dev.saccade.train.optimizers;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.Shape;
+
+import dev.saccade.core.nn.Module;
+import dev.saccade.core.ops.Script;
+
+import java.util.List;
+
+/**
+ * Adam with decoupled weight decay (Loshchilov and Hutter 2019), as {@code torch.optim.AdamW}; each
+ * parameter counts its own steps.
+ */
+public final class AdamW extends Optimizer {
+
+    /**
+     * Hyper-parameters.
+     *
+     * @param learningRate learning rate before schedule and rules
+     * @param beta1 decay of the mean of the gradients, in [0, 1)
+     * @param beta2 decay of the mean of the squared gradients, in [0, 1)
+     * @param epsilon what is added to the root of the squares
+     * @param weightDecay weight decay before rules
+     * @param normDecay whether the parameters of normalisations decay
+     * @param rules exceptions for parameters by name
+     */
+    public record Config(
+            double learningRate,
+            double beta1,
+            double beta2,
+            double epsilon,
+            double weightDecay,
+            boolean normDecay,
+            List<ParameterRule> rules)
+            implements Optimizer.Config {
+
+        /** The values of Swin's detectors at batch 16, without their rules. */
+        public Config() {
+            this(1e-4, 0.9, 0.999, 1e-8, 0.05, true, List.of());
+        }
+
+        /** Checks the values. */
+        public Config {
+            checkArgument(learningRate > 0, "learning_rate %s is not above 0", learningRate);
+            checkArgument(beta1 >= 0 && beta1 < 1, "beta1 %s is not in [0, 1)", beta1);
+            checkArgument(beta2 >= 0 && beta2 < 1, "beta2 %s is not in [0, 1)", beta2);
+            checkArgument(epsilon > 0, "epsilon %s is not above 0", epsilon);
+            checkArgument(weightDecay >= 0, "weight_decay %s below 0", weightDecay);
+            rules = List.copyOf(rules);
+        }
+
+        @Override
+        public String type() {
+            return "adamw";
+        }
+
+        @Override
+        public AdamW build(Module module) {
+            return new AdamW(this, module);
+        }
+    }
+
+    private AdamW(Config config, Module module) {
+        super(
+                ParameterGroup.of(module, config.weightDecay(), config.normDecay(), config.rules()),
+                script(config));
+        state("exp_avg", NDArray::zerosLike);
+        state("exp_avg_sq", NDArray::zerosLike);
+        state("step", weight -> weight.getManager().zeros(new Shape()));
+    }
+
+    private static Script script(Config config) {
+        return Script.compile(
+                "(rates: List[Tensor], weights: List[Tensor], gradients: List[Tensor],"
+                        + " exp_avg: List[Tensor], exp_avg_sq: List[Tensor],"
+                        + " step: List[Tensor]) -> Tensor",
+                """
+                torch._foreach_add_(step, 1)
+                torch._fused_adamw_(weights, gradients, exp_avg, exp_avg_sq, \
+                annotate(List[Tensor], []), step, lr=float(rates[0]), beta1=%s, beta2=%s, \
+                weight_decay=float(rates[1]), eps=%s, amsgrad=False, maximize=False)
+                return rates[0]
+                """
+                        .formatted(config.beta1(), config.beta2(), config.epsilon()));
+    }
+}

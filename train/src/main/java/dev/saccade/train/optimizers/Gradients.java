@@ -1,0 +1,186 @@
+package dev.saccade.train.optimizers;
+
+import static com.google.common.collect.ImmutableMap.toImmutableMap;
+
+import ai.djl.engine.Engine;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.nn.Parameter;
+import ai.djl.training.GradientCollector;
+
+import com.google.common.collect.ImmutableMap;
+
+import dev.saccade.core.nn.Module;
+import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.ops.Script;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+
+/**
+ * The gradients of one loss by the names of the parameters; a parameter on which the loss does not
+ * depend has none.
+ *
+ * <p>They come from libtorch's {@code autograd.grad}, so that nothing is left on the parameters
+ * that would have to be set to zero before the next step. Two parameters may share one gradient, so
+ * gradients are never changed in place.
+ *
+ * @param arrays gradients, each with the shape of its parameter, in the order of the parameters
+ */
+public record Gradients(Map<String, NDArray> arrays) {
+
+    private static final Script BACKWARD =
+            Script.compile(
+                    "(loss: List[Tensor], parameters: List[Tensor]) -> List[Tensor]",
+                    """
+                    gradients = torch.autograd.grad(loss, parameters, None, None, False, True)
+                    out = annotate(List[Tensor], [])
+                    for gradient in gradients:
+                      if gradient is None:
+                        out.append(torch.empty([0]))
+                      else:
+                        out.append(gradient.contiguous())
+                    return out
+                    """);
+
+    private static final Script SCALE =
+            Script.compile(
+                    "(factor: List[Tensor], gradients: List[Tensor]) -> List[Tensor]",
+                    "return torch._foreach_mul(gradients, factor[0])");
+
+    private static final Script NORMS =
+            Script.compile(
+                    "(gradients: List[Tensor]) -> Tensor",
+                    """
+                    norms = torch.stack(torch._foreach_norm(gradients, 2))
+                    return torch.cat([torch.norm(norms).reshape([1]), norms])
+                    """);
+
+    /**
+     * Euclidean norms of gradients.
+     *
+     * @param total norm of all gradients as one vector
+     * @param byParameter norm of each gradient
+     */
+    public record Norms(float total, Map<String, Float> byParameter) {
+
+        /** Keeps a copy. */
+        public Norms {
+            byParameter = ImmutableMap.copyOf(byParameter);
+        }
+    }
+
+    /** Keeps a copy of the map. */
+    public Gradients {
+        arrays = ImmutableMap.copyOf(arrays);
+    }
+
+    /** Returns the parameters below a module that are learned: no buffer, none that is frozen. */
+    public static Map<String, Parameter> learned(Module module) {
+        return module.namedParameters().entrySet().stream()
+                .filter(e -> e.getValue().requiresGradient() && !Module.isBuffer(e.getValue()))
+                .collect(toImmutableMap(Map.Entry::getKey, Map.Entry::getValue));
+    }
+
+    /**
+     * Runs a forward pass with gradients recorded, then the backward pass; DJL lets one thread of
+     * the process record at a time.
+     *
+     * @param parameters what to differentiate by, at least one
+     * @param loss gives a scalar, whose manager will own the gradients
+     */
+    public static Gradients of(Map<String, Parameter> parameters, Supplier<NDArray> loss) {
+        GradientCollector recording = Engine.getEngine("PyTorch").newGradientCollector();
+        try {
+            List<NDArray> values = parameters.values().stream().map(Parameter::getArray).toList();
+            NDList found = BACKWARD.runLists(List.of(List.of(loss.get()), values));
+            Map<String, NDArray> byName = new LinkedHashMap<>();
+            int i = 0;
+            for (String name : parameters.keySet()) {
+                NDArray gradient = found.get(i++);
+                if (gradient.isEmpty()) {
+                    gradient.close();
+                } else {
+                    byName.put(name, gradient);
+                }
+            }
+            return new Gradients(byName);
+        } finally {
+            recording.close();
+        }
+    }
+
+    /** Returns the sum of these and other gradients. */
+    public Gradients plus(Gradients other) {
+        return NoGrad.call(
+                () -> {
+                    Map<String, NDArray> sum = new LinkedHashMap<>(arrays);
+                    other.arrays.forEach((name, b) -> sum.merge(name, b, NDArray::add));
+                    return new Gradients(sum);
+                });
+    }
+
+    /** Returns these gradients times a factor. */
+    public Gradients times(float factor) {
+        if (arrays.isEmpty()) {
+            return this;
+        }
+        List<NDArray> values = List.copyOf(arrays.values());
+        return NoGrad.call(
+                () -> {
+                    try (NDArray scalar = values.get(0).getManager().create(factor)) {
+                        return named(SCALE.runLists(List.of(List.of(scalar), values)));
+                    }
+                });
+    }
+
+    /** Returns the norms, all 0 where there is no gradient. */
+    public Norms norms() {
+        if (arrays.isEmpty()) {
+            return new Norms(0, Map.of());
+        }
+        float[] norms =
+                NoGrad.call(
+                        () -> {
+                            try (NDList found =
+                                    NORMS.runLists(List.of(List.copyOf(arrays.values())))) {
+                                return found.singletonOrThrow().toFloatArray();
+                            }
+                        });
+        Map<String, Float> byParameter = new LinkedHashMap<>();
+        int i = 1;
+        for (String name : arrays.keySet()) {
+            byParameter.put(name, norms[i++]);
+        }
+        return new Norms(norms[0], byParameter);
+    }
+
+    /**
+     * Returns gradients whose norm is at most {@code maxNorm}, as PyTorch's {@code clip_grad_norm_}
+     * does.
+     *
+     * @param total the norm of these gradients
+     */
+    public Gradients clipped(float total, double maxNorm) {
+        float factor = 1 / (total + 1e-6f) * (float) maxNorm;
+        return factor < 1 ? times(factor) : this;
+    }
+
+    /** Gives the gradients to another manager, so that they outlive the one they came from. */
+    public Gradients attach(NDManager manager) {
+        arrays.values().forEach(array -> array.attach(manager));
+        return this;
+    }
+
+    private Gradients named(NDList values) {
+        Map<String, NDArray> byName = new LinkedHashMap<>();
+        int i = 0;
+        for (String name : arrays.keySet()) {
+            byName.put(name, values.get(i++));
+        }
+        return new Gradients(byName);
+    }
+}

@@ -1,0 +1,78 @@
+package dev.saccade.train.optimizers;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import ai.djl.ndarray.NDArray;
+
+import dev.saccade.core.nn.Module;
+import dev.saccade.core.ops.Script;
+
+import java.util.List;
+
+/**
+ * Stochastic gradient descent with momentum and L2 weight decay, as {@code torch.optim.SGD}: {@code
+ * buffer = momentum * buffer + gradient + weight_decay * weight; weight -= lr * buffer}.
+ */
+public final class Sgd extends Optimizer {
+
+    /**
+     * Hyper-parameters.
+     *
+     * @param learningRate learning rate before schedule and rules
+     * @param momentum share of the old direction that stays, in [0, 1)
+     * @param weightDecay weight decay before rules
+     * @param normDecay whether the parameters of normalisations decay
+     * @param rules exceptions for parameters by name
+     */
+    public record Config(
+            double learningRate,
+            double momentum,
+            double weightDecay,
+            boolean normDecay,
+            List<ParameterRule> rules)
+            implements Optimizer.Config {
+
+        /** The values of mmdetection's detectors at batch 16. */
+        public Config() {
+            this(0.02, 0.9, 1e-4, true, List.of());
+        }
+
+        /** Checks the values. */
+        public Config {
+            checkArgument(learningRate > 0, "learning_rate %s is not above 0", learningRate);
+            checkArgument(momentum >= 0 && momentum < 1, "momentum %s is not in [0, 1)", momentum);
+            checkArgument(weightDecay >= 0, "weight_decay %s below 0", weightDecay);
+            rules = List.copyOf(rules);
+        }
+
+        @Override
+        public String type() {
+            return "sgd";
+        }
+
+        @Override
+        public Sgd build(Module module) {
+            return new Sgd(this, module);
+        }
+    }
+
+    private Sgd(Config config, Module module) {
+        super(
+                ParameterGroup.of(module, config.weightDecay(), config.normDecay(), config.rules()),
+                script(config));
+        state("momentum_buffer", NDArray::zerosLike);
+    }
+
+    private static Script script(Config config) {
+        return Script.compile(
+                "(rates: List[Tensor], weights: List[Tensor], gradients: List[Tensor],"
+                        + " momentum_buffer: List[Tensor]) -> Tensor",
+                """
+                torch._fused_sgd_(weights, gradients, momentum_buffer, \
+                weight_decay=float(rates[1]), momentum=%s, lr=float(rates[0]), \
+                dampening=0., nesterov=False, maximize=False, is_first_step=False)
+                return rates[0]
+                """
+                        .formatted(config.momentum()));
+    }
+}

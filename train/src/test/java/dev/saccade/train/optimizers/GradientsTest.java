@@ -1,0 +1,102 @@
+package dev.saccade.train.optimizers;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Parameter;
+
+import dev.saccade.core.nn.Layer;
+import dev.saccade.core.nn.WeightInit;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import java.util.Map;
+
+class GradientsTest {
+
+    /** {@code a + b}, with a parameter and a buffer that nobody uses. */
+    private static final class Sum extends Layer {
+
+        private final Parameter a = parameter("a", new Shape(2, 3), WeightInit.constant(2));
+        private final Parameter b = parameter("b", new Shape(2, 3), WeightInit.constant(5));
+
+        Sum() {
+            parameter("unused", new Shape(4), WeightInit.ONES);
+            buffer("running_mean", new Shape(4), WeightInit.ZEROS);
+        }
+
+        @Override
+        public NDArray forward(NDArray x) {
+            return x.mul(a.getArray().add(b.getArray()).transpose());
+        }
+    }
+
+    private final NDManager manager = NDManager.newBaseManager();
+    private final Sum sum = new Sum();
+
+    GradientsTest() {
+        sum.initialize(manager, 0);
+    }
+
+    @AfterEach
+    void close() {
+        manager.close();
+    }
+
+    private Gradients gradients(NDManager step) {
+        NDArray x = step.create(new float[] {1, 2, 3, 4, 5, 6}, new Shape(3, 2));
+        return Gradients.of(Gradients.learned(sum), () -> sum.forward(x).sum());
+    }
+
+    @Test
+    void followTheLayoutOfTheParameterAndLeaveOutTheUnused() {
+        try (NDManager step = manager.newSubManager()) {
+            Map<String, NDArray> arrays = gradients(step).arrays();
+            assertEquals("[a, b]", arrays.keySet().toString());
+            for (NDArray gradient : arrays.values()) {
+                assertArrayEquals(new float[] {1, 3, 5, 2, 4, 6}, gradient.toFloatArray());
+            }
+        }
+    }
+
+    @Test
+    void doNotPileUp() {
+        try (NDManager step = manager.newSubManager()) {
+            gradients(step);
+            assertEquals(1, gradients(step).arrays().get("a").getFloat(0, 0));
+        }
+    }
+
+    @Test
+    void areClippedByTheirCommonNormThoughTwoShareOneArray() {
+        try (NDManager step = manager.newSubManager()) {
+            Gradients gradients = gradients(step);
+            Gradients.Norms norms = gradients.norms();
+            assertEquals(Math.sqrt(91), norms.byParameter().get("a"), 1e-5);
+            assertEquals(Math.sqrt(182), norms.total(), 1e-5);
+            assertEquals(2, gradients.clipped(norms.total(), 2).norms().total(), 1e-5);
+            assertSame(gradients, gradients.clipped(norms.total(), 100));
+        }
+    }
+
+    @Test
+    void addUp() {
+        try (NDManager step = manager.newSubManager()) {
+            Gradients gradients = gradients(step);
+            Gradients sum = gradients.plus(gradients.times(0.5f));
+            assertArrayEquals(
+                    new float[] {1.5f, 4.5f, 7.5f, 3, 6, 9}, sum.arrays().get("b").toFloatArray());
+        }
+    }
+
+    @Test
+    void ofAFrozenModuleAreNone() {
+        sum.freeze();
+        assertEquals(Map.of(), Gradients.learned(sum));
+    }
+}

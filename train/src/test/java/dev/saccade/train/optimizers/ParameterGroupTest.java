@@ -1,0 +1,99 @@
+package dev.saccade.train.optimizers;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+
+import dev.saccade.core.nn.BatchNorm2d;
+import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.Layer;
+import dev.saccade.core.nn.WeightInit;
+
+import org.junit.jupiter.api.Test;
+
+import java.util.List;
+import java.util.stream.Collectors;
+
+class ParameterGroupTest {
+
+    private static final class Net extends Layer {
+
+        private final Conv2d stem;
+
+        Net(boolean frozenStem) {
+            stem = add("stem", new Conv2d(3, 4, 3, 1, 1, WeightInit.ONES));
+            add("norm1", new BatchNorm2d(4));
+            add("head.normalizer", new Conv2d(4, 4, 1, 1, 0, WeightInit.ONES));
+            if (frozenStem) {
+                stem.freeze();
+            }
+        }
+
+        @Override
+        public NDArray forward(NDArray x) {
+            return stem.forward(x);
+        }
+    }
+
+    private static String groups(boolean frozen, boolean normDecay, ParameterRule... rules) {
+        try (NDManager manager = NDManager.newBaseManager()) {
+            Net net = new Net(frozen);
+            net.initialize(manager, 0);
+            return ParameterGroup.of(net, 0.1, normDecay, List.of(rules)).stream()
+                    .map(
+                            g ->
+                                    "%s %s %s"
+                                            .formatted(
+                                                    g.learningRateFactor(),
+                                                    g.weightDecay(),
+                                                    String.join(" ", g.parameters().keySet())))
+                    .collect(Collectors.joining("; "));
+        }
+    }
+
+    @Test
+    void withoutRulesIsOneOfAllThatLearns() {
+        assertEquals(
+                "1.0 0.1 stem.weight stem.bias norm1.weight norm1.bias"
+                        + " head.normalizer.weight head.normalizer.bias",
+                groups(false, true));
+        assertEquals(
+                "1.0 0.1 norm1.weight norm1.bias head.normalizer.weight head.normalizer.bias",
+                groups(true, true));
+    }
+
+    @Test
+    void sparesNormalisationsByTheirShape() {
+        assertEquals(
+                "1.0 0.1 stem.weight stem.bias head.normalizer.weight head.normalizer.bias;"
+                        + " 1.0 0.0 norm1.weight norm1.bias",
+                groups(false, false));
+    }
+
+    @Test
+    void obeysTheLongestRuleThatMatches() {
+        assertEquals(
+                "0.5 0.1 stem.weight stem.bias;"
+                        + " 1.0 0.0 norm1.weight norm1.bias head.normalizer.bias;"
+                        + " 2.0 0.1 head.normalizer.weight",
+                groups(
+                        false,
+                        true,
+                        new ParameterRule("norm", 1, 0),
+                        new ParameterRule("stem", 0.5, 1),
+                        new ParameterRule("normalizer.weight", 2, 1)));
+    }
+
+    @Test
+    void obeysTheFirstOfTheAlphabetAmongEquallyLongRules() {
+        assertEquals(
+                "3.0 0.1 stem.weight norm1.weight head.normalizer.weight;"
+                        + " 1.0 0.1 stem.bias norm1.bias head.normalizer.bias",
+                groups(
+                        false,
+                        true,
+                        new ParameterRule("weight", 1, 0),
+                        new ParameterRule(".weigh", 3, 1)));
+    }
+}
