@@ -1,0 +1,268 @@
+package dev.saccade.backbones;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.Shape;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+
+import dev.saccade.core.nn.BatchNorm2d;
+import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.Layer;
+import dev.saccade.core.nn.Module;
+import dev.saccade.core.nn.WeightInit;
+import dev.saccade.core.ops.Activations;
+import dev.saccade.core.ops.Scope;
+import dev.saccade.core.parts.Backbone;
+import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.structures.FeaturePyramid;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * ResNet (He et al. 2015) as in mmdetection's {@code style="pytorch"} and torchvision: the stride
+ * of a bottleneck sits on its 3x3 convolution. Names are those of torchvision's checkpoints.
+ */
+public final class ResNet extends Backbone {
+
+    private static final ImmutableMap<Integer, ImmutableList<Integer>> BLOCKS_OF_DEPTH =
+            ImmutableMap.of(
+                    18, ImmutableList.of(2, 2, 2, 2),
+                    34, ImmutableList.of(3, 4, 6, 3),
+                    50, ImmutableList.of(3, 4, 6, 3),
+                    101, ImmutableList.of(3, 4, 23, 3),
+                    152, ImmutableList.of(3, 8, 36, 3));
+
+    /**
+     * The hyper-parameters of a ResNet.
+     *
+     * @param depth 18, 34, 50, 101 or 152
+     * @param stemChannels channels of the first convolution
+     * @param baseChannels width of the first stage; the others double it
+     * @param outIndices the stages that come out, 0 to 3, ascending
+     * @param frozenStages -1 freezes nothing, 0 the stem, k the stem and stages 1 to k
+     * @param normEval whether batch normalisations use running statistics in training too, as
+     *     detectors that start from pretrained weights do
+     * @param zeroInitResidual whether the last normalisation of every block starts at 0
+     */
+    public record Config(
+            int depth,
+            int stemChannels,
+            int baseChannels,
+            List<Integer> outIndices,
+            int frozenStages,
+            boolean normEval,
+            boolean zeroInitResidual)
+            implements Backbone.Config {
+
+        /** The defaults of mmdetection: ResNet-50, nothing frozen. */
+        public Config() {
+            this(50, 64, 64, List.of(0, 1, 2, 3), -1, true, true);
+        }
+
+        /** Checks the values. */
+        public Config {
+            outIndices = ImmutableList.copyOf(outIndices);
+            checkArgument(
+                    BLOCKS_OF_DEPTH.containsKey(depth),
+                    "depth: got %s, expected one of %s",
+                    depth,
+                    BLOCKS_OF_DEPTH.keySet());
+            checkArgument(stemChannels > 0, "stem_channels: got %s, expected > 0", stemChannels);
+            checkArgument(baseChannels > 0, "base_channels: got %s, expected > 0", baseChannels);
+            checkArgument(
+                    !outIndices.isEmpty()
+                            && outIndices.stream().allMatch(i -> i >= 0 && i <= 3)
+                            && outIndices.stream().sorted().distinct().toList().equals(outIndices),
+                    "out_indices: got %s, expected ascending stages of 0 to 3",
+                    outIndices);
+            checkArgument(
+                    frozenStages >= -1 && frozenStages <= 4,
+                    "frozen_stages: got %s, expected -1 to 4",
+                    frozenStages);
+        }
+
+        @Override
+        public String type() {
+            return "resnet";
+        }
+
+        @Override
+        public ResNet build() {
+            return new ResNet(this);
+        }
+
+        private int expansion() {
+            return depth >= 50 ? 4 : 1;
+        }
+    }
+
+    private final Config config;
+    private final Conv2d conv1;
+    private final BatchNorm2d bn1;
+    private final List<List<Block>> stages = new ArrayList<>();
+    private final List<Module> frozen = new ArrayList<>();
+
+    /** Makes a ResNet without weights. */
+    public ResNet(Config config) {
+        this.config = config;
+        conv1 = add("conv1", Conv2d.withoutBias(3, config.stemChannels(), 7, 2, 3));
+        bn1 = add("bn1", new BatchNorm2d(config.stemChannels()));
+        int in = config.stemChannels();
+        for (int s = 0; s < 4; s++) {
+            int planes = config.baseChannels() << s;
+            List<Block> blocks = new ArrayList<>();
+            for (int b = 0; b < BLOCKS_OF_DEPTH.get(config.depth()).get(s); b++) {
+                int stride = s > 0 && b == 0 ? 2 : 1;
+                blocks.add(
+                        add(
+                                "layer" + (s + 1) + "." + b,
+                                new Block(
+                                        in,
+                                        planes,
+                                        config.expansion(),
+                                        stride,
+                                        config.zeroInitResidual())));
+                in = planes * config.expansion();
+            }
+            stages.add(blocks);
+        }
+        freezeStages();
+        train(true);
+    }
+
+    private void freezeStages() {
+        if (config.frozenStages() >= 0) {
+            frozen.add(conv1);
+            frozen.add(bn1);
+        }
+        for (int s = 0; s < config.frozenStages(); s++) {
+            frozen.addAll(stages.get(s));
+        }
+        frozen.forEach(Module::freeze);
+    }
+
+    @Override
+    public void train(boolean mode) {
+        super.train(mode && !config.normEval());
+        frozen.forEach(module -> module.train(false));
+    }
+
+    @Override
+    public FeaturePyramid forward(NDArray images) {
+        List<NDArray> levels = new ArrayList<>();
+        NDArray x = stem(images);
+        boolean comesOut = false;
+        int last = config.outIndices().get(config.outIndices().size() - 1);
+        for (int s = 0; s <= last; s++) {
+            for (Block block : stages.get(s)) {
+                NDArray y = block.forward(x);
+                if (!comesOut) {
+                    x.close();
+                }
+                x = y;
+                comesOut = false;
+            }
+            comesOut = config.outIndices().contains(s);
+            if (comesOut) {
+                levels.add(x);
+            }
+        }
+        return new FeaturePyramid(levels);
+    }
+
+    private NDArray stem(NDArray images) {
+        return Scope.array(
+                () -> {
+                    NDArray x = Activations.relu(bn1.forward(conv1.forward(images)));
+                    return x.getNDArrayInternal()
+                            .maxPool(new Shape(3, 3), new Shape(2, 2), new Shape(1, 1), false);
+                });
+    }
+
+    @Override
+    public List<FeatureInfo> features() {
+        return config.outIndices().stream()
+                .map(
+                        s ->
+                                new FeatureInfo(
+                                        (config.baseChannels() << s) * config.expansion(), 4 << s))
+                .collect(ImmutableList.toImmutableList());
+    }
+
+    /** A residual block: basic (two 3x3) or bottleneck (1x1, 3x3 with the stride, 1x1). */
+    private static final class Block extends Layer {
+
+        private final List<Conv2d> convs = new ArrayList<>();
+        private final List<BatchNorm2d> norms = new ArrayList<>();
+        private final Optional<Layer> projection;
+
+        Block(int in, int planes, int expansion, int stride, boolean zeroInitResidual) {
+            int out = planes * expansion;
+            if (expansion == 1) {
+                stack(in, planes, 3, stride, WeightInit.ONES);
+                stack(planes, out, 3, 1, lastNorm(zeroInitResidual));
+            } else {
+                stack(in, planes, 1, 1, WeightInit.ONES);
+                stack(planes, planes, 3, stride, WeightInit.ONES);
+                stack(planes, out, 1, 1, lastNorm(zeroInitResidual));
+            }
+            boolean projects = stride != 1 || in != out;
+            projection =
+                    projects
+                            ? Optional.of(add("downsample", new Projection(in, out, stride)))
+                            : Optional.empty();
+        }
+
+        private static WeightInit lastNorm(boolean zero) {
+            return zero ? WeightInit.ZEROS : WeightInit.ONES;
+        }
+
+        private void stack(int in, int out, int kernel, int stride, WeightInit normInit) {
+            int number = convs.size() + 1;
+            convs.add(
+                    add("conv" + number, Conv2d.withoutBias(in, out, kernel, stride, kernel / 2)));
+            norms.add(add("bn" + number, new BatchNorm2d(out, normInit)));
+        }
+
+        @Override
+        public NDArray forward(NDArray x) {
+            return Scope.array(
+                    () -> {
+                        NDArray y = x;
+                        int last = convs.size() - 1;
+                        for (int i = 0; i < last; i++) {
+                            y = Activations.relu(normalised(norms.get(i), convs.get(i), y));
+                        }
+                        y = normalised(norms.get(last), convs.get(last), y);
+                        return Activations.addRelu(
+                                y, projection.map(layer -> layer.forward(x)).orElse(x));
+                    });
+        }
+
+        private static NDArray normalised(BatchNorm2d norm, Conv2d conv, NDArray x) {
+            return norm.forward(conv.forward(x));
+        }
+    }
+
+    /** The shortcut of a block that changes size or channels. */
+    private static final class Projection extends Layer {
+
+        private final Conv2d conv;
+        private final BatchNorm2d norm;
+
+        Projection(int in, int out, int stride) {
+            conv = add("0", Conv2d.withoutBias(in, out, 1, stride, 0));
+            norm = add("1", new BatchNorm2d(out));
+        }
+
+        @Override
+        public NDArray forward(NDArray x) {
+            return norm.forward(conv.forward(x));
+        }
+    }
+}

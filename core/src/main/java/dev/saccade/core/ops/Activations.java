@@ -1,0 +1,31 @@
+package dev.saccade.core.ops;
+
+import ai.djl.ndarray.NDArray;
+
+/**
+ * Activations that overwrite their input, which spares a buffer the size of a feature map.
+ *
+ * <p>Only for inputs whose values no gradient needs any more, such as the output of a convolution
+ * or of a normalisation.
+ */
+public final class Activations {
+
+    private static final Script RELU =
+            Script.compile("(x: Tensor) -> Tensor", "return torch.relu_(x)");
+
+    private static final Script ADD_RELU =
+            Script.compile(
+                    "(x: Tensor, y: Tensor) -> Tensor", "return torch.relu_(torch.add_(x, y))");
+
+    private Activations() {}
+
+    /** Returns {@code max(x, 0)} in the memory of {@code x}. */
+    public static NDArray relu(NDArray x) {
+        return RELU.run(x);
+    }
+
+    /** Returns {@code max(x + y, 0)} in the memory of {@code x}. */
+    public static NDArray addRelu(NDArray x, NDArray y) {
+        return ADD_RELU.run(x, y);
+    }
+}

@@ -1,0 +1,108 @@
+package dev.saccade.heads;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.collect.ImmutableList;
+
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.Size;
+
+import java.util.List;
+
+/**
+ * The change from one box to another as {@code (dx, dy, dw, dh)}: centre shift over size, logarithm
+ * of the size ratio, normalised by mean and standard deviation (R-CNN, Girshick et al. 2014).
+ *
+ * @param means of the four numbers
+ * @param stds of the four numbers
+ */
+public record BoxCoder(List<Double> means, List<Double> stds) {
+
+    /** Sizes change at most by this factor when decoding, {@code 1000 / 16} in mmdetection. */
+    private static final double MAX_SIZE_RATIO = 1000.0 / 16;
+
+    /** The coder of RPN and RetinaNet: not normalised. */
+    public BoxCoder() {
+        this(List.of(0.0, 0.0, 0.0, 0.0), List.of(1.0, 1.0, 1.0, 1.0));
+    }
+
+    /** Checks that there are four numbers each. */
+    public BoxCoder {
+        means = ImmutableList.copyOf(means);
+        stds = ImmutableList.copyOf(stds);
+        checkArgument(means.size() == 4, "means: got %s, expected 4 numbers", means);
+        checkArgument(stds.size() == 4, "stds: got %s, expected 4 numbers", stds);
+    }
+
+    /**
+     * Returns the changes from {@code boxes} to {@code targets}, {@code [N * 4]}.
+     *
+     * @param boxes [N] boxes, such as anchors; one without area gives infinite numbers
+     * @param targets [N] boxes to get to
+     */
+    public float[] encode(Boxes boxes, Boxes targets) {
+        checkArgument(boxes.size() == targets.size(), "as many targets as boxes");
+        float[] deltas = new float[4 * boxes.size()];
+        for (int i = 0; i < boxes.size(); i++) {
+            float width = boxes.width(i);
+            float height = boxes.height(i);
+            deltas[4 * i] =
+                    ((targets.x1(i) + targets.x2(i)) * 0.5f - (boxes.x1(i) + boxes.x2(i)) * 0.5f)
+                            / width;
+            deltas[4 * i + 1] =
+                    ((targets.y1(i) + targets.y2(i)) * 0.5f - (boxes.y1(i) + boxes.y2(i)) * 0.5f)
+                            / height;
+            deltas[4 * i + 2] = (float) Math.log(targets.width(i) / width);
+            deltas[4 * i + 3] = (float) Math.log(targets.height(i) / height);
+        }
+        for (int i = 0; i < deltas.length; i++) {
+            deltas[i] = (deltas[i] - means.get(i % 4).floatValue()) / stds.get(i % 4).floatValue();
+        }
+        return deltas;
+    }
+
+    /**
+     * Returns the boxes that {@code deltas} lead to from {@code boxes}.
+     *
+     * @param boxes [N] boxes
+     * @param deltas {@code [N * K * 4]} numbers: K changes for each box, such as one a class
+     * @return [N * K] boxes, not clipped to an image
+     */
+    public Boxes decode(Boxes boxes, float[] deltas) {
+        checkArgument(
+                deltas.length % Math.max(4 * boxes.size(), 4) == 0,
+                "%s numbers do not fit %s boxes",
+                deltas.length,
+                boxes.size());
+        float limit = (float) Math.log(MAX_SIZE_RATIO);
+        float[] decoded = new float[deltas.length];
+        int perBox = boxes.isEmpty() ? 1 : deltas.length / 4 / boxes.size();
+        for (int k = 0; k < deltas.length / 4; k++) {
+            int i = k / perBox;
+            float dw = Math.max(-limit, Math.min(limit, denormalised(deltas, 4 * k + 2)));
+            float dh = Math.max(-limit, Math.min(limit, denormalised(deltas, 4 * k + 3)));
+            float halfWidth = boxes.width(i) * (float) Math.exp(dw) * 0.5f;
+            float halfHeight = boxes.height(i) * (float) Math.exp(dh) * 0.5f;
+            float x =
+                    (boxes.x1(i) + boxes.x2(i)) * 0.5f
+                            + boxes.width(i) * denormalised(deltas, 4 * k);
+            float y =
+                    (boxes.y1(i) + boxes.y2(i)) * 0.5f
+                            + boxes.height(i) * denormalised(deltas, 4 * k + 1);
+            decoded[4 * k] = x - halfWidth;
+            decoded[4 * k + 1] = y - halfHeight;
+            decoded[4 * k + 2] = x + halfWidth;
+            decoded[4 * k + 3] = y + halfHeight;
+        }
+        return Boxes.of(decoded);
+    }
+
+    /** Returns the decoded boxes clipped to an image. */
+    public Boxes decode(Boxes boxes, float[] deltas, Size image) {
+        return decode(boxes, deltas).clip(image);
+    }
+
+    private float denormalised(float[] deltas, int i) {
+        return deltas[i] * stds.get(i % 4).floatValue() + means.get(i % 4).floatValue();
+    }
+}

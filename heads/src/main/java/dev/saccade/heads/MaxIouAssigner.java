@@ -1,0 +1,155 @@
+package dev.saccade.heads;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import dev.saccade.core.structures.Boxes;
+
+import java.util.Arrays;
+
+/**
+ * Says for every box, such as an anchor, which ground truth it should learn, by IoU; follows
+ * mmdetection's {@code MaxIoUAssigner} to the tie.
+ *
+ * <p>A low-quality match (a box that is the best one of a ground truth, however bad) overrides an
+ * earlier and better assignment, and of two ground truths the later wins. With a minimum of 0 a
+ * ground truth that touches no box at all takes every box that does not touch it, as in the
+ * original.
+ *
+ * @param posIouThr from this IoU on a box is positive
+ * @param negIouThr below this IoU a box is background; in between it is not trained
+ * @param minPosIou least IoU of a low-quality match
+ * @param matchLowQuality whether every ground truth takes its best boxes
+ * @param gtMaxAssignAll whether all boxes that tie for the best are taken, or the first alone
+ * @param ignoreIofThr boxes of which a greater share lies in an ignored region are not trained; not
+ *     positive: regions are not looked at
+ */
+public record MaxIouAssigner(
+        double posIouThr,
+        double negIouThr,
+        double minPosIou,
+        boolean matchLowQuality,
+        boolean gtMaxAssignAll,
+        double ignoreIofThr) {
+
+    /** The assigner of RetinaNet. */
+    public MaxIouAssigner() {
+        this(0.5, 0.4, 0, true, true, -1);
+    }
+
+    /** Checks the thresholds. */
+    public MaxIouAssigner {
+        checkArgument(
+                negIouThr <= posIouThr,
+                "neg_iou_thr: got %s, expected at most pos_iou_thr %s",
+                negIouThr,
+                posIouThr);
+    }
+
+    /**
+     * What every box should learn.
+     *
+     * @param gtIndex [N]: -1 not trained, 0 background, k + 1 ground truth k
+     * @param maxOverlap [N]: the greatest IoU with a ground truth; 0 without any
+     */
+    @SuppressWarnings("ArrayRecordComponent") // a result that is read once, on the hot path
+    public record Assignment(int[] gtIndex, float[] maxOverlap) {}
+
+    /**
+     * Assigns.
+     *
+     * @param boxes [N] boxes
+     * @param groundTruth [K] boxes; without any all boxes are background
+     * @param ignored regions whose content nobody labelled
+     */
+    public Assignment assign(Boxes boxes, Boxes groundTruth, Boxes ignored) {
+        int n = boxes.size();
+        if (groundTruth.isEmpty()) {
+            return new Assignment(new int[n], new float[n]);
+        }
+        boolean[] skip = inIgnored(boxes, ignored);
+        int k = groundTruth.size();
+        float[] maxOverlap = new float[n];
+        Arrays.fill(maxOverlap, -1);
+        int[] argMax = new int[n];
+        float[] gtMax = new float[k];
+        int[] gtArgMax = new int[k];
+        Arrays.fill(gtMax, -1);
+        for (int g = 0; g < k; g++) {
+            for (int i = 0; i < n; i++) {
+                float iou = skip[i] ? -1 : iou(groundTruth, g, boxes, i);
+                if (iou > maxOverlap[i]) {
+                    maxOverlap[i] = iou;
+                    argMax[i] = g;
+                }
+                if (iou > gtMax[g]) {
+                    gtMax[g] = iou;
+                    gtArgMax[g] = i;
+                }
+            }
+        }
+        int[] gtIndex = new int[n];
+        for (int i = 0; i < n; i++) {
+            boolean negative = maxOverlap[i] >= 0 && maxOverlap[i] < (float) negIouThr;
+            boolean positive = maxOverlap[i] >= (float) posIouThr;
+            gtIndex[i] = positive ? argMax[i] + 1 : negative ? 0 : -1;
+        }
+        if (matchLowQuality) {
+            matchBest(boxes, groundTruth, skip, gtMax, gtArgMax, gtIndex);
+        }
+        return new Assignment(gtIndex, maxOverlap);
+    }
+
+    private void matchBest(
+            Boxes boxes,
+            Boxes groundTruth,
+            boolean[] skip,
+            float[] gtMax,
+            int[] gtArgMax,
+            int[] gtIndex) {
+        for (int g = 0; g < groundTruth.size(); g++) {
+            if (gtMax[g] < (float) minPosIou || boxes.isEmpty()) {
+                continue;
+            }
+            if (!gtMaxAssignAll) {
+                gtIndex[gtArgMax[g]] = g + 1;
+                continue;
+            }
+            for (int i = 0; i < boxes.size(); i++) {
+                if (!skip[i] && iou(groundTruth, g, boxes, i) == gtMax[g]) {
+                    gtIndex[i] = g + 1;
+                }
+            }
+        }
+    }
+
+    private boolean[] inIgnored(Boxes boxes, Boxes ignored) {
+        boolean[] inside = new boolean[boxes.size()];
+        if (ignoreIofThr <= 0) {
+            return inside;
+        }
+        for (int r = 0; r < ignored.size(); r++) {
+            for (int i = 0; i < boxes.size(); i++) {
+                float share = intersection(boxes, i, ignored, r) / Math.max(boxes.area(i), 1e-6f);
+                inside[i] |= share > (float) ignoreIofThr;
+            }
+        }
+        return inside;
+    }
+
+    private static float iou(Boxes a, int i, Boxes b, int j) {
+        float intersection = intersection(a, i, b, j);
+        if (intersection == 0) {
+            return 0;
+        }
+        return intersection / Math.max(a.area(i) + b.area(j) - intersection, 1e-6f);
+    }
+
+    private static float intersection(Boxes a, int i, Boxes b, int j) {
+        float width = Math.min(a.x2(i), b.x2(j)) - Math.max(a.x1(i), b.x1(j));
+        if (width <= 0) {
+            return 0;
+        }
+        float height = Math.min(a.y2(i), b.y2(j)) - Math.max(a.y1(i), b.y1(j));
+        return height <= 0 ? 0 : width * height;
+    }
+}

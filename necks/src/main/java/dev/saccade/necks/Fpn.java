@@ -1,0 +1,199 @@
+package dev.saccade.necks;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Activation;
+
+import com.google.common.collect.ImmutableList;
+
+import dev.saccade.core.nn.ConvModule;
+import dev.saccade.core.nn.WeightInit;
+import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.Script;
+import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.parts.Neck;
+import dev.saccade.core.structures.FeaturePyramid;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Feature pyramid network (Lin et al. 2017) with the extra levels of mmdetection: every level gets
+ * the coarser one, enlarged to its size, added and a 3x3 convolution.
+ */
+public final class Fpn extends Neck {
+
+    /** What the levels beyond those of the backbone are made from. */
+    public enum ExtraConvs {
+        /** From the coarsest output by max pooling, without parameters (Mask R-CNN). */
+        NONE,
+        /** By a convolution of the last level of the backbone (RetinaNet). */
+        ON_INPUT,
+        /** By a convolution of the last lateral. */
+        ON_LATERAL,
+        /** By a convolution of the last output. */
+        ON_OUTPUT
+    }
+
+    /**
+     * The hyper-parameters of an FPN.
+     *
+     * @param outChannels channels of every output
+     * @param startLevel the first level of the backbone that is used
+     * @param numOuts number of outputs
+     * @param addExtraConvs how outputs beyond the levels of the backbone are made
+     * @param reluBeforeExtraConvs whether the second and further extra convolutions get a ReLU
+     *     first
+     */
+    public record Config(
+            int outChannels,
+            int startLevel,
+            int numOuts,
+            ExtraConvs addExtraConvs,
+            boolean reluBeforeExtraConvs)
+            implements Neck.Config {
+
+        /** The FPN of Mask R-CNN: P2 to P6, the last by max pooling. */
+        public Config() {
+            this(256, 0, 5, ExtraConvs.NONE, false);
+        }
+
+        /** Checks the values. */
+        public Config {
+            checkArgument(outChannels > 0, "out_channels: got %s, expected > 0", outChannels);
+            checkArgument(startLevel >= 0, "start_level: got %s, expected >= 0", startLevel);
+            checkArgument(numOuts > 0, "num_outs: got %s, expected > 0", numOuts);
+        }
+
+        @Override
+        public String type() {
+            return "fpn";
+        }
+
+        @Override
+        public Fpn build(List<FeatureInfo> features) {
+            return new Fpn(this, features);
+        }
+    }
+
+    private static final Script ADD_ENLARGED =
+            Script.compile(
+                    "(fine: Tensor, coarse: Tensor) -> Tensor",
+                    """
+                    size = [torch.size(fine, 2), torch.size(fine, 3)]
+                    return torch.add_(fine, torch.upsample_nearest2d(coarse, size))
+                    """);
+
+    private final Config config;
+    private final List<FeatureInfo> features;
+    private final List<ConvModule> laterals = new ArrayList<>();
+    private final List<ConvModule> convs = new ArrayList<>();
+
+    /**
+     * Makes an FPN without weights.
+     *
+     * @throws IllegalArgumentException if there are fewer levels than the config needs
+     */
+    public Fpn(Config config, List<FeatureInfo> inputs) {
+        checkArgument(
+                config.startLevel() < inputs.size(),
+                "start_level: got %s, expected less than the %s levels of the backbone",
+                config.startLevel(),
+                inputs.size());
+        this.config = config;
+        int used = inputs.size() - config.startLevel();
+        checkArgument(
+                config.numOuts() >= used,
+                "num_outs: got %s, expected at least the %s levels that are used",
+                config.numOuts(),
+                used);
+        int out = config.outChannels();
+        for (int i = 0; i < used; i++) {
+            int in = inputs.get(config.startLevel() + i).channels();
+            laterals.add(add("lateral_convs." + i, conv(in, out, 1, 1)));
+            convs.add(add("fpn_convs." + i, conv(out, out, 3, 1)));
+        }
+        if (config.addExtraConvs() != ExtraConvs.NONE) {
+            int in =
+                    config.addExtraConvs() == ExtraConvs.ON_INPUT
+                            ? inputs.get(inputs.size() - 1).channels()
+                            : out;
+            for (int i = used; i < config.numOuts(); i++) {
+                convs.add(add("fpn_convs." + i, conv(i == used ? in : out, out, 3, 2)));
+            }
+        }
+        this.features = describe(inputs);
+    }
+
+    private static ConvModule conv(int in, int out, int kernel, int stride) {
+        return ConvModule.linear(in, out, kernel, stride, kernel / 2, WeightInit.xavierUniform());
+    }
+
+    private List<FeatureInfo> describe(List<FeatureInfo> inputs) {
+        ImmutableList.Builder<FeatureInfo> described = ImmutableList.builder();
+        int stride = 0;
+        for (int i = 0; i < config.numOuts(); i++) {
+            int level = config.startLevel() + i;
+            stride = level < inputs.size() ? inputs.get(level).stride() : stride * 2;
+            described.add(new FeatureInfo(config.outChannels(), stride));
+        }
+        return described.build();
+    }
+
+    @Override
+    public List<FeatureInfo> features() {
+        return features;
+    }
+
+    @Override
+    public FeaturePyramid forward(FeaturePyramid inputs) {
+        List<NDArray> merged = new ArrayList<>();
+        for (int i = 0; i < laterals.size(); i++) {
+            merged.add(laterals.get(i).forward(inputs.get(config.startLevel() + i)));
+        }
+        for (int i = laterals.size() - 1; i > 0; i--) {
+            ADD_ENLARGED.run(merged.get(i - 1), merged.get(i)).close();
+        }
+        List<NDArray> outputs = new ArrayList<>();
+        for (int i = 0; i < laterals.size(); i++) {
+            outputs.add(convs.get(i).forward(merged.get(i)));
+        }
+        addExtraLevels(inputs, merged, outputs);
+        merged.forEach(NDArray::close);
+        return new FeaturePyramid(outputs);
+    }
+
+    private void addExtraLevels(
+            FeaturePyramid inputs, List<NDArray> merged, List<NDArray> outputs) {
+        while (outputs.size() < config.numOuts()) {
+            NDArray coarsest = outputs.get(outputs.size() - 1);
+            boolean first = outputs.size() == laterals.size();
+            outputs.add(
+                    switch (config.addExtraConvs()) {
+                        case NONE -> subsample(coarsest);
+                        case ON_INPUT ->
+                                extraConv(
+                                        outputs.size(),
+                                        first ? inputs.get(inputs.size() - 1) : coarsest);
+                        case ON_LATERAL ->
+                                extraConv(
+                                        outputs.size(),
+                                        first ? merged.get(merged.size() - 1) : coarsest);
+                        case ON_OUTPUT -> extraConv(outputs.size(), coarsest);
+                    });
+        }
+    }
+
+    private NDArray extraConv(int level, NDArray source) {
+        boolean relu = config.reluBeforeExtraConvs() && level > laterals.size();
+        return Scope.array(() -> convs.get(level).forward(relu ? Activation.relu(source) : source));
+    }
+
+    /** Every second cell, which is what max pooling of kernel 1 and stride 2 means. */
+    private static NDArray subsample(NDArray x) {
+        return x.getNDArrayInternal()
+                .maxPool(new Shape(1, 1), new Shape(2, 2), new Shape(0, 0), false);
+    }
+}
