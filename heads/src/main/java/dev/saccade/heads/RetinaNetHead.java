@@ -210,7 +210,7 @@ public final class RetinaNetHead extends DetectionHead {
     }
 
     @Override
-    protected NDList call(NDList inputs) {
+    public NDList call(NDList inputs) {
         NDList maps = new NDList();
         forward(new FeaturePyramid(inputs))
                 .forEach(

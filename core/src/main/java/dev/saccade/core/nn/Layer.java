@@ -14,7 +14,7 @@ public abstract class Layer extends Module {
     public abstract NDArray forward(NDArray x);
 
     @Override
-    protected final NDList call(NDList inputs) {
+    public final NDList call(NDList inputs) {
         return new NDList(forward(inputs.singletonOrThrow()));
     }
 }

@@ -35,7 +35,8 @@ public abstract class Module extends AbstractBaseBlock {
     /**
      * Adds a child.
      *
-     * @param name its name, such as {@code conv1} or, for a member of a list, {@code layer1.0}
+     * @param name its name, such as {@code conv1} or, for a member of a list, {@code layer1.0};
+     *     empty for a child whose parameters carry full names
      * @param child the child
      * @return the child
      */
@@ -85,7 +86,7 @@ public abstract class Module extends AbstractBaseBlock {
 
     private void collect(String prefix, Map<String, Parameter> named) {
         parameters.forEach((name, parameter) -> named.put(prefix + name, parameter));
-        children.forEach((name, child) -> child.collect(prefix + name + ".", named));
+        children.forEach((name, child) -> child.collect(below(prefix, name), named));
     }
 
     /**
@@ -111,7 +112,11 @@ public abstract class Module extends AbstractBaseBlock {
                                                     SeededRandom.of(seed, prefix + name)));
                     parameter.initialize(manager, DataType.FLOAT32);
                 });
-        children.forEach((name, child) -> child.initialize(manager, seed, prefix + name + "."));
+        children.forEach((name, child) -> child.initialize(manager, seed, below(prefix, name)));
+    }
+
+    private static String below(String prefix, String child) {
+        return child.isEmpty() ? prefix : prefix + child + ".";
     }
 
     /** Stops learning of every parameter below this module. */
@@ -142,7 +147,7 @@ public abstract class Module extends AbstractBaseBlock {
      *
      * @param inputs what the typed {@code forward} of the module takes
      */
-    protected abstract NDList call(NDList inputs);
+    public abstract NDList call(NDList inputs);
 
     @Override
     protected final NDList forwardInternal(

@@ -30,7 +30,7 @@ public abstract class Backbone extends Module {
     public abstract List<FeatureInfo> features();
 
     @Override
-    protected final NDList call(NDList inputs) {
+    public final NDList call(NDList inputs) {
         return new NDList(forward(inputs.singletonOrThrow()).levels());
     }
 }

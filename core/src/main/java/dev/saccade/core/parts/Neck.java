@@ -28,7 +28,7 @@ public abstract class Neck extends Module {
     public abstract List<FeatureInfo> features();
 
     @Override
-    protected final NDList call(NDList inputs) {
+    public final NDList call(NDList inputs) {
         return new NDList(forward(new FeaturePyramid(inputs)).levels());
     }
 }

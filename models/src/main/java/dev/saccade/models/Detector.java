@@ -1,0 +1,100 @@
+package dev.saccade.models;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+
+import com.google.common.collect.ImmutableList;
+
+import dev.saccade.core.nn.Module;
+import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.parts.Backbone;
+import dev.saccade.core.parts.DetectionHead;
+import dev.saccade.core.parts.Neck;
+import dev.saccade.core.structures.FeaturePyramid;
+import dev.saccade.core.structures.ImageBatch;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Losses;
+
+import java.util.List;
+
+/**
+ * Backbone, neck and head as one: images to losses in training, to objects in inference.
+ *
+ * <p>Parameters are named as in mmdetection's checkpoints: {@code backbone.*}, {@code neck.*} and
+ * those of the head.
+ */
+public final class Detector extends Module {
+
+    private final ImmutableList<String> classes;
+    private final Backbone backbone;
+    private final Neck neck;
+    private final DetectionHead head;
+
+    /**
+     * Makes a detector without weights.
+     *
+     * @param config its parts
+     * @param classes the names of the labels, in order
+     */
+    public Detector(ModelConfig config, List<String> classes) {
+        this.classes = ImmutableList.copyOf(classes);
+        backbone = add("backbone", config.backbone().build());
+        neck = add("neck", config.neck().build(backbone.features()));
+        head = add("", config.head().build(neck.features(), classes.size()));
+    }
+
+    /** Returns the names of the labels, in order. */
+    public List<String> classes() {
+        return classes;
+    }
+
+    /** Returns the backbone. */
+    public Backbone backbone() {
+        return backbone;
+    }
+
+    /** Returns the neck. */
+    public Neck neck() {
+        return neck;
+    }
+
+    /** Returns the head. */
+    public DetectionHead head() {
+        return head;
+    }
+
+    /**
+     * Returns the pyramid that the head is given.
+     *
+     * @param pixels {@code [N, 3, H, W]}
+     */
+    public FeaturePyramid features(NDArray pixels) {
+        FeaturePyramid maps = backbone.forward(pixels);
+        FeaturePyramid pyramid = neck.forward(maps);
+        maps.levels().forEach(NDArray::close);
+        return pyramid;
+    }
+
+    /**
+     * Returns the training losses of a batch.
+     *
+     * @param batch normalised images
+     * @param targets boxes in the coordinates of the batch, and labels, of each image
+     */
+    public Losses losses(ImageBatch batch, List<Instances> targets) {
+        return head.losses(features(batch.pixels()), batch.images(), targets);
+    }
+
+    /**
+     * Returns the objects of each image, in the coordinates of the original image, without
+     * recording gradients. The detector must be in inference mode.
+     */
+    public List<Instances> predict(ImageBatch batch) {
+        return NoGrad.call(() -> head.predict(features(batch.pixels()), batch.images()));
+    }
+
+    @Override
+    public NDList call(NDList inputs) {
+        return head.call(new NDList(features(inputs.singletonOrThrow()).levels()));
+    }
+}
