@@ -5,10 +5,12 @@ import static com.google.common.base.Preconditions.checkArgument;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 
+import com.google.common.collect.ImmutableMap;
+
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.Script;
 
-import java.util.List;
+import java.util.Map;
 
 /**
  * Adam with decoupled weight decay (Loshchilov and Hutter 2019), as {@code torch.optim.AdamW}; each
@@ -25,7 +27,7 @@ public final class AdamW extends Optimizer {
      * @param epsilon what is added to the root of the squares
      * @param weightDecay weight decay before rules
      * @param normDecay whether the parameters of normalisations decay
-     * @param rules exceptions for parameters by name
+     * @param rules exceptions by a part of the dotted name, such as {@code norm}
      */
     public record Config(
             double learningRate,
@@ -34,12 +36,12 @@ public final class AdamW extends Optimizer {
             double epsilon,
             double weightDecay,
             boolean normDecay,
-            List<ParameterRule> rules)
+            Map<String, ParameterRule> rules)
             implements Optimizer.Config {
 
         /** The values of Swin's detectors at batch 16, without their rules. */
         public Config() {
-            this(1e-4, 0.9, 0.999, 1e-8, 0.05, true, List.of());
+            this(1e-4, 0.9, 0.999, 1e-8, 0.05, true, Map.of());
         }
 
         /** Checks the values. */
@@ -48,8 +50,8 @@ public final class AdamW extends Optimizer {
             checkArgument(beta1 >= 0 && beta1 < 1, "beta1 %s is not in [0, 1)", beta1);
             checkArgument(beta2 >= 0 && beta2 < 1, "beta2 %s is not in [0, 1)", beta2);
             checkArgument(epsilon > 0, "epsilon %s is not above 0", epsilon);
-            checkArgument(weightDecay >= 0, "weight_decay %s below 0", weightDecay);
-            rules = List.copyOf(rules);
+            checkArgument(weightDecay >= 0, "weight_decay %s is below 0", weightDecay);
+            rules = ImmutableMap.copyOf(rules);
         }
 
         @Override

@@ -1,6 +1,7 @@
 package dev.saccade.train.optimizers;
 
 import static java.util.Comparator.comparing;
+import static java.util.Comparator.naturalOrder;
 
 import ai.djl.nn.Parameter;
 
@@ -24,9 +25,8 @@ import java.util.Map;
 public record ParameterGroup(
         double learningRateFactor, double weightDecay, Map<String, Parameter> parameters) {
 
-    private static final Comparator<ParameterRule> LONGEST_FIRST =
-            comparing((ParameterRule rule) -> -rule.match().length())
-                    .thenComparing(ParameterRule::match);
+    private static final Comparator<String> LONGEST_FIRST =
+            comparing((String text) -> -text.length()).thenComparing(naturalOrder());
 
     private record Key(double learningRateFactor, double weightDecay) {
 
@@ -43,26 +43,32 @@ public record ParameterGroup(
     /**
      * Sorts the learned parameters of a module into groups.
      *
-     * <p>A rule that matches a parameter decides alone. Else {@code normDecay} tells whether the
-     * parameters of normalisations decay; those are the ones beside a {@code weight} of one
-     * dimension.
+     * @param weightDecay the weight decay of parameters without a rule
+     * @param normDecay whether the parameters of normalisations decay too; those are the ones
+     *     beside a {@code weight} of one dimension
+     * @param rules exceptions for parameters whose dotted name contains the key; of several that
+     *     match the longest counts alone, among equally long ones the first of the alphabet (the
+     *     {@code custom_keys} of mmcv)
      */
     public static List<ParameterGroup> of(
-            Module module, double weightDecay, boolean normDecay, List<ParameterRule> rules) {
-        List<ParameterRule> sorted = rules.stream().sorted(LONGEST_FIRST).toList();
+            Module module,
+            double weightDecay,
+            boolean normDecay,
+            Map<String, ParameterRule> rules) {
+        List<String> keys = rules.keySet().stream().sorted(LONGEST_FIRST).toList();
         Map<String, Parameter> all = module.namedParameters();
         Map<Key, Map<String, Parameter>> groups = new LinkedHashMap<>();
         Gradients.learned(module)
                 .forEach(
                         (name, parameter) -> {
                             double decay = normDecay || !isNorm(name, all) ? weightDecay : 0;
-                            Key key =
-                                    sorted.stream()
-                                            .filter(rule -> name.contains(rule.match()))
-                                            .map(rule -> Key.of(rule, weightDecay))
+                            Key group =
+                                    keys.stream()
+                                            .filter(name::contains)
+                                            .map(key -> Key.of(rules.get(key), weightDecay))
                                             .findFirst()
                                             .orElse(new Key(1, decay));
-                            groups.computeIfAbsent(key, k -> new LinkedHashMap<>())
+                            groups.computeIfAbsent(group, g -> new LinkedHashMap<>())
                                     .put(name, parameter);
                         });
         List<ParameterGroup> result = new ArrayList<>();

@@ -4,10 +4,12 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import ai.djl.ndarray.NDArray;
 
+import com.google.common.collect.ImmutableMap;
+
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.Script;
 
-import java.util.List;
+import java.util.Map;
 
 /**
  * Stochastic gradient descent with momentum and L2 weight decay, as {@code torch.optim.SGD}: {@code
@@ -22,27 +24,27 @@ public final class Sgd extends Optimizer {
      * @param momentum share of the old direction that stays, in [0, 1)
      * @param weightDecay weight decay before rules
      * @param normDecay whether the parameters of normalisations decay
-     * @param rules exceptions for parameters by name
+     * @param rules exceptions by a part of the dotted name, such as {@code norm}
      */
     public record Config(
             double learningRate,
             double momentum,
             double weightDecay,
             boolean normDecay,
-            List<ParameterRule> rules)
+            Map<String, ParameterRule> rules)
             implements Optimizer.Config {
 
         /** The values of mmdetection's detectors at batch 16. */
         public Config() {
-            this(0.02, 0.9, 1e-4, true, List.of());
+            this(0.02, 0.9, 1e-4, true, Map.of());
         }
 
         /** Checks the values. */
         public Config {
             checkArgument(learningRate > 0, "learning_rate %s is not above 0", learningRate);
             checkArgument(momentum >= 0 && momentum < 1, "momentum %s is not in [0, 1)", momentum);
-            checkArgument(weightDecay >= 0, "weight_decay %s below 0", weightDecay);
-            rules = List.copyOf(rules);
+            checkArgument(weightDecay >= 0, "weight_decay %s is below 0", weightDecay);
+            rules = ImmutableMap.copyOf(rules);
         }
 
         @Override

@@ -25,13 +25,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 
 class OptimizerTest {
 
-    private static final List<ParameterRule> RULES =
-            List.of(new ParameterRule("norm", 1, 0), new ParameterRule("conv.w", 0.1, 1));
+    private static final Map<String, ParameterRule> RULES =
+            Map.of("norm", new ParameterRule(1, 0), "conv.w", new ParameterRule(0.1, 1));
 
     /** Weights {@code sin(0.7 i + k)} for the i-th value of the k-th parameter. */
     private static final class Net extends Module {

@@ -12,7 +12,7 @@ import dev.saccade.core.nn.WeightInit;
 
 import org.junit.jupiter.api.Test;
 
-import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 
 class ParameterGroupTest {
@@ -36,11 +36,12 @@ class ParameterGroupTest {
         }
     }
 
-    private static String groups(boolean frozen, boolean normDecay, ParameterRule... rules) {
+    private static String groups(
+            boolean frozen, boolean normDecay, Map<String, ParameterRule> rules) {
         try (NDManager manager = NDManager.newBaseManager()) {
             Net net = new Net(frozen);
             net.initialize(manager, 0);
-            return ParameterGroup.of(net, 0.1, normDecay, List.of(rules)).stream()
+            return ParameterGroup.of(net, 0.1, normDecay, rules).stream()
                     .map(
                             g ->
                                     "%s %s %s"
@@ -57,10 +58,10 @@ class ParameterGroupTest {
         assertEquals(
                 "1.0 0.1 stem.weight stem.bias norm1.weight norm1.bias"
                         + " head.normalizer.weight head.normalizer.bias",
-                groups(false, true));
+                groups(false, true, Map.of()));
         assertEquals(
                 "1.0 0.1 norm1.weight norm1.bias head.normalizer.weight head.normalizer.bias",
-                groups(true, true));
+                groups(true, true, Map.of()));
     }
 
     @Test
@@ -68,7 +69,7 @@ class ParameterGroupTest {
         assertEquals(
                 "1.0 0.1 stem.weight stem.bias head.normalizer.weight head.normalizer.bias;"
                         + " 1.0 0.0 norm1.weight norm1.bias",
-                groups(false, false));
+                groups(false, false, Map.of()));
     }
 
     @Test
@@ -80,9 +81,13 @@ class ParameterGroupTest {
                 groups(
                         false,
                         true,
-                        new ParameterRule("norm", 1, 0),
-                        new ParameterRule("stem", 0.5, 1),
-                        new ParameterRule("normalizer.weight", 2, 1)));
+                        Map.of(
+                                "norm",
+                                new ParameterRule(1, 0),
+                                "stem",
+                                new ParameterRule(0.5, 1),
+                                "normalizer.weight",
+                                new ParameterRule(2, 1))));
     }
 
     @Test
@@ -93,7 +98,10 @@ class ParameterGroupTest {
                 groups(
                         false,
                         true,
-                        new ParameterRule("weight", 1, 0),
-                        new ParameterRule(".weigh", 3, 1)));
+                        Map.of(
+                                "weight",
+                                new ParameterRule(1, 0),
+                                ".weigh",
+                                new ParameterRule(3, 1))));
     }
 }

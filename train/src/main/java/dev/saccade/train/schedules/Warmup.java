@@ -1,0 +1,28 @@
+package dev.saccade.train.schedules;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+/**
+ * A linear rise of the learning rate in the first steps.
+ *
+ * @param iterations steps until the full learning rate; 0 for no warm-up
+ * @param ratio share of the learning rate at step 0, in [0, 1]
+ */
+public record Warmup(long iterations, double ratio) {
+
+    /** No warm-up; the ratio is that of the published detectors once iterations are given. */
+    public Warmup() {
+        this(0, 0.001);
+    }
+
+    /** Checks the values. */
+    public Warmup {
+        checkArgument(iterations >= 0, "iterations %s is below 0", iterations);
+        checkArgument(ratio >= 0 && ratio <= 1, "ratio %s is not in [0, 1]", ratio);
+    }
+
+    /** Returns what the learning rate of a step is multiplied by. */
+    double factor(long iteration) {
+        return iteration < iterations ? 1 - (1 - (double) iteration / iterations) * (1 - ratio) : 1;
+    }
+}

@@ -1,0 +1,90 @@
+package dev.saccade.train.schedules;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.LongRange;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import java.util.List;
+
+class ScheduleTest {
+
+    private static final RunLength COCO_1X = RunLength.ofEpochs(12, 7330);
+
+    @ParameterizedTest
+    @CsvSource({
+        "0, 1e-7",
+        "250, 5.005e-5",
+        "7329, 1e-4",
+        "58639, 1e-4",
+        "58640, 1e-5",
+        "65969, 1e-5",
+        "80629, 1e-5",
+        "80630, 1e-6"
+    })
+    void theStepsOfADetectorAreThoseOfMmcv(long iteration, double expected) {
+        assertEquals(
+                expected,
+                new StepSchedule().learningRate(1e-4, iteration, COCO_1X),
+                1e-9 * expected);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "0, 6.000000000172534e-11",
+        "750, 2.9859404859375005e-05",
+        "13333, 5.5000125e-05",
+        "139999, 7.500375e-06"
+    })
+    void thePolynomialOfUperNetIsThatOfMmcv(long iteration, double expected) {
+        assertEquals(
+                expected,
+                new PolySchedule().learningRate(6e-5, iteration, new RunLength(160_000, 1263)),
+                1e-9 * expected);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 1e-4", "3333, 9.624244206128733e-05", "79998, 7.213499529549767e-09"})
+    void thePolynomialOfSemanticFpnIsThatOfMmcv(long iteration, double expected) {
+        assertEquals(
+                expected,
+                new PolySchedule(0.9, 0, new Warmup())
+                        .learningRate(1e-4, iteration, new RunLength(80_000, 631)),
+                1e-9 * expected);
+    }
+
+    @Test
+    void theCosineIsHalfWayInTheMiddle() {
+        CosineSchedule cosine = new CosineSchedule(0.1, new Warmup());
+        RunLength length = new RunLength(100, 10);
+        assertEquals(0.5, cosine.learningRate(0.5, 0, length));
+        assertEquals(0.3, cosine.learningRate(0.5, 50, length), 1e-12);
+        assertEquals(0.1, cosine.learningRate(0.5, 100, length), 1e-12);
+    }
+
+    @Property
+    void noScheduleEverExceedsTheBase(@ForAll @LongRange(max = 87_959) long iteration) {
+        for (Schedule schedule :
+                List.of(
+                        new StepSchedule(),
+                        new PolySchedule(),
+                        new CosineSchedule(),
+                        new ConstantSchedule(new Warmup(700, 0)))) {
+            double rate = schedule.learningRate(1e-4, iteration, COCO_1X);
+            assertEquals(rate, Math.min(1e-4, Math.max(0, rate)), schedule.type());
+        }
+    }
+
+    @Test
+    void refusesMilestonesOutOfOrder() {
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> new StepSchedule(List.of(11, 8), 0.1, new Warmup()));
+    }
+}
