@@ -6,6 +6,7 @@ import ai.djl.ndarray.NDList;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.nn.Module;
+import dev.saccade.core.ops.MemoryFormat;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.parts.Backbone;
 import dev.saccade.core.parts.DetectionHead;
@@ -69,7 +70,9 @@ public final class Detector extends Module {
      * @param pixels {@code [N, 3, H, W]}
      */
     public FeaturePyramid features(NDArray pixels) {
-        FeaturePyramid maps = backbone.forward(pixels);
+        NDArray images = MemoryFormat.channelsLast(pixels);
+        FeaturePyramid maps = backbone.forward(images);
+        images.close();
         FeaturePyramid pyramid = neck.forward(maps);
         maps.levels().forEach(NDArray::close);
         return pyramid;

@@ -2,6 +2,7 @@ package dev.saccade.core.nn;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
+import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
@@ -14,9 +15,11 @@ import ai.djl.training.ParameterStore;
 import ai.djl.util.PairList;
 
 import dev.saccade.core.SeededRandom;
+import dev.saccade.core.ops.MemoryFormat;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.SplittableRandom;
 
 /**
  * A tree of named parameters, buffers and child modules: a DJL block with PyTorch's names and
@@ -102,17 +105,24 @@ public abstract class Module extends AbstractBaseBlock {
     private void initialize(NDManager manager, long seed, String prefix) {
         parameters.forEach(
                 (name, parameter) -> {
+                    SplittableRandom random = SeededRandom.of(seed, prefix + name);
+                    WeightInit init = initializers.get(parameter);
                     parameter.setInitializer(
-                            (owner, shape, type) ->
-                                    initializers
-                                            .get(parameter)
-                                            .create(
-                                                    owner,
-                                                    shape,
-                                                    SeededRandom.of(seed, prefix + name)));
+                            (owner, shape, type) -> firstValues(init, owner, shape, random));
                     parameter.initialize(manager, DataType.FLOAT32);
                 });
         children.forEach((name, child) -> child.initialize(manager, seed, below(prefix, name)));
+    }
+
+    private static NDArray firstValues(
+            WeightInit init, NDManager owner, Shape shape, SplittableRandom random) {
+        NDArray values = init.create(owner, shape, random);
+        if (shape.dimension() != 4) {
+            return values;
+        }
+        try (values) {
+            return MemoryFormat.channelsLast(values);
+        }
     }
 
     private static String below(String prefix, String child) {

@@ -2,12 +2,12 @@ package dev.saccade.train.optimizers;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
-import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.nn.Module;
+import dev.saccade.core.ops.MemoryFormat;
 import dev.saccade.core.ops.Script;
 
 import java.util.Map;
@@ -69,8 +69,8 @@ public final class AdamW extends Optimizer {
         super(
                 ParameterGroup.of(module, config.weightDecay(), config.normDecay(), config.rules()),
                 script(config));
-        state("exp_avg", NDArray::zerosLike);
-        state("exp_avg_sq", NDArray::zerosLike);
+        state("exp_avg", MemoryFormat::zerosLike);
+        state("exp_avg_sq", MemoryFormat::zerosLike);
         state("step", weight -> weight.getManager().zeros(new Shape()));
     }
 

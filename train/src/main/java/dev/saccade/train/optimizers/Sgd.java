@@ -2,11 +2,10 @@ package dev.saccade.train.optimizers;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
-import ai.djl.ndarray.NDArray;
-
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.nn.Module;
+import dev.saccade.core.ops.MemoryFormat;
 import dev.saccade.core.ops.Script;
 
 import java.util.Map;
@@ -62,7 +61,7 @@ public final class Sgd extends Optimizer {
         super(
                 ParameterGroup.of(module, config.weightDecay(), config.normDecay(), config.rules()),
                 script(config));
-        state("momentum_buffer", NDArray::zerosLike);
+        state("momentum_buffer", MemoryFormat::zerosLike);
     }
 
     private static Script script(Config config) {
