@@ -81,7 +81,9 @@ record ImageHeader(Kind kind, Size stored, int orientation, boolean complete) {
 
     /** Returns the size after turning the image upright, as OpenCV does when it decodes. */
     Size size() {
-        return turned() ? new Size(/* height= */ stored.width(), /* width= */ stored.height()) : stored;
+        return turned()
+                ? new Size(/* height= */ stored.width(), /* width= */ stored.height())
+                : stored;
     }
 
     /** Returns whether turning the image upright exchanges its width and height. */

@@ -92,18 +92,7 @@ public final class Sample implements AutoCloseable {
      * @param size at least the size of the image
      */
     public Sample withPadding(Size size) {
-        ImageInfo now = info;
-        ImageInfo padded =
-                new ImageInfo(
-                        now.id(),
-                        now.file(),
-                        now.original(),
-                        now.size(),
-                        size,
-                        now.scaleX(),
-                        now.scaleY(),
-                        now.flipped());
-        return new Sample(image, padded, targets, pad(size), normalization);
+        return new Sample(image, info.padded(size), targets, pad(size), normalization);
     }
 
     private List<Mat> pad(Size size) {

@@ -1,5 +1,7 @@
 package dev.saccade.datasets;
 
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 
 import java.util.List;
@@ -7,8 +9,22 @@ import java.util.List;
 /** The outline of an object in one of the encodings of COCO. */
 public sealed interface Segmentation {
 
-    /** No outline. */
-    record None() implements Segmentation {}
+    /**
+     * Returns the pixels of the object.
+     *
+     * @param image the size of the photograph as declared
+     * @throws SaccadeException if the outline describes no mask of that size; says why
+     */
+    Rle mask(Size image);
+
+    /** No outline: no pixel. */
+    record None() implements Segmentation {
+
+        @Override
+        public Rle mask(Size image) {
+            return Rle.encode(image, new byte[Math.toIntExact(image.area())]);
+        }
+    }
 
     /**
      * The union of polygons.
@@ -21,6 +37,11 @@ public sealed interface Segmentation {
         public Polygons {
             rings = List.copyOf(rings);
         }
+
+        @Override
+        public Rle mask(Size image) {
+            return Rle.fromPolygons(image, rings);
+        }
     }
 
     /**
@@ -30,5 +51,15 @@ public sealed interface Segmentation {
      * @param size the size of the mask
      * @param counts the compressed string
      */
-    record Runs(Size size, String counts) implements Segmentation {}
+    record Runs(Size size, String counts) implements Segmentation {
+
+        @Override
+        public Rle mask(Size image) {
+            if (!size.equals(image)) {
+                throw SaccadeException.user(
+                        "run lengths of a mask of %s in an image of %s", size, image);
+            }
+            return Rle.fromString(size, counts);
+        }
+    }
 }

@@ -27,4 +27,24 @@ public record ImageInfo(
     public static ImageInfo of(Size size) {
         return new ImageInfo(0, "", size, size, size, 1, 1, false);
     }
+
+    /** Returns the description after cropping to a size. */
+    public ImageInfo cropped(Size newSize) {
+        return new ImageInfo(id, file, original, newSize, newSize, scaleX, scaleY, flipped);
+    }
+
+    /** Returns the description after resizing by factors; an earlier resize is forgotten. */
+    public ImageInfo resized(Size newSize, float newScaleX, float newScaleY) {
+        return new ImageInfo(id, file, original, newSize, newSize, newScaleX, newScaleY, flipped);
+    }
+
+    /** Returns the description after mirroring left to right. */
+    public ImageInfo mirrored() {
+        return new ImageInfo(id, file, original, size, padded, scaleX, scaleY, !flipped);
+    }
+
+    /** Returns the description after padding bottom and right to a size. */
+    public ImageInfo padded(Size newSize) {
+        return new ImageInfo(id, file, original, size, newSize, scaleX, scaleY, flipped);
+    }
 }

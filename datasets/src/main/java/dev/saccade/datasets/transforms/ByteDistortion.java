@@ -1,0 +1,75 @@
+package dev.saccade.datasets.transforms;
+
+import org.opencv.core.Core;
+import org.opencv.core.CvType;
+import org.opencv.core.Mat;
+import org.opencv.imgproc.Imgproc;
+
+import java.util.function.IntUnaryOperator;
+
+/** The distortion of segmentation: every step ends in bytes, clipped and rounded down. */
+final class ByteDistortion {
+
+    private static final int LEVELS = 256;
+    private static final int HUES = 180;
+
+    private ByteDistortion() {}
+
+    /** Returns a new image; hue is a whole number of double degrees. */
+    static Mat apply(Mat image, PhotometricDistortion.Draws draws) {
+        Mat result = new Mat();
+        image.convertTo(result, CvType.CV_8UC3);
+        IntUnaryOperator same = value -> value;
+        draws.brightness()
+                .ifPresent(
+                        delta -> {
+                            IntUnaryOperator step = value -> truncate(value + delta.floatValue());
+                            map(result, step, step, step);
+                        });
+        IntUnaryOperator contrast =
+                value -> truncate(value * draws.contrast().orElse(1.0).floatValue());
+        if (draws.contrastFirst()) {
+            map(result, contrast, contrast, contrast);
+        }
+        draws.saturation()
+                .ifPresent(
+                        factor ->
+                                mapHsv(
+                                        result,
+                                        same,
+                                        value -> truncate(value * factor.floatValue())));
+        draws.hue()
+                .ifPresent(
+                        delta ->
+                                mapHsv(
+                                        result,
+                                        value -> Math.floorMod(value + delta.intValue(), HUES),
+                                        same));
+        if (!draws.contrastFirst()) {
+            map(result, contrast, contrast, contrast);
+        }
+        return result;
+    }
+
+    private static void mapHsv(Mat image, IntUnaryOperator hue, IntUnaryOperator saturation) {
+        Imgproc.cvtColor(image, image, Imgproc.COLOR_BGR2HSV);
+        map(image, hue, saturation, value -> value);
+        Imgproc.cvtColor(image, image, Imgproc.COLOR_HSV2BGR);
+    }
+
+    /** Replaces every value of each channel through a table. */
+    private static void map(Mat image, IntUnaryOperator... channels) {
+        byte[] levels = new byte[LEVELS * channels.length];
+        for (int i = 0; i < levels.length; i++) {
+            levels[i] = (byte) channels[i % channels.length].applyAsInt(i / channels.length);
+        }
+        Mat table = new Mat(1, LEVELS, CvType.CV_8UC3);
+        table.put(0, 0, levels);
+        Core.LUT(image, table, image);
+        table.release();
+    }
+
+    private static int truncate(float value) {
+        return (int) Math.min(Math.max(value, 0), LEVELS - 1);
+    }
+}

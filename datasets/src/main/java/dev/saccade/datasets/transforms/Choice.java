@@ -1,0 +1,42 @@
+package dev.saccade.datasets.transforms;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import dev.saccade.datasets.Sample;
+import dev.saccade.datasets.Transform;
+
+import java.util.List;
+import java.util.SplittableRandom;
+
+/**
+ * Goes one of several ways, each as often as the others (mmdetection's {@code AutoAugment}).
+ *
+ * @param branches the ways, each a list of transforms; one may be empty
+ */
+public record Choice(List<List<Transform>> branches) implements Transform {
+
+    /** One way, on which nothing happens. */
+    public Choice() {
+        this(List.of(List.of()));
+    }
+
+    /** Checks that there is a way to go. */
+    public Choice {
+        branches = branches.stream().map(List::copyOf).toList();
+        checkArgument(!branches.isEmpty(), "branches: at least one expected, got none");
+    }
+
+    @Override
+    public String type() {
+        return "choice";
+    }
+
+    @Override
+    public Sample apply(Sample sample, SplittableRandom random) {
+        Sample changed = sample;
+        for (Transform transform : branches.get(random.nextInt(branches.size()))) {
+            changed = transform.apply(changed, random);
+        }
+        return changed;
+    }
+}

@@ -1,0 +1,74 @@
+package dev.saccade.datasets.transforms;
+
+import org.opencv.core.Core;
+import org.opencv.core.CvType;
+import org.opencv.core.Mat;
+import org.opencv.core.Scalar;
+import org.opencv.imgproc.Imgproc;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** The distortion of detection: float32, nothing is clipped between the steps or at the end. */
+final class FloatDistortion {
+
+    private static final double FULL_CIRCLE = 360;
+
+    private FloatDistortion() {}
+
+    /** Returns a new image; hue is in degrees and turns once around at most. */
+    static Mat apply(Mat image, PhotometricDistortion.Draws draws) {
+        Mat result = new Mat();
+        image.convertTo(result, CvType.CV_32FC3);
+        draws.brightness().ifPresent(delta -> Core.add(result, Scalar.all(delta), result));
+        if (draws.contrastFirst()) {
+            draws.contrast().ifPresent(factor -> Core.multiply(result, Scalar.all(factor), result));
+        }
+        // The original converts there and back even if neither step is taken.
+        changeColours(result, draws);
+        if (!draws.contrastFirst()) {
+            draws.contrast().ifPresent(factor -> Core.multiply(result, Scalar.all(factor), result));
+        }
+        if (!draws.permutation().isEmpty()) {
+            permute(result, draws.permutation());
+        }
+        return result;
+    }
+
+    private static void changeColours(Mat image, PhotometricDistortion.Draws draws) {
+        Imgproc.cvtColor(image, image, Imgproc.COLOR_BGR2HSV);
+        List<Mat> channels = new ArrayList<>();
+        Core.split(image, channels);
+        draws.saturation()
+                .ifPresent(
+                        factor ->
+                                Core.multiply(
+                                        channels.get(1), Scalar.all(factor), channels.get(1)));
+        draws.hue().ifPresent(degrees -> turn(channels.get(0), degrees));
+        Core.merge(channels, image);
+        channels.forEach(Mat::release);
+        Imgproc.cvtColor(image, image, Imgproc.COLOR_HSV2BGR);
+    }
+
+    private static void turn(Mat hue, double degrees) {
+        float[] values = new float[Math.toIntExact(hue.total())];
+        hue.get(0, 0, values);
+        for (int i = 0; i < values.length; i++) {
+            float turned = values[i] + (float) degrees;
+            if (turned > FULL_CIRCLE) {
+                turned -= (float) FULL_CIRCLE;
+            } else if (turned < 0) {
+                turned += (float) FULL_CIRCLE;
+            }
+            values[i] = turned;
+        }
+        hue.put(0, 0, values);
+    }
+
+    private static void permute(Mat image, List<Integer> order) {
+        List<Mat> channels = new ArrayList<>();
+        Core.split(image, channels);
+        Core.merge(order.stream().map(channels::get).toList(), image);
+        channels.forEach(Mat::release);
+    }
+}

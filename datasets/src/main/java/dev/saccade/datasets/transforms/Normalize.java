@@ -1,0 +1,48 @@
+package dev.saccade.datasets.transforms;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.primitives.Floats;
+
+import dev.saccade.datasets.Normalization;
+import dev.saccade.datasets.Sample;
+import dev.saccade.datasets.Transform;
+
+import java.util.List;
+import java.util.SplittableRandom;
+
+/**
+ * Makes the pixels RGB and {@code (value - mean) / std}, when the sample is written to a batch.
+ *
+ * @param mean of red, green and blue, in 0..255
+ * @param std of red, green and blue
+ */
+public record Normalize(List<Double> mean, List<Double> std) implements Transform {
+
+    /** The statistics of ImageNet. */
+    public Normalize() {
+        this(List.of(123.675, 116.28, 103.53), List.of(58.395, 57.12, 57.375));
+    }
+
+    /** Checks the numbers. */
+    public Normalize {
+        mean = List.copyOf(mean);
+        std = List.copyOf(std);
+        checkArgument(mean.size() == 3, "mean: three numbers expected, got %s", mean);
+        checkArgument(
+                std.size() == 3 && std.stream().allMatch(value -> value > 0),
+                "std: three positive numbers expected, got %s",
+                std);
+    }
+
+    @Override
+    public String type() {
+        return "normalize";
+    }
+
+    @Override
+    public Sample apply(Sample sample, SplittableRandom random) {
+        return sample.withNormalization(
+                new Normalization(Floats.toArray(mean), Floats.toArray(std)));
+    }
+}

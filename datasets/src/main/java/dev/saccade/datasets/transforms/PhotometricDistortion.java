@@ -1,0 +1,147 @@
+package dev.saccade.datasets.transforms;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import dev.saccade.datasets.Sample;
+import dev.saccade.datasets.Transform;
+
+import org.opencv.core.Mat;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.SplittableRandom;
+
+/**
+ * Changes brightness, contrast, saturation and hue, each every second time (SSD's augmentation).
+ *
+ * <p>Two published forms differ in more than rounding. That of detection works on floats, never
+ * clips, and may exchange the colour channels; that of segmentation works on bytes, rounds down
+ * after every step, and leaves the channels alone.
+ *
+ * @param form which of the two
+ * @param brightness largest change in grey levels
+ * @param contrast least and largest factor
+ * @param saturation least and largest factor
+ * @param hue largest change, in degrees (detection) or double degrees (segmentation)
+ */
+public record PhotometricDistortion(
+        Form form, double brightness, List<Double> contrast, List<Double> saturation, int hue)
+        implements Transform {
+
+    /** Where the distortion was published. */
+    public enum Form {
+        /** mmdetection's, on floats. */
+        DETECTION,
+        /** mmsegmentation's, on bytes. */
+        SEGMENTATION
+    }
+
+    /** The published strengths, in the form of detection. */
+    public PhotometricDistortion() {
+        this(Form.DETECTION, 32, List.of(0.5, 1.5), List.of(0.5, 1.5), 18);
+    }
+
+    /** Checks the numbers. */
+    public PhotometricDistortion {
+        contrast = List.copyOf(contrast);
+        saturation = List.copyOf(saturation);
+        checkArgument(brightness >= 0, "brightness: at least 0 expected, got %s", brightness);
+        checkRange("contrast", contrast);
+        checkRange("saturation", saturation);
+        checkArgument(hue >= 0 && hue <= 90, "hue: 0 to 90 expected, got %s", hue);
+    }
+
+    private static void checkRange(String key, List<Double> range) {
+        checkArgument(
+                range.size() == 2 && range.get(0) >= 0 && range.get(0) <= range.get(1),
+                "%s: two ascending numbers expected, got %s",
+                key,
+                range);
+    }
+
+    /**
+     * What was drawn; empty where a step is left out.
+     *
+     * @param brightness added to all channels
+     * @param contrastFirst whether contrast comes before the changes of colour or after them
+     * @param contrast multiplies all channels
+     * @param saturation multiplies the saturation
+     * @param hue added to the hue
+     * @param permutation which channel comes first, second and third; empty if they stay
+     */
+    public record Draws(
+            Optional<Double> brightness,
+            boolean contrastFirst,
+            Optional<Double> contrast,
+            Optional<Double> saturation,
+            Optional<Double> hue,
+            List<Integer> permutation) {
+
+        /** Keeps a copy of the list. */
+        public Draws {
+            permutation = List.copyOf(permutation);
+        }
+    }
+
+    @Override
+    public String type() {
+        return "photometric_distortion";
+    }
+
+    @Override
+    public Sample apply(Sample sample, SplittableRandom random) {
+        Mat distorted = distort(sample.image(), draw(random));
+        return sample.with(distorted, sample.info(), sample.targets(), sample.masks());
+    }
+
+    /**
+     * Returns an image after given steps, float32 or uint8 as the form works.
+     *
+     * @param image [H, W, 3] BGR, uint8 or float32 in 0..255; stays as it is
+     */
+    public Mat distort(Mat image, Draws draws) {
+        return switch (form) {
+            case DETECTION -> FloatDistortion.apply(image, draws);
+            case SEGMENTATION -> ByteDistortion.apply(image, draws);
+        };
+    }
+
+    private Draws draw(SplittableRandom random) {
+        Optional<Double> brighter = maybe(random, -brightness, brightness);
+        boolean contrastFirst = random.nextBoolean();
+        Optional<Double> moreContrast = maybe(random, contrast.get(0), contrast.get(1));
+        Optional<Double> moreColour = maybe(random, saturation.get(0), saturation.get(1));
+        Optional<Double> turned = maybe(random, -hue, hue);
+        return switch (form) {
+            case DETECTION ->
+                    new Draws(
+                            brighter,
+                            contrastFirst,
+                            moreContrast,
+                            moreColour,
+                            turned,
+                            random.nextBoolean() ? permutation(random) : List.of());
+            case SEGMENTATION ->
+                    new Draws(
+                            brighter,
+                            contrastFirst,
+                            moreContrast,
+                            moreColour,
+                            turned.map(Math::floor),
+                            List.of());
+        };
+    }
+
+    private static Optional<Double> maybe(SplittableRandom random, double low, double high) {
+        // Both numbers are drawn always, so that one step does not move the draws of the next.
+        boolean taken = random.nextBoolean();
+        double value = low + (high - low) * random.nextDouble();
+        return taken ? Optional.of(value) : Optional.empty();
+    }
+
+    private static List<Integer> permutation(SplittableRandom random) {
+        int first = random.nextInt(3);
+        int second = (first + 1 + random.nextInt(2)) % 3;
+        return List.of(first, second, 3 - first - second);
+    }
+}

@@ -1,0 +1,105 @@
+package dev.saccade.datasets.transforms;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Sample;
+import dev.saccade.datasets.Transform;
+
+import org.opencv.core.Mat;
+import org.opencv.core.Rect;
+
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+
+/**
+ * Cuts out a part of the image, as mmdetection's {@code RandomCrop} with negative crops allowed: a
+ * part without objects is background.
+ *
+ * <p>Boxes are moved and clipped; those without area are dropped, with their labels and masks.
+ *
+ * @param mode what {@code size} means
+ * @param size two edges in pixels; an image edge that is shorter is taken whole
+ */
+public record RandomCrop(Mode mode, List<Integer> size) implements Transform {
+
+    /** What the size means. */
+    public enum Mode {
+        /** Height and width of the part. */
+        ABSOLUTE,
+        /** Least and largest edge; height and width are drawn between them, both included. */
+        ABSOLUTE_RANGE
+    }
+
+    /** The crop of DETR's multi-scale recipe, which Swin and its successors train with. */
+    public RandomCrop() {
+        this(Mode.ABSOLUTE_RANGE, List.of(384, 600));
+    }
+
+    /** Checks the numbers. */
+    public RandomCrop {
+        size = List.copyOf(size);
+        checkArgument(
+                size.size() == 2 && size.get(0) > 0 && size.get(1) > 0,
+                "size: two positive edges expected, got %s",
+                size);
+        checkArgument(
+                mode == Mode.ABSOLUTE || size.get(0) <= size.get(1),
+                "size: the least edge comes first, got %s",
+                size);
+    }
+
+    @Override
+    public String type() {
+        return "random_crop";
+    }
+
+    @Override
+    public Sample apply(Sample sample, SplittableRandom random) {
+        Size image = sample.info().size();
+        Size part = draw(image, random);
+        int top = random.nextInt(image.height() - part.height() + 1);
+        int left = random.nextInt(image.width() - part.width() + 1);
+        return crop(sample, top, left, part);
+    }
+
+    private Size draw(Size image, SplittableRandom random) {
+        return switch (mode) {
+            case ABSOLUTE ->
+                    new Size(
+                            Math.min(image.height(), size.get(0)),
+                            Math.min(image.width(), size.get(1)));
+            case ABSOLUTE_RANGE ->
+                    new Size(drawEdge(image.height(), random), drawEdge(image.width(), random));
+        };
+    }
+
+    private int drawEdge(int edge, SplittableRandom random) {
+        return random.nextInt(Math.min(edge, size.get(0)), Math.min(edge, size.get(1)) + 1);
+    }
+
+    /** Returns the part of the sample with a given upper left corner. */
+    public static Sample crop(Sample sample, int top, int left, Size part) {
+        Boxes boxes = sample.targets().boxes().translate(-left, -top).clip(part);
+        int[] kept =
+                IntStream.range(0, boxes.size())
+                        .filter(i -> boxes.width(i) > 0 && boxes.height(i) > 0)
+                        .toArray();
+        Rect frame = new Rect(left, top, part.width(), part.height());
+        List<Mat> masks = sample.masks();
+        return sample.with(
+                cut(sample.image(), frame),
+                sample.info().cropped(part),
+                sample.targets().withBoxes(boxes).select(kept),
+                masks.isEmpty()
+                        ? masks
+                        : IntStream.of(kept).mapToObj(i -> cut(masks.get(i), frame)).toList());
+    }
+
+    /** A copy, so that the memory of the whole image is given back. */
+    private static Mat cut(Mat image, Rect frame) {
+        return new Mat(image, frame).clone();
+    }
+}

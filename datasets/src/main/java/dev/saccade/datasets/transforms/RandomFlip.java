@@ -1,0 +1,81 @@
+package dev.saccade.datasets.transforms;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Sample;
+import dev.saccade.datasets.Transform;
+
+import org.opencv.core.Core;
+import org.opencv.core.Mat;
+
+import java.util.SplittableRandom;
+
+/**
+ * Mirrors image, masks and boxes at times.
+ *
+ * @param probability how often, 0 to 1
+ * @param direction along which axis
+ */
+public record RandomFlip(double probability, Direction direction) implements Transform {
+
+    /** Along which axis an image is mirrored, with OpenCV's code for it. */
+    public enum Direction {
+        /** Left becomes right. */
+        HORIZONTAL(1),
+        /** Top becomes bottom. */
+        VERTICAL(0);
+
+        private final int code;
+
+        Direction(int code) {
+            this.code = code;
+        }
+    }
+
+    /** Left to right, every second time. */
+    public RandomFlip() {
+        this(0.5, Direction.HORIZONTAL);
+    }
+
+    /** Checks the probability. */
+    public RandomFlip {
+        checkArgument(
+                probability >= 0 && probability <= 1,
+                "probability: 0 to 1 expected, got %s",
+                probability);
+    }
+
+    @Override
+    public String type() {
+        return "random_flip";
+    }
+
+    @Override
+    public Sample apply(Sample sample, SplittableRandom random) {
+        return random.nextDouble() < probability ? flip(sample) : sample;
+    }
+
+    /** Returns the sample mirrored. */
+    public Sample flip(Sample sample) {
+        boolean horizontal = direction == Direction.HORIZONTAL;
+        Size size = sample.info().size();
+        Boxes boxes = sample.targets().boxes();
+        return sample.with(
+                flip(sample.image()),
+                horizontal ? sample.info().mirrored() : sample.info(),
+                sample.targets()
+                        .withBoxes(
+                                horizontal
+                                        ? boxes.flipHorizontal(size.width())
+                                        : boxes.flipVertical(size.height())),
+                sample.masks().stream().map(this::flip).toList());
+    }
+
+    private Mat flip(Mat image) {
+        Mat flipped = new Mat();
+        Core.flip(image, flipped, direction.code);
+        return flipped;
+    }
+}

@@ -1,0 +1,151 @@
+package dev.saccade.datasets.transforms;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import dev.saccade.core.structures.ImageInfo;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Sample;
+import dev.saccade.datasets.Transform;
+
+import org.opencv.core.Mat;
+import org.opencv.imgproc.Imgproc;
+
+import java.util.List;
+import java.util.SplittableRandom;
+
+/**
+ * Resizes image (bilinear), masks (nearest) and boxes, as mmdetection's {@code Resize}. Boxes are
+ * clipped to the new image; those that lose their area stay.
+ *
+ * @param scales pairs of edges in pixels. With {@code keepRatio} the image is made as large as fits
+ *     into a frame of the long by the short edge, whatever its orientation, and the order within a
+ *     pair does not matter; otherwise a pair is the new width and height
+ * @param mode how a pair is chosen where there are several
+ * @param keepRatio whether the aspect ratio is kept
+ * @param ratioRange if not empty, two numbers: the pair is multiplied by one drawn between them
+ */
+public record Resize(
+        List<List<Integer>> scales, Mode mode, boolean keepRatio, List<Double> ratioRange)
+        implements Transform {
+
+    /** How a pair is chosen. */
+    public enum Mode {
+        /** One of the pairs. */
+        VALUE,
+        /** Long and short edge independently between those of two pairs, both included. */
+        RANGE
+    }
+
+    /** The 1333 by 800 of the published detectors. */
+    public Resize() {
+        this(List.of(List.of(1333, 800)), Mode.VALUE, true, List.of());
+    }
+
+    /** Checks the numbers. */
+    public Resize {
+        scales = scales.stream().map(List::copyOf).toList();
+        ratioRange = List.copyOf(ratioRange);
+        checkArgument(!scales.isEmpty(), "scales: at least one pair of edges expected, got none");
+        for (List<Integer> scale : scales) {
+            checkArgument(
+                    scale.size() == 2 && scale.get(0) > 0 && scale.get(1) > 0,
+                    "scales: a pair of positive edges expected, got %s",
+                    scale);
+        }
+        checkArgument(
+                mode != Mode.RANGE || scales.size() == 2,
+                "scales: mode range takes two pairs, got %s",
+                scales);
+        checkArgument(
+                ratioRange.isEmpty()
+                        || (ratioRange.size() == 2
+                                && ratioRange.get(0) > 0
+                                && ratioRange.get(0) <= ratioRange.get(1)),
+                "ratio_range: two ascending positive numbers expected, got %s",
+                ratioRange);
+    }
+
+    @Override
+    public String type() {
+        return "resize";
+    }
+
+    @Override
+    public Sample apply(Sample sample, SplittableRandom random) {
+        List<Integer> scale = draw(random);
+        Size target =
+                keepRatio
+                        ? fit(sample.info().size(), scale.get(0), scale.get(1))
+                        : new Size(/* height= */ scale.get(1), /* width= */ scale.get(0));
+        return resize(sample, target);
+    }
+
+    /**
+     * Returns the largest size of the same aspect ratio that fits into a frame, rounded as mmcv's
+     * {@code rescale_size} does.
+     */
+    public static Size fit(Size image, int edge, int otherEdge) {
+        double factor =
+                Math.min(
+                        (double) Math.max(edge, otherEdge)
+                                / Math.max(image.height(), image.width()),
+                        (double) Math.min(edge, otherEdge)
+                                / Math.min(image.height(), image.width()));
+        return new Size(round(image.height() * factor), round(image.width() * factor));
+    }
+
+    private static int round(double edge) {
+        return Math.max(1, (int) (edge + 0.5));
+    }
+
+    /** Returns the sample at a size; its scale becomes new over old edge, rounded to float32. */
+    public static Sample resize(Sample sample, Size target) {
+        ImageInfo info = sample.info();
+        float scaleX = (float) ((double) target.width() / info.size().width());
+        float scaleY = (float) ((double) target.height() / info.size().height());
+        return sample.with(
+                resize(sample.image(), target, Imgproc.INTER_LINEAR),
+                info.resized(target, scaleX, scaleY),
+                sample.targets()
+                        .withBoxes(sample.targets().boxes().scale(scaleX, scaleY).clip(target)),
+                sample.masks().stream()
+                        .map(mask -> resize(mask, target, Imgproc.INTER_NEAREST))
+                        .toList());
+    }
+
+    private static Mat resize(Mat image, Size target, int interpolation) {
+        Mat resized = new Mat();
+        org.opencv.core.Size size = new org.opencv.core.Size(target.width(), target.height());
+        Imgproc.resize(image, resized, size, 0, 0, interpolation);
+        return resized;
+    }
+
+    private List<Integer> draw(SplittableRandom random) {
+        List<Integer> scale =
+                switch (mode) {
+                    case VALUE -> scales.get(random.nextInt(scales.size()));
+                    case RANGE ->
+                            List.of(
+                                    between(random, longEdge(0), longEdge(1)),
+                                    between(random, shortEdge(0), shortEdge(1)));
+                };
+        if (ratioRange.isEmpty()) {
+            return scale;
+        }
+        double ratio =
+                ratioRange.get(0) + (ratioRange.get(1) - ratioRange.get(0)) * random.nextDouble();
+        return scale.stream().map(edge -> Math.max(1, (int) (edge * ratio))).toList();
+    }
+
+    private int longEdge(int pair) {
+        return Math.max(scales.get(pair).get(0), scales.get(pair).get(1));
+    }
+
+    private int shortEdge(int pair) {
+        return Math.min(scales.get(pair).get(0), scales.get(pair).get(1));
+    }
+
+    private static int between(SplittableRandom random, int a, int b) {
+        return random.nextInt(Math.min(a, b), Math.max(a, b) + 1);
+    }
+}
