@@ -1,0 +1,28 @@
+package dev.saccade.train.logs;
+
+import com.google.common.collect.ImmutableMap;
+
+import java.util.Map;
+
+/**
+ * The result of an evaluation during a run.
+ *
+ * @param iteration optimiser steps taken before it
+ * @param epoch epochs completed before it
+ * @param metrics metrics by name
+ * @param pictures PNG files by name, maybe none
+ * @param best whether the monitored metric is the best so far
+ */
+public record EvaluationReport(
+        long iteration,
+        int epoch,
+        Map<String, Double> metrics,
+        Map<String, byte[]> pictures,
+        boolean best) {
+
+    /** Keeps copies of the maps. */
+    public EvaluationReport {
+        metrics = ImmutableMap.copyOf(metrics);
+        pictures = ImmutableMap.copyOf(pictures);
+    }
+}

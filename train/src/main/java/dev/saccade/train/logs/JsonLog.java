@@ -1,0 +1,103 @@
+package dev.saccade.train.logs;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+
+import dev.saccade.core.SaccadeException;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Writes {@code metrics.jsonl}: one JSON object a line, with {@code event} {@code step} (means of
+ * some steps) or {@code evaluation}, for programs.
+ */
+public final class JsonLog implements TrainListener {
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private final LogFile file;
+
+    /**
+     * Appends to a file.
+     *
+     * @param iteration optimiser steps taken so far; events that lie beyond are removed, since a
+     *     resumed run will tell them again
+     */
+    public JsonLog(Path file, long iteration) {
+        if (Files.exists(file)) {
+            keepUntil(file, iteration);
+        }
+        this.file = new LogFile(file);
+    }
+
+    private static void keepUntil(Path file, long iteration) {
+        try {
+            List<String> kept =
+                    Files.readAllLines(file, UTF_8).stream()
+                            .filter(line -> iterationOf(line) <= iteration)
+                            .toList();
+            Files.write(file, kept, UTF_8);
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot read the log: %s", file, e.getMessage());
+        }
+    }
+
+    /** Returns where in the run a line belongs; a line cut short by a crash belongs nowhere. */
+    private static long iterationOf(String line) {
+        try {
+            JsonNode iteration = JSON.readTree(line).path("iteration");
+            return iteration.asLong(Long.MAX_VALUE);
+        } catch (JsonProcessingException e) {
+            return Long.MAX_VALUE;
+        }
+    }
+
+    @Override
+    public void averaged(StepReport mean, MemoryUse memory) {
+        ObjectNode line = event("step", mean.iteration(), mean.epoch());
+        line.put("learning_rate", mean.learningRate());
+        line.put("loss", mean.loss());
+        line.set("losses", numbers(mean.losses()));
+        line.put("gradient_norm", mean.gradientNorm());
+        line.put("seconds", mean.seconds());
+        line.put("data_seconds", mean.dataSeconds());
+        line.put("resident_bytes", memory.residentBytes());
+        line.put("arrays", memory.arrays());
+        file.line(line.toString());
+    }
+
+    @Override
+    public void evaluated(EvaluationReport evaluation) {
+        ObjectNode line = event("evaluation", evaluation.iteration(), evaluation.epoch());
+        line.set("metrics", numbers(evaluation.metrics()));
+        line.put("best", evaluation.best());
+        file.line(line.toString());
+    }
+
+    @Override
+    public void close() {
+        file.close();
+    }
+
+    private static ObjectNode event(String name, long iteration, int epoch) {
+        return JSON.createObjectNode()
+                .put("event", name)
+                .put("iteration", iteration)
+                .put("epoch", epoch);
+    }
+
+    /** Returns an object of numbers; what is not a number in JSON either is null. */
+    private static ObjectNode numbers(Map<String, Double> values) {
+        ObjectNode node = JSON.createObjectNode();
+        values.forEach((name, value) -> node.put(name, Double.isFinite(value) ? value : null));
+        return node;
+    }
+}

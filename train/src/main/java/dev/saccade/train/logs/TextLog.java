@@ -1,0 +1,96 @@
+package dev.saccade.train.logs;
+
+import static java.util.stream.Collectors.joining;
+
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.LocalDateTime;
+import java.time.format.DateTimeFormatter;
+import java.util.Locale;
+import java.util.Map;
+
+/** Writes {@code train.log}: one line an event, for people. */
+public final class TextLog implements TrainListener {
+
+    private static final DateTimeFormatter TIME =
+            DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss", Locale.ROOT);
+
+    private final LogFile file;
+    private final Clock clock;
+
+    /**
+     * Appends to a file.
+     *
+     * @param clock gives the time at the head of each line
+     */
+    public TextLog(Path file, Clock clock) {
+        this.file = new LogFile(file);
+        this.clock = clock;
+    }
+
+    @Override
+    public void noted(String line) {
+        file.line(TIME.format(LocalDateTime.now(clock)) + "  " + line);
+    }
+
+    @Override
+    public void averaged(StepReport mean, MemoryUse memory) {
+        noted(
+                line(mean)
+                        + String.format(
+                                Locale.ROOT, "  %s  %d arrays", size(memory), memory.arrays()));
+    }
+
+    @Override
+    public void evaluated(EvaluationReport evaluation) {
+        noted(
+                String.format(
+                        Locale.ROOT,
+                        "evaluation after %d steps: %s%s",
+                        evaluation.iteration(),
+                        terms(evaluation.metrics()),
+                        evaluation.best() ? " (best so far)" : ""));
+    }
+
+    @Override
+    public void close() {
+        file.close();
+    }
+
+    private static String line(StepReport step) {
+        return String.format(
+                Locale.ROOT,
+                "epoch %d  step %d/%d  lr %.3e  loss %.4f (%s)  gradient %.3f  %.3f s/step"
+                        + "  data %.0f %%  eta %s",
+                step.epoch() + 1,
+                step.iteration(),
+                step.iterations(),
+                step.learningRate(),
+                step.loss(),
+                terms(step.losses()),
+                step.gradientNorm(),
+                step.seconds(),
+                100 * step.dataShare(),
+                clock(step.remaining()));
+    }
+
+    private static String terms(Map<String, Double> values) {
+        return values.entrySet().stream()
+                .map(e -> String.format(Locale.ROOT, "%s %.4f", e.getKey(), e.getValue()))
+                .collect(joining(", "));
+    }
+
+    private static String size(MemoryUse memory) {
+        return String.format(Locale.ROOT, "%d MiB", memory.residentBytes() >> 20);
+    }
+
+    private static String clock(Duration duration) {
+        return String.format(
+                Locale.ROOT,
+                "%d:%02d:%02d",
+                duration.toHours(),
+                duration.toMinutesPart(),
+                duration.toSecondsPart());
+    }
+}

@@ -1,0 +1,144 @@
+package dev.saccade.train.logs;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import ai.djl.ndarray.NDManager;
+
+import com.google.common.collect.ImmutableMap;
+
+import dev.saccade.core.SaccadeException;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+
+class LogsTest {
+
+    private static final Clock CLOCK =
+            Clock.fixed(Instant.parse("2026-11-21T08:00:00Z"), ZoneOffset.UTC);
+
+    private static final MemoryUse MEMORY = new MemoryUse(3L << 20, 42);
+
+    @TempDir private Path folder;
+
+    private static StepReport step(long iteration) {
+        return new StepReport(
+                iteration,
+                400,
+                1,
+                0.0125,
+                ImmutableMap.of("loss_cls", 1.5, "loss_bbox", 0.25),
+                1.75,
+                3.5,
+                0.8,
+                0.2,
+                Duration.ofSeconds(3725));
+    }
+
+    private static EvaluationReport evaluation(Map<String, byte[]> pictures) {
+        return new EvaluationReport(100, 2, ImmutableMap.of("AP", 0.5), pictures, true);
+    }
+
+    @Test
+    void textIsALineAnEvent() throws IOException {
+        Path file = folder.resolve("run/train.log");
+        try (TextLog log = new TextLog(file, CLOCK)) {
+            log.noted("learning rate 0.02");
+            log.averaged(step(50), MEMORY);
+            log.evaluated(evaluation(Map.of()));
+        }
+        assertEquals(
+                List.of(
+                        "2026-11-21 08:00:00  learning rate 0.02",
+                        "2026-11-21 08:00:00  epoch 2  step 50/400  lr 1.250e-02  loss 1.7500"
+                                + " (loss_cls 1.5000, loss_bbox 0.2500)  gradient 3.500"
+                                + "  0.800 s/step  data 25 %  eta 1:02:05  3 MiB  42 arrays",
+                        "2026-11-21 08:00:00  evaluation after 100 steps: AP 0.5000"
+                                + " (best so far)"),
+                Files.readAllLines(file));
+    }
+
+    @Test
+    void jsonOfAResumedRunTellsEachStepOnce() throws IOException {
+        Path file = folder.resolve("metrics.jsonl");
+        try (JsonLog log = new JsonLog(file, 0)) {
+            log.averaged(step(50), MEMORY);
+            log.averaged(step(100), MEMORY);
+            log.evaluated(evaluation(Map.of()));
+            log.averaged(step(150), MEMORY);
+        }
+        Files.writeString(file, "{\"event\":\"st", UTF_8, StandardOpenOption.APPEND);
+        try (JsonLog log = new JsonLog(file, 100)) {
+            log.averaged(step(150), MEMORY);
+        }
+        List<String> lines = Files.readAllLines(file);
+        assertEquals(4, lines.size());
+        assertEquals(
+                "{\"event\":\"step\",\"iteration\":50,\"epoch\":1,\"learning_rate\":0.0125,"
+                        + "\"loss\":1.75,\"losses\":{\"loss_cls\":1.5,\"loss_bbox\":0.25},"
+                        + "\"gradient_norm\":3.5,\"seconds\":0.8,\"data_seconds\":0.2,"
+                        + "\"resident_bytes\":3145728,\"arrays\":42}",
+                lines.get(0));
+        assertEquals(
+                "{\"event\":\"evaluation\",\"iteration\":100,\"epoch\":2,"
+                        + "\"metrics\":{\"AP\":0.5},\"best\":true}",
+                lines.get(2));
+        assertTrue(lines.get(3).contains("\"iteration\":150"));
+    }
+
+    @Test
+    void tensorBoardReadsTheEvents() throws IOException {
+        byte[] png = new byte[24];
+        png[19] = 7;
+        png[23] = 5;
+        try (TensorBoardLog log = new TensorBoardLog(folder, 99, CLOCK)) {
+            log.evaluated(evaluation(Map.of("scene", png)));
+        }
+        Path file = folder.resolve("events.out.tfevents.1795248000000.saccade");
+        assertEquals(GOLDEN, HexFormat.of().formatHex(Files.readAllBytes(file)));
+    }
+
+    @Test
+    void anUnwritableLogIsAnInputOutputError() throws IOException {
+        Path blocked = Files.createFile(folder.resolve("blocked"));
+        SaccadeException e =
+                assertThrows(
+                        SaccadeException.class,
+                        () -> new TextLog(blocked.resolve("train.log"), CLOCK));
+        assertEquals(SaccadeException.Kind.IO, e.kind());
+        assertTrue(e.getMessage().contains("train.log"), e.getMessage());
+    }
+
+    @Test
+    void residentMemoryIsPlausible() {
+        try (NDManager manager = NDManager.newBaseManager()) {
+            int before = MemoryUse.now(manager).arrays();
+            manager.create(1);
+            assertEquals(before + 1, MemoryUse.now(manager).arrays());
+        }
+    }
+
+    // TensorBoard's own reader accepted these bytes when they were recorded.
+    private static final String GOLDEN =
+            "1a00000000000000129bd82d09000000e053c0da4110001a0d627261696e2e45"
+                    + "76656e743a32582be3450f000000000000006d532b0909000000e053c0da4110"
+                    + "633a0208011e4505f54d000000000000003d63d4a609000000e053c0da411064"
+                    + "2a400a0e0a076576616c2f4150150000003f0a2e0a0a6576616c2f7363656e65"
+                    + "2220080510071803221800000000000000000000000000000000000000070000"
+                    + "000544089b73";
+}
