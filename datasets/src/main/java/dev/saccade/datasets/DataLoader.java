@@ -1,0 +1,214 @@
+package dev.saccade.datasets;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.primitives.ImmutableIntArray;
+
+import dev.saccade.core.SaccadeException;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.Iterator;
+import java.util.List;
+import java.util.NoSuchElementException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.IntFunction;
+
+/**
+ * Reads batches ahead of their use, on threads of its own.
+ *
+ * <p>What a batch holds, and where it comes, does not depend on the number of threads. At most one
+ * batch a thread and one more are held ready. A photograph that cannot be used ends the iteration
+ * with a {@link SaccadeException} that names its id and file.
+ */
+public final class DataLoader implements AutoCloseable {
+
+    private static final AtomicInteger loaders = new AtomicInteger();
+
+    /** Reads one sample, given its position in the data set. */
+    private interface EpochReader {
+        Sample read(int epoch, int index);
+    }
+
+    private final IntFunction<List<ImmutableIntArray>> order;
+    private final EpochReader reader;
+    private final int batchesPerEpoch;
+    private final int readAhead;
+    private final ExecutorService threads;
+    private final BufferPool buffers = new BufferPool();
+    private final AtomicLong waitedNanos = new AtomicLong();
+
+    private DataLoader(
+            IntFunction<List<ImmutableIntArray>> order,
+            EpochReader reader,
+            int batchesPerEpoch,
+            int threadCount) {
+        checkArgument(threadCount > 0, "threads: a positive number expected, got %s", threadCount);
+        this.order = order;
+        this.reader = reader;
+        this.batchesPerEpoch = batchesPerEpoch;
+        this.readAhead = threadCount + 1;
+        this.threads = Executors.newFixedThreadPool(threadCount, threadFactory());
+    }
+
+    /**
+     * Returns a loader that shuffles: the order is a function of seed and epoch, the augmentation
+     * of seed, epoch and image.
+     *
+     * @throws SaccadeException if there is nothing to train on
+     */
+    public static DataLoader training(
+            Dataset dataset, List<Transform> transforms, int batchSize, int threads, long seed) {
+        GroupedSampler sampler = GroupedSampler.of(dataset, batchSize, seed);
+        SampleReader reader = new SampleReader(transforms);
+        return new DataLoader(
+                sampler::epoch,
+                (epoch, index) -> reader.trainingSample(dataset, index, seed, epoch),
+                sampler.batchesPerEpoch(),
+                threads);
+    }
+
+    /** Returns a loader of all photographs in their order, without targets. */
+    public static DataLoader sequential(
+            Dataset dataset, List<Transform> transforms, int batchSize, int threads) {
+        checkArgument(batchSize > 0, "batch_size: a positive number expected, got %s", batchSize);
+        ImmutableList.Builder<ImmutableIntArray> batches = ImmutableList.builder();
+        for (int start = 0; start < dataset.size(); start += batchSize) {
+            ImmutableIntArray.Builder batch = ImmutableIntArray.builder();
+            for (int i = start; i < Math.min(start + batchSize, dataset.size()); i++) {
+                batch.add(i);
+            }
+            batches.add(batch.build());
+        }
+        List<ImmutableIntArray> order = batches.build();
+        SampleReader reader = new SampleReader(transforms);
+        return new DataLoader(
+                epoch -> order,
+                (epoch, index) -> reader.testSample(dataset, index),
+                order.size(),
+                threads);
+    }
+
+    private static ThreadFactory threadFactory() {
+        int loader = loaders.incrementAndGet();
+        AtomicInteger count = new AtomicInteger();
+        return task -> {
+            Thread thread =
+                    new Thread(task, "data-loader-" + loader + "-" + count.incrementAndGet());
+            thread.setDaemon(true);
+            return thread;
+        };
+    }
+
+    /** Returns the number of batches of every epoch. */
+    public int batchesPerEpoch() {
+        return batchesPerEpoch;
+    }
+
+    /** Returns how long callers have waited for batches so far, in seconds. */
+    public double waitedSeconds() {
+        return waitedNanos.get() / 1e9;
+    }
+
+    /** Returns the batches of an epoch; the caller closes each, and the iteration. */
+    public Epoch epoch(int epoch) {
+        return epoch(epoch, 0);
+    }
+
+    /** Returns the batches of an epoch from one on, as after a resume; nothing before is read. */
+    public Epoch epoch(int epoch, int firstBatch) {
+        return new Epoch(epoch, firstBatch);
+    }
+
+    /** Stops the threads and waits until they have let go of their images. */
+    @Override
+    public void close() {
+        threads.shutdownNow();
+        try {
+            threads.awaitTermination(1, TimeUnit.MINUTES);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** The batches of one epoch, read ahead while they are used; not safe for many threads. */
+    public final class Epoch implements Iterator<Batch>, AutoCloseable {
+
+        private final int epoch;
+        private final Iterator<ImmutableIntArray> toRead;
+        private final Deque<Future<Batch>> ahead = new ArrayDeque<>();
+
+        private Epoch(int epoch, int firstBatch) {
+            this.epoch = epoch;
+            List<ImmutableIntArray> batches = order.apply(epoch);
+            this.toRead = batches.subList(firstBatch, batches.size()).iterator();
+            readAhead();
+        }
+
+        private void readAhead() {
+            while (ahead.size() < readAhead && toRead.hasNext()) {
+                ImmutableIntArray positions = toRead.next();
+                ahead.add(threads.submit(() -> read(epoch, positions)));
+            }
+        }
+
+        @Override
+        public boolean hasNext() {
+            return !ahead.isEmpty();
+        }
+
+        @Override
+        public Batch next() {
+            if (ahead.isEmpty()) {
+                throw new NoSuchElementException("the epoch is over");
+            }
+            long start = System.nanoTime();
+            Batch batch = get(ahead.remove());
+            waitedNanos.addAndGet(System.nanoTime() - start);
+            readAhead();
+            return batch;
+        }
+
+        /** Drops what was read ahead. */
+        @Override
+        public void close() {
+            ahead.forEach(future -> future.cancel(false));
+            ahead.clear();
+        }
+    }
+
+    private Batch read(int epoch, ImmutableIntArray positions) {
+        List<Sample> samples = new ArrayList<>();
+        try {
+            for (int position : positions.asList()) {
+                samples.add(reader.read(epoch, position));
+            }
+            return Batch.of(samples, buffers);
+        } finally {
+            samples.forEach(Sample::close);
+        }
+    }
+
+    private static Batch get(Future<Batch> future) {
+        try {
+            return future.get();
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof SaccadeException cause) {
+                throw cause;
+            }
+            throw SaccadeException.internal(e, "reading a batch failed: %s", e.getMessage());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw SaccadeException.io(e, "interrupted while waiting for a batch");
+        }
+    }
+}
