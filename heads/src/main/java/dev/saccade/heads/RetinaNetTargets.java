@@ -12,6 +12,7 @@ import dev.saccade.core.structures.Size;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * What every anchor of a batch should learn.
@@ -60,7 +61,14 @@ record RetinaNetTargets(List<Level> levels, int positives) {
             positives +=
                     Math.max(
                             1,
-                            assign(assigner, coder, anchors, valid, i, targets.get(i), builders));
+                            assign(
+                                    assigner,
+                                    coder,
+                                    anchors,
+                                    valid,
+                                    i,
+                                    withArea(targets.get(i)),
+                                    builders));
         }
         return new RetinaNetTargets(
                 builders.stream().map(Builder::build).collect(ImmutableList.toImmutableList()),
@@ -94,7 +102,7 @@ record RetinaNetTargets(List<Level> levels, int positives) {
         }
         Boxes all = Boxes.of(Floats.concat(candidates));
         int[] gtIndex = assigner.assign(all, target.boxes(), Boxes.empty()).gtIndex();
-        int[] positive = positions(gtIndex, 1, Integer.MAX_VALUE);
+        int[] positive = IntStream.range(0, gtIndex.length).filter(n -> gtIndex[n] > 0).toArray();
         int[] gt = Arrays.stream(positive).map(n -> gtIndex[n] - 1).toArray();
         float[] deltas = coder.encode(all.select(positive), target.boxes().select(gt));
         int next = 0;
@@ -118,15 +126,13 @@ record RetinaNetTargets(List<Level> levels, int positives) {
         return positive.length;
     }
 
-    private static int[] positions(int[] values, int from, int to) {
-        int[] found = new int[values.length];
-        int count = 0;
-        for (int i = 0; i < values.length; i++) {
-            if (values[i] >= from && values[i] <= to) {
-                found[count++] = i;
-            }
-        }
-        return Arrays.copyOf(found, count);
+    /** A box without area overlaps no anchor, so it would be learned by all of them. */
+    private static Instances withArea(Instances target) {
+        Boxes boxes = target.boxes();
+        return target.select(
+                IntStream.range(0, target.size())
+                        .filter(i -> boxes.width(i) > 0 && boxes.height(i) > 0)
+                        .toArray());
     }
 
     private static final class Builder {

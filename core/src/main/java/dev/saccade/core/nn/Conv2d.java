@@ -59,15 +59,18 @@ public final class Conv2d extends Layer {
      */
     @Override
     public NDArray forward(NDArray x) {
-        return x.getNDArrayInternal()
-                .convolution(
-                        x,
-                        weight.getArray(),
-                        bias == null ? null : bias.getArray(),
-                        stride,
-                        padding,
-                        NO_DILATION,
-                        1)
-                .singletonOrThrow();
+        NDArray y =
+                x.getNDArrayInternal()
+                        .convolution(
+                                x,
+                                weight.getArray(),
+                                bias == null ? null : bias.getArray(),
+                                stride,
+                                padding,
+                                NO_DILATION,
+                                1)
+                        .singletonOrThrow();
+        MultiplyAdds.add(y.size() * weight.getShape().slice(1).size());
+        return y;
     }
 }

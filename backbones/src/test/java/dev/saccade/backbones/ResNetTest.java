@@ -1,0 +1,171 @@
+package dev.saccade.backbones;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.engine.Engine;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Parameter;
+import ai.djl.training.GradientCollector;
+
+import dev.saccade.core.nn.Module;
+import dev.saccade.core.nn.MultiplyAdds;
+import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.structures.FeaturePyramid;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+
+class ResNetTest {
+
+    private final NDManager manager = NDManager.newBaseManager("PyTorch");
+
+    @AfterEach
+    void free() {
+        manager.close();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "18, 11176512, 157504",
+        "34, 21284672, 0",
+        "50, 23508032, 225344",
+        "101, 42500160, 225344",
+        "152, 58143808, 225344"
+    })
+    void hasThePublishedNumberOfParameters(int depth, long parameters, long frozenWithStage1) {
+        assertEquals(parameters, learned(narrowOnlyIn(depth, -1)));
+        if (frozenWithStage1 > 0) {
+            assertEquals(parameters - frozenWithStage1, learned(narrowOnlyIn(depth, 1)));
+        }
+    }
+
+    private static ResNet narrowOnlyIn(int depth, int frozenStages) {
+        return new ResNet(
+                new ResNet.Config(depth, 64, 64, List.of(0, 1, 2, 3), frozenStages, true, true));
+    }
+
+    private static long learned(ResNet resnet) {
+        return resnet.namedParameters().values().stream()
+                .filter(p -> !Module.isBuffer(p) && p.requiresGradient())
+                .mapToLong(p -> p.getShape().size())
+                .sum();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"18", "50"})
+    void givesWhatFeaturesPromiseForOddSizes(int depth) {
+        ResNet resnet = narrow(depth, -1, true);
+        FeaturePyramid levels =
+                NoGrad.call(() -> resnet.forward(manager.ones(new Shape(2, 3, 97, 131))));
+        for (int l = 0; l < 4; l++) {
+            FeatureInfo info = resnet.features().get(l);
+            int stride = info.stride();
+            assertEquals(
+                    new Shape(2, info.channels(), ceil(97, stride), ceil(131, stride)),
+                    levels.get(l).getShape());
+        }
+    }
+
+    private static int ceil(int size, int stride) {
+        return (size + stride - 1) / stride;
+    }
+
+    @Test
+    void everyLearnedParameterGetsAGradientAndNoFrozenOne() {
+        ResNet resnet = narrow(50, 1, true);
+        try (GradientCollector collector = Engine.getEngine("PyTorch").newGradientCollector()) {
+            NDArray x = manager.randomNormal(new Shape(1, 3, 64, 64));
+            collector.backward(resnet.forward(x).get(3).sum());
+        }
+        resnet.namedParameters()
+                .forEach(
+                        (name, parameter) -> {
+                            boolean frozen =
+                                    name.startsWith("conv1")
+                                            || name.startsWith("bn1")
+                                            || name.startsWith("layer1");
+                            assertEquals(
+                                    !frozen && !Module.isBuffer(parameter),
+                                    parameter.getArray().hasGradient(),
+                                    name);
+                        });
+        Parameter first = resnet.namedParameters().get("layer2.0.bn3.weight");
+        assertTrue(first.getArray().getGradient().abs().sum().getFloat() > 0);
+    }
+
+    @Test
+    void normEvalKeepsRunningStatistics() {
+        assertArrayEquals(runningMeanAfterTraining(true, -1), new float[16]);
+        assertFalse(runningMeanAfterTraining(false, -1)[0] == 0);
+        assertArrayEquals(runningMeanAfterTraining(false, 0), new float[16]);
+    }
+
+    private float[] runningMeanAfterTraining(boolean normEval, int frozenStages) {
+        ResNet resnet = narrow(18, frozenStages, normEval);
+        resnet.train(true);
+        NoGrad.call(() -> resnet.forward(manager.ones(new Shape(1, 3, 64, 64))));
+        return resnet.namedParameters().get("bn1.running_mean").getArray().toFloatArray();
+    }
+
+    @Test
+    void startsTheSameForTheSameSeed() {
+        assertArrayEquals(values(7), values(7));
+        assertFalse(Arrays.equals(values(7), values(8)));
+    }
+
+    private float[] values(long seed) {
+        ResNet resnet = new ResNet(config(18, -1, true));
+        resnet.initialize(manager, seed);
+        return resnet.namedParameters().get("layer3.1.conv2.weight").getArray().toFloatArray();
+    }
+
+    @Test
+    void countsTheMultiplyAddsOfThePaper() {
+        ResNet resnet = new ResNet(new ResNet.Config());
+        resnet.initialize(manager, 0);
+        long count =
+                MultiplyAdds.count(
+                        () ->
+                                NoGrad.call(
+                                        () ->
+                                                resnet.forward(
+                                                        manager.ones(new Shape(1, 3, 224, 224)))));
+        assertEquals(4.09e9, (double) count, 0.01e9);
+    }
+
+    @Test
+    void refusesImpossibleValues() {
+        for (Map.Entry<String, Runnable> bad :
+                Map.<String, Runnable>of(
+                                "depth", () -> config(19, -1, true),
+                                "frozen_stages", () -> config(18, 5, true))
+                        .entrySet()) {
+            String message =
+                    assertThrows(IllegalArgumentException.class, bad.getValue()::run).getMessage();
+            assertTrue(message.startsWith(bad.getKey()), message);
+        }
+    }
+
+    private ResNet narrow(int depth, int frozenStages, boolean normEval) {
+        ResNet resnet = new ResNet(config(depth, frozenStages, normEval));
+        resnet.initialize(manager, 0);
+        return resnet;
+    }
+
+    private static ResNet.Config config(int depth, int frozenStages, boolean normEval) {
+        return new ResNet.Config(depth, 16, 8, List.of(0, 1, 2, 3), frozenStages, normEval, false);
+    }
+}

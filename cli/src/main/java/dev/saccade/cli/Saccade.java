@@ -1,0 +1,73 @@
+package dev.saccade.cli;
+
+import dev.saccade.core.SaccadeException;
+import java.io.PrintWriter;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/**
+ * The {@code saccade} command: every task is a subcommand.
+ *
+ * <p>Exit codes: 0 done, 2 a mistake of the user, 3 a file or device that could not be read or
+ * written, 70 a bug. Progress goes to stderr, results to stdout.
+ */
+@Command(
+        name = "saccade",
+        description = "Dense prediction on the JVM: train, evaluate and use detectors.",
+        mixinStandardHelpOptions = true,
+        versionProvider = Version.class,
+        subcommands = {
+            DemoCommand.class,
+            TrainCommand.class,
+            EvalCommand.class,
+            PredictCommand.class,
+            CheckCommand.class,
+            BrowseCommand.class,
+            InfoCommand.class,
+            ConvertCommand.class,
+            ConfigCommand.class,
+            EnvCommand.class
+        },
+        footer = {
+            "",
+            "Start with:  ./saccade demo",
+            "Then:        ./saccade train configs/retinanet/resnet18_fpn_bccd.yaml --data DIR"
+        })
+public final class Saccade implements Runnable {
+
+    @Spec private CommandSpec spec;
+
+    /** Runs a command and ends the JVM with its exit code. */
+    public static void main(String[] args) {
+        System.exit(run(args));
+    }
+
+    /** Runs a command and returns its exit code. */
+    public static int run(String... args) {
+        return new CommandLine(new Saccade())
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setExecutionExceptionHandler(Saccade::report)
+                .execute(args);
+    }
+
+    private static int report(
+            Exception error, CommandLine command, CommandLine.ParseResult arguments) {
+        PrintWriter err = command.getErr();
+        if (error instanceof SaccadeException known
+                && known.kind() != SaccadeException.Kind.INTERNAL) {
+            err.println("saccade: " + known.getMessage());
+            return known.kind().exitCode();
+        }
+        err.println("saccade: this is a bug in Saccade; please report it with what follows");
+        error.printStackTrace(err);
+        return SaccadeException.Kind.INTERNAL.exitCode();
+    }
+
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "which command?");
+    }
+}

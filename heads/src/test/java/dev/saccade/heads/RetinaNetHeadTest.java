@@ -1,0 +1,130 @@
+package dev.saccade.heads;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.engine.Engine;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.training.GradientCollector;
+
+import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.FeaturePyramid;
+import dev.saccade.core.structures.ImageInfo;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Losses;
+import dev.saccade.core.structures.Size;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import java.util.List;
+import java.util.stream.Stream;
+
+class RetinaNetHeadTest {
+
+    private static final List<FeatureInfo> FEATURES =
+            List.of(new FeatureInfo(8, 8), new FeatureInfo(8, 16));
+
+    private final NDManager manager = NDManager.newBaseManager("PyTorch");
+    private RetinaNetHead head;
+
+    @BeforeEach
+    void make() {
+        head = head(8, 1);
+        head.initialize(manager, 0);
+    }
+
+    @AfterEach
+    void free() {
+        manager.close();
+    }
+
+    private static RetinaNetHead head(int width, int convs) {
+        return new RetinaNetHead(
+                new RetinaNetHead.Config(
+                        width,
+                        convs,
+                        4,
+                        3,
+                        List.of(0.5, 1.0, 2.0),
+                        2,
+                        0.25,
+                        new MaxIouAssigner(),
+                        new BoxCoder(),
+                        100,
+                        new MulticlassNms()),
+                FEATURES,
+                2);
+    }
+
+    @Test
+    void hasTheParametersOfThePaper() {
+        RetinaNetHead coco =
+                new RetinaNetHead(new RetinaNetHead.Config(), List.of(new FeatureInfo(256, 8)), 80);
+        assertEquals(
+                6_463_220,
+                coco.namedParameters().values().stream().mapToLong(p -> p.getShape().size()).sum());
+    }
+
+    static Stream<Instances> targets() {
+        return Stream.of(
+                Instances.empty(),
+                Instances.groundTruth(Boxes.of(3, 3, 40, 44), 1),
+                Instances.groundTruth(Boxes.of(20, 20, 20, 20), 0),
+                Instances.groundTruth(Boxes.of(0, 0, 64, 48, 0, 0, 64, 48), 0, 1));
+    }
+
+    @ParameterizedTest
+    @MethodSource("targets")
+    void everyTermIsFiniteAndHasAGradient(Instances target) {
+        try (GradientCollector collector = Engine.getEngine("PyTorch").newGradientCollector()) {
+            Losses losses =
+                    head.losses(
+                            pyramid(1),
+                            List.of(image(), image()),
+                            List.of(target, Instances.empty()));
+            assertEquals(List.of("loss_cls", "loss_bbox"), List.copyOf(losses.terms().keySet()));
+            losses.terms().values().forEach(term -> assertTrue(Float.isFinite(term.getFloat())));
+            collector.backward(losses.total());
+        }
+        head.namedParameters()
+                .forEach(
+                        (name, parameter) -> {
+                            float norm = parameter.getArray().getGradient().norm().getFloat();
+                            assertTrue(Float.isFinite(norm), name);
+                        });
+    }
+
+    @Test
+    void findsNothingInFeaturesThatAreNoNumbers() {
+        head.train(false);
+        for (Instances found : head.predict(pyramid(Float.NaN), List.of(image(), image()))) {
+            assertEquals(0, found.size());
+        }
+    }
+
+    @Test
+    void keepsNoNativeMemory() {
+        head.train(false);
+        FeaturePyramid pyramid = pyramid(1);
+        int before = manager.getManagedArrays().size();
+        head.predict(pyramid, List.of(image(), image()));
+        assertEquals(before, manager.getManagedArrays().size());
+    }
+
+    private FeaturePyramid pyramid(float scale) {
+        NDArray fine = manager.randomNormal(new Shape(2, 8, 6, 8)).mul(scale);
+        NDArray coarse = manager.randomNormal(new Shape(2, 8, 3, 4)).mul(scale);
+        return new FeaturePyramid(List.of(fine, coarse));
+    }
+
+    private static ImageInfo image() {
+        return ImageInfo.of(new Size(48, 64));
+    }
+}
