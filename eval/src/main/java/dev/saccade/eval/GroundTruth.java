@@ -75,10 +75,7 @@ public final class GroundTruth {
         int count = 0;
         for (int i = 0; i < dataset.size(); i++) {
             imageIds.add(dataset.photo(i).id());
-            for (Annotation object : dataset.annotations(i)) {
-                if (object.label() < 0) {
-                    continue;
-                }
+            for (Annotation object : objects(dataset, i)) {
                 images.add(i);
                 labels.add(object.label());
                 boxes.add(object.x()).add(object.y()).add(object.width()).add(object.height());
@@ -101,6 +98,11 @@ public final class GroundTruth {
                 masks.build());
     }
 
+    /** Returns the annotations of an image that are objects: those of a wanted class. */
+    static List<Annotation> objects(Dataset dataset, int index) {
+        return dataset.annotations(index).stream().filter(a -> a.label() >= 0).toList();
+    }
+
     private static Rle mask(Annotation object, Size size, Problems problems) {
         Segmentation outline = object.segmentation();
         try {
@@ -114,11 +116,14 @@ public final class GroundTruth {
         } catch (SaccadeException e) {
             problems.add("annotation %d: %s", object.id(), e.getMessage());
         }
-        return Rle.encode(new Size(0, 0), new byte[0]);
+        return Rle.fromCounts(size, (int) size.area());
     }
 
-    /** Throws if there are detections of images or classes that are not here. */
+    /** Throws if there are no classes, or detections of images or classes that are not here. */
     void checkKnows(Detections detections) {
+        if (classes.isEmpty()) {
+            throw SaccadeException.user("the data set has no classes, nothing can be measured");
+        }
         Set<Long> images = new HashSet<>(imageIds.asList());
         Set<Long> strangeImages = new TreeSet<>();
         Set<Integer> strangeLabels = new TreeSet<>();

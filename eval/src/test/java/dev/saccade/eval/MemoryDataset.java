@@ -1,0 +1,94 @@
+package dev.saccade.eval;
+
+import com.google.common.collect.ImmutableList;
+
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Annotation;
+import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.Segmentation;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A data set without pixels, whose category ids are ten times the label plus one. */
+final class MemoryDataset implements Dataset {
+
+    static final Size SIZE = new Size(250, 300);
+
+    private final List<String> classes;
+    private final List<Photo> photos = new ArrayList<>();
+    private final List<List<Annotation>> annotations = new ArrayList<>();
+    private int nextId;
+
+    MemoryDataset(String... classes) {
+        this.classes = ImmutableList.copyOf(classes);
+    }
+
+    MemoryDataset image(long id) {
+        photos.add(new Photo(id, Path.of(id + ".png"), SIZE));
+        annotations.add(new ArrayList<>());
+        return this;
+    }
+
+    /** Adds an object to the last image; annotation ids count from 0. */
+    MemoryDataset object(int label, double x, double y, double width, double height, double area) {
+        return annotate(label, x, y, width, height, area, false);
+    }
+
+    MemoryDataset crowd(int label, double x, double y, double width, double height) {
+        return annotate(label, x, y, width, height, width * height * 6 / 8.0, true);
+    }
+
+    private MemoryDataset annotate(
+            int label,
+            double x,
+            double y,
+            double width,
+            double height,
+            double area,
+            boolean crowd) {
+        double[] ring = {x, y, x + width, y, x + width, y + height, x, y + height};
+        annotations
+                .get(annotations.size() - 1)
+                .add(
+                        new Annotation(
+                                nextId++,
+                                label,
+                                x,
+                                y,
+                                width,
+                                height,
+                                area,
+                                crowd,
+                                false,
+                                new Segmentation.Polygons(List.of(ring))));
+        return this;
+    }
+
+    @Override
+    public List<String> classes() {
+        return classes;
+    }
+
+    @Override
+    public long categoryId(int label) {
+        return 10L * label + 1;
+    }
+
+    @Override
+    public int size() {
+        return photos.size();
+    }
+
+    @Override
+    public Photo photo(int index) {
+        return photos.get(index);
+    }
+
+    @Override
+    public List<Annotation> annotations(int index) {
+        return ImmutableList.copyOf(annotations.get(index));
+    }
+}
