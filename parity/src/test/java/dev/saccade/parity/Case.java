@@ -9,6 +9,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -26,6 +28,7 @@ final class Case implements AutoCloseable {
     private final Map<String, NumpyArray> arrays;
     private final Set<String> unused;
     private final NDManager manager = NDManager.newBaseManager();
+    private final List<Settings> others = new ArrayList<>();
     private double worst;
     private String worstArray = "all exact";
 
@@ -69,9 +72,11 @@ final class Case implements AutoCloseable {
         return folder.resolve(name);
     }
 
-    /** Returns the JSON of another file of the folder. */
-    JsonNode jsonFile(String name) {
-        return json(file(name));
+    /** Returns the JSON object that stands in another file of the folder. */
+    Settings settings(String file) {
+        Settings content = new Settings(file, json(file(file)));
+        others.add(content);
+        return content;
     }
 
     boolean has(String array) {
@@ -131,6 +136,7 @@ final class Case implements AutoCloseable {
     /** Aborts on a key, and fails on an array, that nobody looked at. */
     void checkAllUsed() {
         settings.checkAllRead();
+        others.forEach(Settings::checkAllRead);
         if (!unused.isEmpty()) {
             throw new AssertionError("recorded but never looked at: " + unused);
         }

@@ -1,5 +1,7 @@
 package dev.saccade.parity;
 
+import static java.util.Map.entry;
+
 import org.opentest4j.TestAbortedException;
 
 import java.util.Map;
@@ -7,7 +9,18 @@ import java.util.Map;
 /** All kinds of cases that Saccade can be held against. */
 final class Kinds {
 
-    private static final Map<String, Kind> TABLE = Map.of();
+    private static final Map<String, Kind> TABLE =
+            Map.ofEntries(
+                    entry("anchors", new AnchorsKind()),
+                    entry("assigner", new AssignerKind()),
+                    entry("backbone", new BackboneKind()),
+                    entry("bbox_coder", new BoxCoderKind()),
+                    entry("losses", new LossesKind()),
+                    entry("lr_schedule", new LrScheduleKind()),
+                    entry("multiclass_nms", new MulticlassNmsKind()),
+                    entry("neck", new NeckKind()),
+                    entry("optimizer", new OptimizerKind()),
+                    entry("rle", new RleKind()));
 
     private Kinds() {}
 

@@ -5,7 +5,10 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
+import com.google.common.primitives.Doubles;
+
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * A recorded array in row-major order. Every number is held as a double, which represents float32,
@@ -34,6 +37,10 @@ final class NumpyArray {
 
     static NumpyArray of(double... values) {
         return new NumpyArray(new long[] {values.length}, values);
+    }
+
+    static NumpyArray of(List<Double> values) {
+        return of(Doubles.toArray(values));
     }
 
     static NumpyArray of(float... values) {
@@ -66,6 +73,16 @@ final class NumpyArray {
     /** Returns the same numbers under other dimensions. */
     NumpyArray reshape(long... dimensions) {
         return new NumpyArray(dimensions, values);
+    }
+
+    /** Returns columns {@code from} to {@code to - 1} of a table. */
+    NumpyArray columns(int from, int to) {
+        int width = to - from;
+        double[] selected = new double[size(0) * width];
+        for (int i = 0; i < selected.length; i++) {
+            selected[i] = values[i / width * size(1) + from + i % width];
+        }
+        return new NumpyArray(new long[] {size(0), width}, selected);
     }
 
     float[] floats() {

@@ -36,6 +36,10 @@ class ParityTest {
         } catch (TestAbortedException e) {
             log.info("{} skipped: {}", name, e.getMessage());
             throw e;
+        } catch (Exception | AssertionError e) {
+            // Maven's own summary numbers the tests; this line names the folder.
+            log.error("{} failed: {}", name, e.getMessage());
+            throw e;
         }
     }
 }

@@ -1,6 +1,8 @@
 package dev.saccade.parity;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.MissingNode;
 import com.google.common.collect.Lists;
 
 import org.opentest4j.TestAbortedException;
@@ -11,6 +13,8 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
 /**
@@ -18,6 +22,8 @@ import java.util.stream.StreamSupport;
  * for aborts the case instead of being passed over.
  */
 final class Settings {
+
+    private static final ObjectMapper JSON = new ObjectMapper();
 
     private final String path;
     private final JsonNode node;
@@ -42,12 +48,20 @@ final class Settings {
         return node.get(key);
     }
 
+    private JsonNode get(String key, String expected, Predicate<JsonNode> holds) {
+        JsonNode value = get(key);
+        if (!holds.test(value)) {
+            throw unsupported(key + ": " + value + ", understood is only " + expected);
+        }
+        return value;
+    }
+
     String text(String key) {
-        return get(key).asText();
+        return get(key, "a text", JsonNode::isTextual).textValue();
     }
 
     int integer(String key) {
-        return get(key).intValue();
+        return get(key, "an integer", JsonNode::isIntegralNumber).intValue();
     }
 
     int integer(String key, int otherwise) {
@@ -55,7 +69,7 @@ final class Settings {
     }
 
     double number(String key) {
-        return get(key).doubleValue();
+        return get(key, "a number", JsonNode::isNumber).doubleValue();
     }
 
     double number(String key, double otherwise) {
@@ -63,43 +77,64 @@ final class Settings {
     }
 
     boolean flag(String key) {
-        return get(key).booleanValue();
+        return get(key, "true or false", JsonNode::isBoolean).booleanValue();
     }
 
     boolean flag(String key, boolean otherwise) {
         return has(key) ? flag(key) : otherwise;
     }
 
-    /** Returns the numbers of an array, or those of nested arrays in a row. */
-    List<Double> numbers(String key) {
-        List<Double> numbers = new ArrayList<>();
-        collect(get(key), numbers);
-        return numbers;
+    List<String> texts(String key) {
+        return each(key, "texts", JsonNode::isTextual).map(JsonNode::textValue).toList();
     }
 
     List<Integer> integers(String key) {
-        return Lists.transform(numbers(key), Double::intValue);
+        return each(key, "integers", JsonNode::canConvertToExactIntegral)
+                .map(JsonNode::intValue)
+                .toList();
     }
 
-    private static void collect(JsonNode from, List<Double> numbers) {
-        if (from.isArray()) {
-            from.forEach(element -> collect(element, numbers));
-        } else {
-            numbers.add(from.doubleValue());
+    List<Double> numbers(String key) {
+        return each(key, "numbers", JsonNode::isNumber).map(JsonNode::doubleValue).toList();
+    }
+
+    /** Returns the numbers of each array of an array. */
+    List<List<Double>> lists(String key) {
+        return each(key, "arrays of numbers", Settings::isNumbers)
+                .map(array -> stream(array).map(JsonNode::doubleValue).toList())
+                .toList();
+    }
+
+    private static boolean isNumbers(JsonNode value) {
+        return value.isArray() && stream(value).allMatch(JsonNode::isNumber);
+    }
+
+    private static Stream<JsonNode> stream(JsonNode array) {
+        return StreamSupport.stream(array.spliterator(), false);
+    }
+
+    private Stream<JsonNode> each(String key, String what, Predicate<JsonNode> holds) {
+        JsonNode value = get(key, "an array of " + what, JsonNode::isArray);
+        for (JsonNode element : value) {
+            if (!holds.test(element)) {
+                throw unsupported(key + ": " + element + ", understood are only " + what);
+            }
         }
+        return stream(value);
     }
 
-    List<String> texts(String key) {
-        return StreamSupport.stream(get(key).spliterator(), false).map(JsonNode::asText).toList();
-    }
-
-    /** Returns whatever JSON stands below a key, for values that are not of a fixed form. */
-    JsonNode json(String key) {
-        return get(key);
+    /** Returns the keys, for objects whose keys are names. */
+    List<String> keys() {
+        return Lists.newArrayList(node.fieldNames());
     }
 
     Settings object(String key) {
         return objects(key).get(0);
+    }
+
+    /** Returns an object, or one without keys. */
+    Settings objectOrEmpty(String key) {
+        return has(key) ? object(key) : new Settings(path + "." + key, MissingNode.getInstance());
     }
 
     /** Returns the objects of an array; an object that stands alone is an array of one. */
@@ -128,8 +163,16 @@ final class Settings {
 
     /** Aborts the case if a key is there with another value than the one that is built. */
     void only(String key, Object built) {
-        if (node.has(key) && !get(key).asText().equals(String.valueOf(built))) {
-            throw unsupported(key + ": " + node.get(key) + ", built is only " + built);
+        if (!has(key)) {
+            return;
+        }
+        JsonNode value = get(key);
+        boolean same =
+                built instanceof Number number
+                        ? value.isNumber() && value.doubleValue() == number.doubleValue()
+                        : value.equals(JSON.valueToTree(built));
+        if (!same) {
+            throw unsupported(key + ": " + value + ", built is only " + built);
         }
     }
 

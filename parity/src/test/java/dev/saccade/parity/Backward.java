@@ -1,0 +1,85 @@
+package dev.saccade.parity;
+
+import ai.djl.engine.Engine;
+import ai.djl.ndarray.NDArray;
+import ai.djl.training.GradientCollector;
+
+import dev.saccade.core.nn.Module;
+
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+
+/** The backward pass. */
+final class Backward {
+
+    private Backward() {}
+
+    /** Returns a scalar after having gone backward from it. */
+    static NDArray run(Supplier<NDArray> loss) {
+        try (GradientCollector collector = Engine.getEngine("PyTorch").newGradientCollector()) {
+            NDArray scalar = loss.get();
+            collector.backward(scalar);
+            return scalar;
+        }
+    }
+
+    /**
+     * Compares what comes out with {@code out<i>} and, where cotangents {@code ct<i>} are recorded,
+     * {@code loss = sum_i (out<i> * ct<i>).sum()} and its gradients by inputs and parameters.
+     *
+     * @param inputs by their recorded names
+     */
+    static void compare(
+            Case recorded,
+            Map<String, NDArray> inputs,
+            Module module,
+            Supplier<List<NDArray>> forward) {
+        Tolerance stated = Tolerance.parse(recorded.settings().text("tolerance"));
+        if (!recorded.has("ct0")) {
+            outputs(recorded, forward.get(), stated);
+            return;
+        }
+        inputs.values().forEach(input -> input.setRequiresGradient(true));
+        NDArray magnitude = recorded.manager().create(0f);
+        NDArray loss =
+                run(
+                        () -> {
+                            List<NDArray> outputs = forward.get();
+                            outputs(recorded, outputs, stated);
+                            NDArray sum = recorded.manager().create(0f);
+                            for (int i = 0; i < outputs.size(); i++) {
+                                NDArray product = outputs.get(i).mul(recorded.tensor("ct" + i));
+                                magnitude.addi(product.abs().sum());
+                                sum = sum.add(product.sum());
+                            }
+                            return sum;
+                        });
+        // Products of either sign cancel in the sum, so it is their magnitude that counts.
+        recorded.compare("loss", loss.reshape(1), Tolerance.absolute(1e-5 * magnitude.getFloat()));
+
+        Tolerance gradients = Tolerance.parse(recorded.settings().text("grad_tolerance"));
+        inputs.forEach(
+                (name, input) -> {
+                    if (recorded.has("grad_" + name)) {
+                        recorded.compare("grad_" + name, input.getGradient(), gradients);
+                    }
+                });
+        parameters(recorded, module, gradients);
+    }
+
+    private static void outputs(Case recorded, List<NDArray> outputs, Tolerance tolerance) {
+        for (int i = 0; i < outputs.size(); i++) {
+            recorded.compare("out" + i, outputs.get(i), tolerance);
+        }
+    }
+
+    /** Compares the recorded gradients of parameters, {@code grad:<name>}. */
+    static void parameters(Case recorded, Module module, Tolerance tolerance) {
+        for (String name : recorded.names("grad:")) {
+            NDArray parameter =
+                    module.namedParameters().get(name.substring("grad:".length())).getArray();
+            recorded.compare(name, parameter.getGradient(), tolerance);
+        }
+    }
+}

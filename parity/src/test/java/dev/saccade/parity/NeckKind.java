@@ -1,0 +1,62 @@
+package dev.saccade.parity;
+
+import ai.djl.ndarray.NDArray;
+
+import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.parts.Neck;
+import dev.saccade.core.structures.FeaturePyramid;
+import dev.saccade.necks.Fpn;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** What a neck makes of a pyramid, and gradients. */
+final class NeckKind implements Kind {
+
+    @Override
+    public void run(Case recorded) {
+        Settings config = recorded.config();
+        List<FeatureInfo> features = new ArrayList<>();
+        Map<String, NDArray> inputs = new LinkedHashMap<>();
+        for (int channels : config.integers("in_channels")) {
+            String name = "x" + features.size();
+            features.add(new FeatureInfo(channels, 4 << features.size()));
+            inputs.put(name, recorded.tensor(name));
+        }
+        Neck neck = config(recorded.settings().text("cls"), config).build(features);
+        Weights.load(recorded, neck);
+        neck.train(false);
+        FeaturePyramid pyramid = new FeaturePyramid(List.copyOf(inputs.values()));
+        Backward.compare(recorded, inputs, neck, () -> neck.forward(pyramid).levels());
+    }
+
+    /** Returns the neck of mmdetection's class and settings, {@code in_channels} apart. */
+    static Neck.Config config(String cls, Settings config) {
+        if (!cls.equals("FPN")) {
+            throw config.unsupported("no neck " + cls);
+        }
+        config.only("end_level", -1);
+        config.only("no_norm_on_lateral", false);
+        return new Fpn.Config(
+                config.integer("out_channels"),
+                config.integer("start_level", 0),
+                config.integer("num_outs"),
+                extraConvs(config),
+                config.flag("relu_before_extra_convs", false));
+    }
+
+    private static Fpn.ExtraConvs extraConvs(Settings config) {
+        if (!config.has("add_extra_convs")) {
+            return Fpn.ExtraConvs.NONE;
+        }
+        String source = config.text("add_extra_convs");
+        return switch (source) {
+            case "on_input" -> Fpn.ExtraConvs.ON_INPUT;
+            case "on_lateral" -> Fpn.ExtraConvs.ON_LATERAL;
+            case "on_output" -> Fpn.ExtraConvs.ON_OUTPUT;
+            default -> throw config.unsupported("add_extra_convs: " + source);
+        };
+    }
+}

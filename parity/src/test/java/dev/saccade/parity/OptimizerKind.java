@@ -1,0 +1,176 @@
+package dev.saccade.parity;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.types.Shape;
+
+import dev.saccade.core.nn.Module;
+import dev.saccade.core.nn.WeightInit;
+import dev.saccade.train.optimizers.AdamW;
+import dev.saccade.train.optimizers.Gradients;
+import dev.saccade.train.optimizers.Optimizer;
+import dev.saccade.train.optimizers.ParameterGroup;
+import dev.saccade.train.optimizers.ParameterRule;
+import dev.saccade.train.optimizers.Sgd;
+
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Steps of an optimiser from recorded gradients, with parameter groups and clipping. */
+final class OptimizerKind implements Kind {
+
+    private static final Tolerance STATED = new Tolerance(1e-6, 0, 1e-5);
+
+    /** Nothing but the recorded parameters. */
+    private static final class Parameters extends Module {
+
+        Parameters(Case recorded) {
+            for (String name : recorded.names("init:")) {
+                parameter(
+                        name.substring("init:".length()),
+                        new Shape(recorded.array(name).shape()),
+                        WeightInit.ZEROS);
+            }
+            initialize(recorded.manager(), 0);
+            namedParameters()
+                    .forEach(
+                            (name, parameter) ->
+                                    recorded.tensor("init:" + name).copyTo(parameter.getArray()));
+        }
+
+        @Override
+        public NDList call(NDList inputs) {
+            throw new UnsupportedOperationException("has parameters only");
+        }
+    }
+
+    @Override
+    public void run(Case recorded) {
+        checkRecordedInTime(recorded);
+        Settings config = recorded.config();
+        Module module = new Parameters(recorded);
+        double weightDecay = config.number("weight_decay", 0);
+        Settings paramwise = config.objectOrEmpty("paramwise_cfg");
+        boolean normDecay = normDecay(paramwise);
+        Map<String, ParameterRule> rules = rules(paramwise.objectOrEmpty("custom_keys"));
+        checkGroups(recorded, ParameterGroup.of(module, weightDecay, normDecay, rules));
+
+        List<Double> learningRates = recorded.settings().numbers("lr_per_step");
+        try (Optimizer optimizer = config(config, normDecay, rules).build(module)) {
+            for (int step = 1; step <= learningRates.size(); step++) {
+                optimizer.step(gradients(recorded, module, step), learningRates.get(step - 1));
+                for (String name : module.namedParameters().keySet()) {
+                    NDArray value = module.namedParameters().get(name).getArray();
+                    recorded.compare("param" + step + ":" + name, value, STATED);
+                }
+            }
+        }
+    }
+
+    /** Aborts a case that holds the values after the last step under the names of all steps. */
+    private static void checkRecordedInTime(Case recorded) {
+        boolean moves =
+                recorded.names("grad1:").stream()
+                        .map(grad -> grad.substring("grad1:".length()))
+                        .anyMatch(
+                                name ->
+                                        !Arrays.equals(
+                                                recorded.array("init:" + name).values(),
+                                                recorded.array("param1:" + name).values()));
+        if (!moves) {
+            throw recorded.settings()
+                    .unsupported(
+                            "init and param1 are the same numbers in spite of the gradients: they"
+                                    + " were recorded after the last step, so that there is no"
+                                    + " step to compare with");
+        }
+    }
+
+    private static Optimizer.Config config(
+            Settings config, boolean normDecay, Map<String, ParameterRule> rules) {
+        String type = config.text("type");
+        double learningRate = config.number("lr");
+        double weightDecay = config.number("weight_decay", 0);
+        config.only("amsgrad", false);
+        config.only("nesterov", false);
+        config.only("dampening", 0);
+        return switch (type) {
+            case "AdamW" -> {
+                List<Double> betas = config.numbers("betas");
+                double epsilon = config.number("eps", 1e-8);
+                yield new AdamW.Config(
+                        learningRate,
+                        betas.get(0),
+                        betas.get(1),
+                        epsilon,
+                        weightDecay,
+                        normDecay,
+                        rules);
+            }
+            case "SGD" ->
+                    new Sgd.Config(
+                            learningRate,
+                            config.number("momentum", 0),
+                            weightDecay,
+                            normDecay,
+                            rules);
+            default -> throw config.unsupported("no optimiser " + type);
+        };
+    }
+
+    private static boolean normDecay(Settings paramwise) {
+        double factor = paramwise.number("norm_decay_mult", 1);
+        if (factor != 0 && factor != 1) {
+            throw paramwise.unsupported("norm_decay_mult " + factor + ", built are 0 and 1");
+        }
+        return factor == 1;
+    }
+
+    private static Map<String, ParameterRule> rules(Settings customKeys) {
+        Map<String, ParameterRule> rules = new LinkedHashMap<>();
+        for (String match : customKeys.keys()) {
+            Settings rule = customKeys.object(match);
+            rules.put(
+                    match,
+                    new ParameterRule(rule.number("lr_mult", 1), rule.number("decay_mult", 1)));
+        }
+        return rules;
+    }
+
+    private static void checkGroups(Case recorded, List<ParameterGroup> groups) {
+        for (Settings expected : recorded.settings().objects("groups")) {
+            for (String name : expected.texts("params")) {
+                ParameterGroup group =
+                        groups.stream()
+                                .filter(g -> g.parameters().containsKey(name))
+                                .findFirst()
+                                .orElseThrow();
+                assertEquals(expected.number("lr_mult"), group.learningRateFactor(), name);
+                assertEquals(expected.number("weight_decay"), group.weightDecay(), 1e-12, name);
+            }
+        }
+    }
+
+    private static Gradients gradients(Case recorded, Module module, int step) {
+        Map<String, NDArray> arrays = new LinkedHashMap<>();
+        for (String name : module.namedParameters().keySet()) {
+            String recordedName = "grad" + step + ":" + name;
+            if (recorded.has(recordedName)) {
+                arrays.put(name, recorded.tensor(recordedName));
+            }
+        }
+        Gradients gradients = new Gradients(arrays);
+        if (!recorded.settings().has("clip")) {
+            return gradients;
+        }
+        Settings clip = recorded.settings().object("clip");
+        clip.only("norm_type", 2);
+        float norm = gradients.norms().total();
+        recorded.compare("total_norm" + step, NumpyArray.of(norm), STATED);
+        return gradients.clipped(norm, clip.number("max_norm"));
+    }
+}
