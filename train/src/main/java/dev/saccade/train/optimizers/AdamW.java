@@ -8,7 +8,6 @@ import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.MemoryFormat;
-import dev.saccade.core.ops.Script;
 
 import java.util.Map;
 
@@ -68,23 +67,15 @@ public final class AdamW extends Optimizer {
     private AdamW(Config config, Module module) {
         super(
                 ParameterGroup.of(module, config.weightDecay(), config.normDecay(), config.rules()),
-                script(config));
-        state("exp_avg", MemoryFormat::zerosLike);
-        state("exp_avg_sq", MemoryFormat::zerosLike);
-        state("step", weight -> weight.getManager().zeros(new Shape()));
-    }
-
-    private static Script script(Config config) {
-        return Script.compile(
-                "(rates: List[Tensor], weights: List[Tensor], gradients: List[Tensor],"
-                        + " exp_avg: List[Tensor], exp_avg_sq: List[Tensor],"
-                        + " step: List[Tensor]) -> Tensor",
+                ImmutableMap.of(
+                        "exp_avg", MemoryFormat::zerosLike,
+                        "exp_avg_sq", MemoryFormat::zerosLike,
+                        "step", weight -> weight.getManager().zeros(new Shape())),
                 """
                 torch._foreach_add_(step, 1)
                 torch._fused_adamw_(weights, gradients, exp_avg, exp_avg_sq, \
-                annotate(List[Tensor], []), step, lr=float(rates[0]), beta1=%s, beta2=%s, \
-                weight_decay=float(rates[1]), eps=%s, amsgrad=False, maximize=False)
-                return rates[0]
+                annotate(List[Tensor], []), step, lr=lr, beta1=%s, beta2=%s, \
+                weight_decay=weight_decay, eps=%s, amsgrad=False, maximize=False)
                 """
                         .formatted(config.beta1(), config.beta2(), config.epsilon()));
     }

@@ -42,7 +42,7 @@ public record Gradients(Map<String, NDArray> arrays) {
                       if gradient is None:
                         out.append(torch.empty([0]))
                       else:
-                        out.append(gradient.contiguous())
+                        out.append(gradient)
                     return out
                     """);
 

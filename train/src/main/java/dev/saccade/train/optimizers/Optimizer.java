@@ -2,6 +2,8 @@ package dev.saccade.train.optimizers;
 
 import static com.google.common.collect.ImmutableMap.toImmutableMap;
 
+import static java.util.stream.Collectors.joining;
+
 import ai.djl.Device;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
@@ -19,7 +21,9 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /**
  * Changes the learned parameters of a module in place by their gradients; keeps a state array of
@@ -39,43 +43,45 @@ public abstract class Optimizer implements AutoCloseable {
         Optimizer build(Module module);
     }
 
+    /** Fused operators walk through memory, so a gradient must lie there as its weight does. */
+    private static final String SAME_STRIDES =
+            """
+            for i in range(torch.len(weights)):
+              if gradients[i].stride() != weights[i].stride():
+                gradients[i] = torch.empty_like(weights[i]).copy_(gradients[i])
+            """;
+
     private final List<ParameterGroup> groups;
-    private final Script update;
     private final NDManager manager;
     private final Map<String, Map<String, NDArray>> states = new LinkedHashMap<>();
+    private final Script update;
 
     /**
-     * Makes an optimiser without state.
+     * Makes an optimiser.
      *
-     * @param update changes weights and state in place, never the gradients; takes lists of
-     *     tensors: learning rate and weight decay, the weights, their gradients, and each kind of
-     *     state in the order of declaration; returns any tensor
+     * @param groups what it changes
+     * @param starts what gives the first value of each kind of state for a weight
+     * @param update lines of TorchScript that change {@code weights} and the kinds of state in
+     *     place, but not {@code gradients}, all of type {@code List[Tensor]}; {@code lr} and {@code
+     *     weight_decay} are numbers
      */
-    protected Optimizer(List<ParameterGroup> groups, Script update) {
+    protected Optimizer(
+            List<ParameterGroup> groups,
+            Map<String, Function<NDArray, NDArray>> starts,
+            String update) {
         if (groups.isEmpty()) {
             throw SaccadeException.user(
                     "there is nothing to learn: every parameter of the model is frozen");
         }
         this.groups = groups;
-        this.update = update;
-        this.manager =
-                groups.get(0)
-                        .parameters()
-                        .values()
-                        .iterator()
-                        .next()
-                        .getArray()
-                        .getManager()
-                        .newSubManager();
+        NDArray any = groups.get(0).parameters().values().iterator().next().getArray();
+        this.manager = any.getManager().newSubManager();
         manager.setName("optimizer");
+        starts.forEach((kind, start) -> states.put(kind, state(start)));
+        this.update = compile(states.keySet(), update);
     }
 
-    /**
-     * Declares a kind of state, such as {@code exp_avg}.
-     *
-     * @param start gives the first value for a parameter
-     */
-    protected final void state(String kind, Function<NDArray, NDArray> start) {
+    private Map<String, NDArray> state(Function<NDArray, NDArray> start) {
         Map<String, NDArray> arrays = new LinkedHashMap<>();
         NoGrad.run(
                 () ->
@@ -86,7 +92,20 @@ public abstract class Optimizer implements AutoCloseable {
                                             array.attach(manager);
                                             arrays.put(name, array);
                                         }));
-        states.put(kind, arrays);
+        return arrays;
+    }
+
+    private static Script compile(Set<String> kinds, String update) {
+        String signature =
+                Stream.concat(Stream.of("rates", "weights", "gradients"), kinds.stream())
+                        .map(name -> name + ": List[Tensor]")
+                        .collect(joining(", ", "(", ") -> Tensor"));
+        return Script.compile(
+                signature,
+                "lr = float(rates[0])\nweight_decay = float(rates[1])\n"
+                        + SAME_STRIDES
+                        + update
+                        + "return rates[0]");
     }
 
     /** Returns the parameters that are learned, by dotted names. */

@@ -6,7 +6,6 @@ import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.MemoryFormat;
-import dev.saccade.core.ops.Script;
 
 import java.util.Map;
 
@@ -60,19 +59,11 @@ public final class Sgd extends Optimizer {
     private Sgd(Config config, Module module) {
         super(
                 ParameterGroup.of(module, config.weightDecay(), config.normDecay(), config.rules()),
-                script(config));
-        state("momentum_buffer", MemoryFormat::zerosLike);
-    }
-
-    private static Script script(Config config) {
-        return Script.compile(
-                "(rates: List[Tensor], weights: List[Tensor], gradients: List[Tensor],"
-                        + " momentum_buffer: List[Tensor]) -> Tensor",
+                Map.of("momentum_buffer", MemoryFormat::zerosLike),
                 """
                 torch._fused_sgd_(weights, gradients, momentum_buffer, \
-                weight_decay=float(rates[1]), momentum=%s, lr=float(rates[0]), \
+                weight_decay=weight_decay, momentum=%s, lr=lr, \
                 dampening=0., nesterov=False, maximize=False, is_first_step=False)
-                return rates[0]
                 """
                         .formatted(config.momentum()));
     }

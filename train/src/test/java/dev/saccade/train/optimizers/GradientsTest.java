@@ -9,11 +9,14 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
+import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.util.Map;
 
@@ -60,6 +63,36 @@ class GradientsTest {
             assertEquals("[a, b]", arrays.keySet().toString());
             for (NDArray gradient : arrays.values()) {
                 assertArrayEquals(new float[] {1, 3, 5, 2, 4, 6}, gradient.toFloatArray());
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"sgd", "adamw"})
+    void fitConvolutionsWithChannelsInnermost(String optimizer) {
+        Conv2d conv = new Conv2d(3, 4, 3, 1, 1, WeightInit.normal(0.1));
+        conv.initialize(manager, 0);
+        float[] before = conv.namedParameters().get("weight").getArray().toFloatArray();
+        Optimizer.Config config = optimizer.equals("sgd") ? new Sgd.Config() : new AdamW.Config();
+        try (NDManager step = manager.newSubManager();
+                Optimizer update = config.build(conv)) {
+            NDArray x = step.randomNormal(new Shape(2, 3, 9, 7));
+            Gradients gradients =
+                    Gradients.of(
+                            Gradients.learned(conv),
+                            () -> conv.forward(x).mul(step.arange(4f).reshape(1, 4, 1, 1)).sum());
+            float[] gradient = gradients.arrays().get("weight").toFloatArray();
+            update.step(gradients, 1);
+            float[] after = conv.namedParameters().get("weight").getArray().toFloatArray();
+            for (int i = 0; i < before.length; i++) {
+                boolean still = i < 27;
+                assertEquals(still, gradient[i] == 0, "channel 0 has no gradient");
+                if (!still) {
+                    assertEquals(
+                            Math.signum(gradient[i]),
+                            Math.signum(before[i] - after[i]),
+                            "weight " + i);
+                }
             }
         }
     }

@@ -12,6 +12,7 @@ import ai.djl.nn.Parameter;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
@@ -32,33 +33,49 @@ class OptimizerTest {
     private static final Map<String, ParameterRule> RULES =
             Map.of("norm", new ParameterRule(1, 0), "conv.w", new ParameterRule(0.1, 1));
 
-    /** Weights {@code sin(0.7 i + k)} for the i-th value of the k-th parameter. */
-    private static final class Net extends Module {
+    private static final Map<String, Shape> SHAPES =
+            ImmutableMap.of(
+                    "conv.weight", new Shape(4, 3, 3, 3),
+                    "conv.bias", new Shape(4),
+                    "norm.weight", new Shape(4),
+                    "norm.bias", new Shape(4),
+                    "fc.weight", new Shape(5, 4),
+                    "late.weight", new Shape(3));
 
-        private static final Map<String, Shape> SHAPES = new LinkedHashMap<>();
+    /** Weights {@code sin(0.7 i + k)} for the i-th value of the k-th parameter of the net. */
+    private static final class Part extends Module {
 
-        static {
-            SHAPES.put("conv.weight", new Shape(4, 3, 3, 3));
-            SHAPES.put("conv.bias", new Shape(4));
-            SHAPES.put("norm.weight", new Shape(4));
-            SHAPES.put("norm.bias", new Shape(4));
-            SHAPES.put("fc.weight", new Shape(5, 4));
-            SHAPES.put("late.weight", new Shape(3));
+        Part(int k, Shape weight) {
+            parameter("weight", weight, sines(k));
         }
 
+        Part(int k, Shape weight, Shape bias) {
+            this(k, weight);
+            parameter("bias", bias, sines(k + 1));
+            buffer("running_mean", bias, WeightInit.ZEROS);
+        }
+
+        private static WeightInit sines(int k) {
+            return (values, shape, random) -> {
+                for (int i = 0; i < values.length; i++) {
+                    values[i] = (float) Math.sin(0.7 * i + k);
+                }
+            };
+        }
+
+        @Override
+        public NDList call(NDList inputs) {
+            return inputs;
+        }
+    }
+
+    private static final class Net extends Module {
+
         Net() {
-            int k = 0;
-            for (Map.Entry<String, Shape> entry : SHAPES.entrySet()) {
-                int index = k++;
-                WeightInit init =
-                        (values, shape, random) -> {
-                            for (int i = 0; i < values.length; i++) {
-                                values[i] = (float) Math.sin(0.7 * i + index);
-                            }
-                        };
-                parameter(entry.getKey(), entry.getValue(), init);
-            }
-            buffer("norm.running_mean", new Shape(4), WeightInit.ZEROS);
+            add("conv", new Part(0, SHAPES.get("conv.weight"), SHAPES.get("conv.bias")));
+            add("norm", new Part(2, SHAPES.get("norm.weight"), SHAPES.get("norm.bias")));
+            add("fc", new Part(4, SHAPES.get("fc.weight")));
+            add("late", new Part(5, SHAPES.get("late.weight")));
         }
 
         @Override
@@ -88,7 +105,7 @@ class OptimizerTest {
     private Gradients gradients(NDManager step, int t) {
         Map<String, NDArray> arrays = new LinkedHashMap<>();
         int k = 0;
-        for (Map.Entry<String, Shape> entry : Net.SHAPES.entrySet()) {
+        for (Map.Entry<String, Shape> entry : SHAPES.entrySet()) {
             float[] values = new float[(int) entry.getValue().size()];
             for (int i = 0; i < values.length; i++) {
                 values[i] = (float) (Math.cos(0.3 * i + k + t) * (1 + t) * 0.1);
