@@ -1,12 +1,14 @@
 package dev.saccade.cli;
 
 import dev.saccade.core.SaccadeException;
-import java.io.PrintWriter;
+
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+
+import java.io.PrintWriter;
 
 /**
  * The {@code saccade} command: every task is a subcommand.

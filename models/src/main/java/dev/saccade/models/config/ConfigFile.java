@@ -59,6 +59,18 @@ public final class ConfigFile {
         return config;
     }
 
+    /**
+     * Returns the content of a text that stands on its own, such as a config inside a checkpoint.
+     *
+     * @param source where the text is from, for messages
+     */
+    public static ConfigNode.Mapping parse(String text, String source) {
+        if (YamlReader.read(text, new Origin(source, 1, 1)) instanceof ConfigNode.Mapping root) {
+            return root;
+        }
+        throw SaccadeException.user("%s: expected lines of \"key: value\"", source);
+    }
+
     private ConfigNode.Mapping resolve(Path file) {
         Path key = file.toAbsolutePath().normalize();
         boolean cycle = chain.stream().anyMatch(f -> f.toAbsolutePath().normalize().equals(key));

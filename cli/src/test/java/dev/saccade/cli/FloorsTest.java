@@ -1,0 +1,89 @@
+package dev.saccade.cli;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+
+import java.util.Random;
+import java.util.concurrent.ForkJoinPool;
+import java.util.stream.BaseStream;
+
+/** A room imports only from floors below it, never sideways, and keeps the rules of the house. */
+@AnalyzeClasses(packages = "dev.saccade", importOptions = ImportOption.DoNotIncludeTests.class)
+class FloorsTest {
+
+    @ArchTest
+    static final ArchRule everyRoomImportsFromBelow =
+            layeredArchitecture()
+                    .consideringOnlyDependenciesInLayers()
+                    .layer("core")
+                    .definedBy("dev.saccade.core..")
+                    .layer("backbones")
+                    .definedBy("dev.saccade.backbones..")
+                    .layer("necks")
+                    .definedBy("dev.saccade.necks..")
+                    .layer("heads")
+                    .definedBy("dev.saccade.heads..")
+                    .layer("datasets")
+                    .definedBy("dev.saccade.datasets..")
+                    .layer("models")
+                    .definedBy("dev.saccade.models..")
+                    .layer("eval")
+                    .definedBy("dev.saccade.eval..")
+                    .layer("train")
+                    .definedBy("dev.saccade.train..")
+                    .layer("cli")
+                    .definedBy("dev.saccade.cli..")
+                    .whereLayer("cli")
+                    .mayNotBeAccessedByAnyLayer()
+                    .whereLayer("train")
+                    .mayOnlyBeAccessedByLayers("cli")
+                    .whereLayer("eval")
+                    .mayOnlyBeAccessedByLayers("train", "cli")
+                    .whereLayer("models")
+                    .mayOnlyBeAccessedByLayers("eval", "train", "cli")
+                    .whereLayer("backbones")
+                    .mayOnlyBeAccessedByLayers("models", "eval", "train", "cli")
+                    .whereLayer("necks")
+                    .mayOnlyBeAccessedByLayers("models", "eval", "train", "cli")
+                    .whereLayer("heads")
+                    .mayOnlyBeAccessedByLayers("models", "eval", "train", "cli")
+                    .whereLayer("datasets")
+                    .mayOnlyBeAccessedByLayers("models", "eval", "train", "cli");
+
+    @ArchTest
+    static final ArchRule noRoomIsEntangled =
+            slices().matching("dev.saccade.(*)..").should().beFreeOfCycles();
+
+    @ArchTest
+    static final ArchRule randomnessComesFromSeeds =
+            noClasses()
+                    .should()
+                    .dependOnClassesThat()
+                    .areAssignableTo(Random.class)
+                    .orShould()
+                    .callMethod(Math.class, "random");
+
+    @ArchTest
+    static final ArchRule threadsAreOwned =
+            noClasses()
+                    .should()
+                    .callMethod(ForkJoinPool.class, "commonPool")
+                    .orShould()
+                    .callMethod(BaseStream.class, "parallel");
+
+    @ArchTest
+    static final ArchRule librariesDoNotPrint =
+            noClasses()
+                    .that()
+                    .resideOutsideOfPackage("dev.saccade.cli..")
+                    .should()
+                    .accessField(System.class, "out")
+                    .orShould()
+                    .accessField(System.class, "err");
+}

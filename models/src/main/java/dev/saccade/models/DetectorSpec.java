@@ -1,0 +1,54 @@
+package dev.saccade.models;
+
+import com.google.common.collect.ImmutableList;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.Transform;
+import dev.saccade.models.config.ConfigBinder;
+import dev.saccade.models.config.ConfigFile;
+import dev.saccade.models.config.ConfigWriter;
+
+import java.util.List;
+import java.util.Map;
+
+/**
+ * All that must be known besides the weights to find objects in a photograph; every checkpoint of a
+ * run carries it, so that one file is a whole detector.
+ *
+ * @param model the parts of the detector
+ * @param transforms what is done to a photograph before
+ * @param classes the names of the labels, in order
+ */
+public record DetectorSpec(ModelConfig model, List<Transform> transforms, List<String> classes) {
+
+    private static final String KEY = "saccade.detector";
+
+    /** Keeps copies of the lists. */
+    public DetectorSpec {
+        transforms = ImmutableList.copyOf(transforms);
+        classes = ImmutableList.copyOf(classes);
+    }
+
+    /** Returns the entry of a checkpoint's metadata that {@link #fromMetadata} reads. */
+    public Map<String, String> toMetadata() {
+        return Map.of(KEY, ConfigWriter.yaml(ConfigBinder.unbind(this)));
+    }
+
+    /**
+     * Reads the description of a detector from a checkpoint.
+     *
+     * @param metadata the metadata of the checkpoint
+     * @param source the file, for messages
+     * @throws SaccadeException of kind user, if there is none, such as in an official checkpoint
+     */
+    public static DetectorSpec fromMetadata(Map<String, String> metadata, String source) {
+        String text = metadata.get(KEY);
+        if (text == null) {
+            throw SaccadeException.user(
+                    "%s: holds weights but does not say of which detector; expected a checkpoint of"
+                            + " a Saccade run (give weights of others to train --init-from)",
+                    source);
+        }
+        return ConfigBinder.bind(ConfigFile.parse(text, source), DetectorSpec.class);
+    }
+}
