@@ -1,0 +1,226 @@
+package dev.saccade.datasets;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.ndarray.NDManager;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.ImageBatch;
+import dev.saccade.core.structures.ImageInfo;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.transforms.Normalize;
+import dev.saccade.datasets.transforms.Pad;
+import dev.saccade.datasets.transforms.PhotometricDistortion;
+import dev.saccade.datasets.transforms.RandomCrop;
+import dev.saccade.datasets.transforms.RandomFlip;
+import dev.saccade.datasets.transforms.Resize;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.nio.FloatBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+class DataLoaderTest {
+
+    private static final List<Transform> TRAINING =
+            List.of(
+                    new RandomFlip(),
+                    new Resize(
+                            List.of(List.of(80, 50), List.of(90, 60)),
+                            Resize.Mode.RANGE,
+                            true,
+                            List.of()),
+                    new RandomCrop(RandomCrop.Mode.ABSOLUTE_RANGE, List.of(30, 50)),
+                    new PhotometricDistortion(),
+                    new Normalize(),
+                    new Pad(16));
+
+    private static final List<Transform> TEST = List.of(new Normalize(), new Pad(32));
+
+    @TempDir Path folder;
+
+    @ParameterizedTest
+    @ValueSource(ints = {2, 5})
+    void givesTheSameBatchesWhateverTheNumberOfThreads(int threads) {
+        Dataset dataset = mixedSizes();
+        assertEquals(digest(dataset, 1, 7, 0), digest(dataset, threads, 7, 0));
+    }
+
+    @Test
+    void shufflesAndDistortsAnewInEveryEpochAndForEverySeed() {
+        Dataset dataset = mixedSizes();
+        List<String> first = digest(dataset, 2, 7, 0);
+        assertNotEquals(first, digest(dataset, 2, 7, 1));
+        assertNotEquals(first, digest(dataset, 2, 8, 0));
+    }
+
+    @Test
+    void goesOnInTheMiddleOfAnEpochAsIfItHadReadItsStart() {
+        Dataset dataset = mixedSizes();
+        try (DataLoader loader = DataLoader.training(dataset, TRAINING, 2, 2, 7)) {
+            List<String> whole = digest(loader.epoch(3));
+            assertEquals(whole.subList(2, whole.size()), digest(loader.epoch(3, 2)));
+        }
+    }
+
+    @Test
+    void keepsTheOrderAndGivesNoTargetsAtTestTime() {
+        Dataset dataset = mixedSizes();
+        List<Long> ids = new ArrayList<>();
+        try (DataLoader loader = DataLoader.sequential(dataset, TEST, 2, 3);
+                DataLoader.Epoch epoch = loader.epoch(0)) {
+            while (epoch.hasNext()) {
+                try (Batch batch = epoch.next()) {
+                    batch.images().forEach(image -> ids.add(image.id()));
+                    batch.targets().forEach(targets -> assertEquals(0, targets.size()));
+                }
+            }
+            assertEquals(4, loader.batchesPerEpoch());
+            assertTrue(loader.waitedSeconds() > 0);
+        }
+        assertEquals(List.of(100L, 101L, 102L, 103L, 104L, 105L, 106L), ids);
+    }
+
+    @Test
+    void padsEveryImageToTheLargestOfItsBatchWithZeros() {
+        Dataset dataset = new PhotoFolder(folder).add(40, 33).add(64, 20);
+        try (DataLoader loader = DataLoader.sequential(dataset, TEST, 2, 1);
+                DataLoader.Epoch epoch = loader.epoch(0);
+                Batch batch = epoch.next()) {
+            assertEquals(new Size(64, 64), batch.size());
+            assertEquals(new Size(33, 40), batch.images().get(0).size());
+            assertEquals(new Size(32, 64), batch.images().get(1).padded());
+            FloatBuffer pixels = batch.pixels();
+            float red = (255 - 123.675f) / 58.395f;
+            assertEquals(red, pixels.get(0), 0.05);
+            assertEquals(0, pixels.get(40));
+            assertEquals(0, pixels.get(64 * 33));
+            int blueOfSecond = (3 + 2) * 64 * 64;
+            assertEquals((255 - 103.53f) / 57.375f, pixels.get(blueOfSecond + 63), 0.05);
+            assertEquals(0, pixels.get(blueOfSecond + 20 * 64));
+        }
+    }
+
+    @Test
+    void becomesAnArrayOfTheSameNumbers() {
+        Dataset dataset = new PhotoFolder(folder).add(40, 33).add(64, 20);
+        try (NDManager manager = NDManager.newBaseManager();
+                DataLoader loader = DataLoader.sequential(dataset, TEST, 1, 1);
+                DataLoader.Epoch epoch = loader.epoch(0)) {
+            for (int i = 0; i < 2; i++) {
+                try (Batch batch = epoch.next()) {
+                    ImageBatch images = batch.on(manager);
+                    float[] expected = new float[batch.pixels().remaining()];
+                    batch.pixels().get(expected);
+                    assertEquals(3, images.pixels().getShape().get(1));
+                    assertArrayEquals(expected, images.pixels().toFloatArray());
+                }
+            }
+        }
+    }
+
+    @Test
+    void readsALooseFileThroughTheSameTransforms() {
+        PhotoFolder dataset = new PhotoFolder(folder).add(40, 33);
+        SampleReader reader = new SampleReader(TEST);
+        try (Sample loose = reader.testSample(dataset.photo(0).file());
+                Batch batch = Batch.of(List.of(loose));
+                Sample labelled = reader.testSample(dataset, 0);
+                Batch same = Batch.of(List.of(labelled))) {
+            ImageInfo image = batch.images().get(0);
+            assertEquals(new Size(33, 40), image.original());
+            assertTrue(image.file().endsWith("100.jpg"), image.file());
+            assertEquals(same.pixels(), batch.pixels());
+        }
+    }
+
+    @Test
+    void namesImageAndFileOfASampleThatCannotBeRead() {
+        byte[] jpeg = ImageFiles.jpeg(40, 40);
+        Dataset dataset =
+                new PhotoFolder(folder)
+                        .add(40, 40)
+                        .add(Arrays.copyOf(jpeg, jpeg.length / 2), new Size(40, 40));
+        String message = failure(dataset);
+        assertTrue(message.startsWith("image 101: "), message);
+        assertTrue(message.contains("101.jpg: JPEG is truncated"), message);
+    }
+
+    @Test
+    void refusesAnotherSizeThanDeclared() {
+        byte[] turned = ImageFiles.withOrientation(ImageFiles.jpeg(40, 50), 6);
+        Dataset dataset = new PhotoFolder(folder).add(turned, new Size(50, 40));
+        String message = failure(dataset);
+        assertTrue(message.contains("is 40x50 (height x width, turned upright)"), message);
+        assertTrue(message.contains("declared as 50x40"), message);
+    }
+
+    @Test
+    void stopsItsThreadsWhenItIsClosedInTheMiddle() {
+        DataLoader loader = DataLoader.training(mixedSizes(), TRAINING, 2, 3, 7);
+        try (DataLoader.Epoch epoch = loader.epoch(0)) {
+            epoch.next().close();
+            assertTrue(hasLoaderThreads());
+        }
+        loader.close();
+        assertFalse(hasLoaderThreads());
+    }
+
+    private static boolean hasLoaderThreads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .anyMatch(thread -> thread.getName().startsWith("data-loader-"));
+    }
+
+    private Dataset mixedSizes() {
+        return new PhotoFolder(folder)
+                .add(100, 60)
+                .add(60, 100)
+                .add(90, 90)
+                .add(120, 60)
+                .add(100, 50)
+                .add(50, 77)
+                .add(64, 48);
+    }
+
+    private static String failure(Dataset dataset) {
+        try (DataLoader loader = DataLoader.training(dataset, TEST, 1, 2, 7);
+                DataLoader.Epoch epoch = loader.epoch(0)) {
+            return assertThrows(SaccadeException.class, () -> epoch.forEachRemaining(Batch::close))
+                    .getMessage();
+        }
+    }
+
+    private static List<String> digest(Dataset dataset, int threads, long seed, int epoch) {
+        try (DataLoader loader = DataLoader.training(dataset, TRAINING, 2, threads, seed)) {
+            return digest(loader.epoch(epoch));
+        }
+    }
+
+    private static List<String> digest(DataLoader.Epoch epoch) {
+        List<String> batches = new ArrayList<>();
+        try (epoch) {
+            epoch.forEachRemaining(
+                    batch -> {
+                        batches.add(
+                                batch.images()
+                                        + " "
+                                        + batch.targets()
+                                        + " "
+                                        + batch.pixels().hashCode());
+                        batch.close();
+                    });
+        }
+        return batches;
+    }
+}

@@ -1,0 +1,81 @@
+package dev.saccade.datasets;
+
+import dev.saccade.core.structures.Size;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A data set of small photographs that a test writes to disk. */
+final class PhotoFolder implements Dataset {
+
+    private final Path folder;
+    private final List<Photo> photos = new ArrayList<>();
+    private final List<List<Annotation>> annotations = new ArrayList<>();
+
+    PhotoFolder(Path folder) {
+        this.folder = folder;
+    }
+
+    /** Adds a photograph with one object in its middle; ids count from 100. */
+    PhotoFolder add(int width, int height) {
+        return add(ImageFiles.jpeg(width, height), new Size(height, width));
+    }
+
+    PhotoFolder add(byte[] bytes, Size declared) {
+        long id = 100L + photos.size();
+        Path file = folder.resolve(id + ".jpg");
+        try {
+            Files.write(file, bytes);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        photos.add(new Photo(id, file, declared));
+        double width = declared.width() / 2.0;
+        double height = declared.height() / 2.0;
+        annotations.add(
+                List.of(
+                        new Annotation(
+                                id,
+                                1,
+                                width / 2,
+                                height / 2,
+                                width,
+                                height,
+                                width * height,
+                                false,
+                                false,
+                                new Segmentation.None())));
+        return this;
+    }
+
+    /** Adds a photograph without objects. */
+    PhotoFolder addEmpty(int width, int height) {
+        add(width, height);
+        annotations.set(annotations.size() - 1, List.of());
+        return this;
+    }
+
+    @Override
+    public List<String> classes() {
+        return List.of("cat", "dog");
+    }
+
+    @Override
+    public int size() {
+        return photos.size();
+    }
+
+    @Override
+    public Photo photo(int index) {
+        return photos.get(index);
+    }
+
+    @Override
+    public List<Annotation> annotations(int index) {
+        return annotations.get(index);
+    }
+}

@@ -1,0 +1,309 @@
+package dev.saccade.datasets.transforms;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.ImageInfo;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.OpenCv;
+import dev.saccade.datasets.Sample;
+import dev.saccade.datasets.Transform;
+
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.opencv.core.Core;
+import org.opencv.core.CvType;
+import org.opencv.core.Mat;
+import org.opencv.core.Scalar;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.ServiceLoader;
+import java.util.SplittableRandom;
+import java.util.TreeSet;
+
+class TransformsTest {
+
+    static {
+        OpenCv.load();
+    }
+
+    @Test
+    void areFoundByTheirNames() {
+        TreeSet<String> names = new TreeSet<>();
+        ServiceLoader.load(Transform.class).forEach(transform -> names.add(transform.type()));
+        assertTrue(
+                names.containsAll(
+                        List.of(
+                                "choice",
+                                "normalize",
+                                "pad",
+                                "photometric_distortion",
+                                "random_crop",
+                                "random_flip",
+                                "resize")),
+                names.toString());
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "640, 427, 1199, 800",
+        "333, 500, 800, 1201",
+        "612, 612, 800, 800",
+        "640, 480, 1067, 800",
+        "1920, 1080, 1333, 750",
+        "640, 200, 1333, 417",
+    })
+    void fitsSizesAsTheOriginal(int width, int height, int newWidth, int newHeight) {
+        assertEquals(new Size(newHeight, newWidth), Resize.fit(new Size(height, width), 1333, 800));
+    }
+
+    @Property
+    void fitTouchesTheFrameAndKeepsTheAspectRatio(
+            @ForAll @IntRange(min = 32, max = 4000) int height,
+            @ForAll @IntRange(min = 32, max = 4000) int width,
+            @ForAll @IntRange(min = 100, max = 2000) int edge,
+            @ForAll @IntRange(min = 100, max = 2000) int otherEdge) {
+        Size fitted = Resize.fit(new Size(height, width), edge, otherEdge);
+        int longEdge = Math.max(fitted.height(), fitted.width());
+        int shortEdge = Math.min(fitted.height(), fitted.width());
+        assertTrue(longEdge <= Math.max(edge, otherEdge));
+        assertTrue(shortEdge <= Math.min(edge, otherEdge));
+        assertTrue(longEdge == Math.max(edge, otherEdge) || shortEdge == Math.min(edge, otherEdge));
+        assertEquals(
+                (double) width / height * fitted.height(),
+                fitted.width(),
+                0.51 + 0.51 * width / height);
+        assertEquals(fitted, Resize.fit(new Size(height, width), otherEdge, edge));
+    }
+
+    @Test
+    void resizeScalesAndClipsBoxesAndMasks() {
+        Sample sample = Resize.resize(sample(), new Size(120, 100));
+        assertEquals(new Size(120, 100), sample.info().size());
+        assertEquals(0.5f, sample.info().scaleX());
+        assertEquals(2f, sample.info().scaleY());
+        assertEquals(Boxes.of(10, 20, 30, 80, 100, 116, 100, 120), sample.targets().boxes());
+        assertEquals(800, Core.countNonZero(sample.masks().get(0)));
+    }
+
+    @Test
+    void aSecondResizeForgetsTheFirst() {
+        Sample once = Resize.resize(sample(), new Size(120, 100));
+        Sample twice = Resize.resize(once, new Size(60, 200));
+        assertEquals(2f, twice.info().scaleX());
+        assertEquals(0.5f, twice.info().scaleY());
+        assertEquals(new Size(60, 200), twice.info().original());
+    }
+
+    @Property(tries = 50)
+    void drawsEdgesOfARangeBetweenThoseGiven(@ForAll long seed) {
+        Resize resize =
+                new Resize(
+                        List.of(List.of(64, 40), List.of(80, 48)),
+                        Resize.Mode.RANGE,
+                        true,
+                        List.of());
+        try (Sample sample = resize.apply(sample(), new SplittableRandom(seed))) {
+            Size size = sample.info().size();
+            assertTrue(size.width() >= 64 && size.width() <= 80, size.toString());
+            assertTrue(size.height() <= 24, size.toString());
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"HORIZONTAL", "VERTICAL"})
+    void flippingTwiceChangesNothing(RandomFlip.Direction direction) {
+        RandomFlip flip = new RandomFlip(1, direction);
+        Sample before = sample();
+        Sample once = flip.flip(sample());
+        assertTrue(difference(before.image(), once.image()) > 0);
+        assertEquals(direction == RandomFlip.Direction.HORIZONTAL, once.info().flipped());
+        Sample twice = flip.flip(once);
+        assertEquals(0, difference(before.image(), twice.image()));
+        assertEquals(0, difference(before.masks().get(0), twice.masks().get(0)));
+        assertEquals(before.targets().boxes(), twice.targets().boxes());
+        assertEquals(before.info(), twice.info());
+    }
+
+    @Test
+    void flipMovesBoxesWithTheirPixels() {
+        Sample sample = new RandomFlip(1, RandomFlip.Direction.HORIZONTAL).flip(sample());
+        assertEquals(Boxes.of(140, 10, 180, 40, -100, 58, -5, 90), sample.targets().boxes());
+        assertEquals(1, sample.masks().get(0).get(15, 199 - 25)[0]);
+        assertEquals(0, sample.masks().get(0).get(15, 25)[0]);
+    }
+
+    @Test
+    void cropDropsWhatLiesOutsideAndKeepsThePixels() {
+        Mat whole = sample().image();
+        Sample sample = RandomCrop.crop(sample(), 20, 30, new Size(25, 50));
+        assertEquals(Boxes.of(0, 0, 30, 20), sample.targets().boxes());
+        assertEquals(1, sample.masks().size());
+        assertEquals(new Size(25, 50), sample.info().size());
+        assertArrayEquals(whole.get(20 + 3, 30 + 7), sample.image().get(3, 7));
+    }
+
+    @Property(tries = 100)
+    void cropStaysInsideTheImageAndAllBoxesInsideTheCrop(
+            @ForAll long seed, @ForAll RandomCrop.Mode mode) {
+        RandomCrop crop = new RandomCrop(mode, List.of(20, 300));
+        try (Sample sample = crop.apply(sample(), new SplittableRandom(seed))) {
+            Size size = sample.info().size();
+            assertTrue(size.height() >= 20 && size.height() <= 60, size.toString());
+            assertTrue(size.width() >= 20 && size.width() <= 200, size.toString());
+            Boxes boxes = sample.targets().boxes();
+            assertEquals(boxes, boxes.clip(size));
+            for (int i = 0; i < boxes.size(); i++) {
+                assertTrue(boxes.area(i) > 0);
+            }
+            assertEquals(boxes.size(), sample.masks().size());
+        }
+    }
+
+    @Test
+    void aCropWithoutObjectsGoesOn() {
+        Sample sample = RandomCrop.crop(sample(), 0, 100, new Size(20, 20));
+        assertEquals(0, sample.targets().size());
+        assertEquals(List.of(), sample.masks());
+    }
+
+    @Test
+    void paddingReachesTheMasksToo() {
+        Sample sample = new Pad(32).apply(sample(), new SplittableRandom(1));
+        assertEquals(new Size(64, 224), sample.info().padded());
+        assertEquals(new Size(60, 200), sample.info().size());
+        assertEquals(64, sample.masks().get(0).rows());
+        assertEquals(1200, Core.countNonZero(sample.masks().get(0)));
+    }
+
+    @Test
+    void refusesToResizeWhatIsNormalisedAlready() {
+        SplittableRandom random = new SplittableRandom(1);
+        Sample normalised = new Normalize().apply(sample(), random);
+        assertEquals(
+                "transforms: normalize and pad must come last, but another one follows them",
+                assertThrows(SaccadeException.class, () -> new Resize().apply(normalised, random))
+                        .getMessage());
+    }
+
+    @Test
+    void goesEveryWaySometimes() {
+        Choice choice =
+                new Choice(
+                        List.of(
+                                List.of(new RandomFlip(1, RandomFlip.Direction.HORIZONTAL)),
+                                List.of()));
+        SplittableRandom random = new SplittableRandom(1);
+        int flipped = 0;
+        for (int i = 0; i < 100; i++) {
+            flipped += choice.apply(sample(), random).info().flipped() ? 1 : 0;
+        }
+        assertTrue(flipped > 30 && flipped < 70, flipped + " of 100");
+    }
+
+    @Test
+    void distortsFloatsWithoutClipping() {
+        PhotometricDistortion distortion = new PhotometricDistortion();
+        Mat grey = new Mat(4, 4, CvType.CV_8UC3, new Scalar(200, 200, 200));
+        Mat distorted =
+                distortion.distort(grey, draws(Optional.of(20.0), Optional.of(1.5), List.of()));
+        assertEquals(CvType.CV_32FC3, distorted.type());
+        assertArrayEquals(new double[] {330, 330, 330}, distorted.get(2, 2), 1e-3);
+        assertArrayEquals(new double[] {200, 200, 200}, grey.get(2, 2));
+    }
+
+    @Test
+    void distortsBytesAndRoundsDown() {
+        PhotometricDistortion distortion =
+                new PhotometricDistortion(
+                        PhotometricDistortion.Form.SEGMENTATION,
+                        32,
+                        List.of(0.5, 1.5),
+                        List.of(0.5, 1.5),
+                        18);
+        Mat grey = new Mat(4, 4, CvType.CV_8UC3, new Scalar(99, 200, 10));
+        Mat distorted =
+                distortion.distort(grey, draws(Optional.of(-20.0), Optional.of(1.5), List.of()));
+        assertArrayEquals(new double[] {118, 255, 0}, distorted.get(2, 2));
+    }
+
+    @Test
+    void exchangesChannels() {
+        Mat colour = new Mat(4, 4, CvType.CV_8UC3, new Scalar(10, 20, 30));
+        Mat distorted =
+                new PhotometricDistortion()
+                        .distort(
+                                colour,
+                                draws(Optional.empty(), Optional.empty(), List.of(2, 0, 1)));
+        assertArrayEquals(new double[] {30, 10, 20}, distorted.get(0, 0), 1e-3);
+    }
+
+    @Test
+    void refusesImpossibleNumbersByTheirKeys() {
+        assertRefused("scales", () -> new Resize(List.of(), Resize.Mode.VALUE, true, List.of()));
+        assertRefused(
+                "mode range takes two pairs",
+                () -> new Resize(List.of(List.of(8, 8)), Resize.Mode.RANGE, true, List.of()));
+        assertRefused(
+                "ratio_range",
+                () ->
+                        new Resize(
+                                List.of(List.of(8, 8)),
+                                Resize.Mode.VALUE,
+                                true,
+                                List.of(2.0, 1.0)));
+        assertRefused("probability", () -> new RandomFlip(1.5, RandomFlip.Direction.HORIZONTAL));
+        assertRefused("size", () -> new RandomCrop(RandomCrop.Mode.ABSOLUTE, List.of(0, 1)));
+        assertRefused("divisor", () -> new Pad(0));
+        assertRefused("std", () -> new Normalize(List.of(1.0, 1.0, 1.0), List.of(1.0, 0.0, 1.0)));
+        assertRefused("branches", () -> new Choice(List.of()));
+    }
+
+    private static void assertRefused(String key, Runnable construction) {
+        IllegalArgumentException thrown =
+                assertThrows(IllegalArgumentException.class, construction::run);
+        assertTrue(thrown.getMessage().contains(key), thrown.getMessage());
+    }
+
+    private static PhotometricDistortion.Draws draws(
+            Optional<Double> brightness, Optional<Double> contrast, List<Integer> permutation) {
+        return new PhotometricDistortion.Draws(
+                brightness, true, contrast, Optional.empty(), Optional.empty(), permutation);
+    }
+
+    private static double difference(Mat a, Mat b) {
+        return Core.norm(a, b, Core.NORM_L1);
+    }
+
+    /** A gradient of 60 by 200 with one object inside and one that sticks out. */
+    private static Sample sample() {
+        Mat image = new Mat(60, 200, CvType.CV_8UC3);
+        byte[] pixels = new byte[60 * 200 * 3];
+        for (int i = 0; i < pixels.length; i++) {
+            pixels[i] = (byte) (i % 251);
+        }
+        image.put(0, 0, pixels);
+        return Sample.of(
+                        image,
+                        ImageInfo.of(new Size(60, 200)),
+                        Instances.groundTruth(Boxes.of(20, 10, 60, 40, 205, 58, 300, 90), 3, 4))
+                .withMasks(List.of(mask(10, 40, 20, 60), mask(58, 60, 190, 200)));
+    }
+
+    private static Mat mask(int top, int bottom, int left, int right) {
+        Mat mask = Mat.zeros(60, 200, CvType.CV_8UC1);
+        mask.submat(top, bottom, left, right).setTo(Scalar.all(1));
+        return mask;
+    }
+}
