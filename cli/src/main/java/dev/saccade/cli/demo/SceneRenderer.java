@@ -4,8 +4,7 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import dev.saccade.core.SeededRandom;
 import dev.saccade.core.structures.Size;
-
-import nu.pattern.OpenCV;
+import dev.saccade.datasets.OpenCv;
 
 import java.util.SplittableRandom;
 
@@ -17,7 +16,7 @@ import java.util.SplittableRandom;
 public final class SceneRenderer {
 
     static {
-        OpenCV.loadLocally();
+        OpenCv.load();
     }
 
     private final long seed;

@@ -1,0 +1,238 @@
+package dev.saccade.cli.report;
+
+import com.google.common.base.Splitter;
+import com.google.common.io.Resources;
+
+import dev.saccade.cli.report.ReportData.ClassResult;
+import dev.saccade.cli.report.ReportData.Fact;
+import dev.saccade.cli.report.ReportData.Metric;
+import dev.saccade.core.SaccadeException;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.OptionalDouble;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Writes the report of a run as one HTML file that loads nothing, follows the reader's light or
+ * dark theme, and prints.
+ */
+public final class Report {
+
+    /** How many colours there are for curves and classes; they repeat after that. */
+    static final int COLOURS = 8;
+
+    private static final Pattern YAML_LINE =
+            Pattern.compile(
+                    "(?<indent>[ -]*)(?<key>[^\\s:#\"'][^:#]*:)?(?<value>.*?)(?<note>\\s#.*)?");
+
+    private final Markup out = new Markup();
+    private final ReportData data;
+
+    private Report(ReportData data) {
+        this.data = data;
+    }
+
+    /**
+     * Writes a report.
+     *
+     * @throws SaccadeException of kind {@code IO} if the file cannot be written
+     */
+    public static void write(Path file, ReportData data) {
+        try {
+            Files.writeString(file, new Report(data).page());
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: the report cannot be written (%s)", file, e);
+        }
+    }
+
+    private String page() throws IOException {
+        out.verbatim("<!DOCTYPE html>\n").open("html", "lang", "en").open("head");
+        out.empty("meta", "charset", "utf-8");
+        out.empty("meta", "name", "viewport", "content", "width=device-width, initial-scale=1");
+        String policy =
+                "default-src 'none'; img-src data:; style-src 'unsafe-inline';"
+                        + " script-src 'unsafe-inline'";
+        out.empty("meta", "http-equiv", "Content-Security-Policy", "content", policy);
+        out.leaf("title", data.title());
+        out.open("style").verbatim(resource("report.css")).close().close();
+        out.open("body").open("main");
+        headline();
+        examples();
+        charts("Training", data.training());
+        precision();
+        classes();
+        dataSet();
+        config();
+        facts("Environment", data.environment());
+        out.close();
+        out.open("script").verbatim(resource("report.js")).close();
+        return out.close().close().toString();
+    }
+
+    private void headline() {
+        out.open("header").leaf("h1", data.title()).leaf("p", data.subtitle()).close();
+        out.open("dl", "class", "headline");
+        for (Fact fact : data.headline()) {
+            out.open("div").leaf("dt", fact.name()).leaf("dd", fact.value());
+            if (!fact.note().isEmpty()) {
+                out.leaf("dd", fact.note(), "class", "note");
+            }
+            out.close();
+        }
+        out.close();
+    }
+
+    private void examples() throws IOException {
+        if (data.examples().isEmpty()) {
+            return;
+        }
+        String threshold = String.format(Locale.ROOT, "%.2f", data.scoreThreshold());
+        openSection("Held-back pictures");
+        out.open("p", "class", "lead");
+        out.text("Labels at the left, predictions at the right with their score in percent. ");
+        out.text("Dashed: a label that was missed, or a prediction that is wrong.").close();
+        out.open("label", "class", "threshold").text("Predictions with a score of at least ");
+        out.leaf("output", threshold);
+        out.empty(
+                "input", "type", "range", "min", "0.05", "max", "0.95", "step", "0.01", "value",
+                threshold);
+        out.close().open("div", "class", "examples");
+        List<String> names = data.classes().stream().map(ClassResult::name).toList();
+        ExampleWriter writer = new ExampleWriter(out, names, data.scoreThreshold());
+        for (int i = 0; i < data.examples().size(); i++) {
+            writer.write(data.examples().get(i), i);
+        }
+        out.close().close();
+    }
+
+    private void charts(String title, List<LineChart> charts) {
+        if (charts.isEmpty()) {
+            return;
+        }
+        openSection(title).open("div", "class", "charts");
+        charts.forEach(chart -> LineChartWriter.write(out, chart));
+        out.close().close();
+    }
+
+    private void precision() {
+        if (data.metrics().isEmpty() && data.precisionRecall().isEmpty()) {
+            return;
+        }
+        openSection("Precision");
+        if (!data.metrics().isEmpty()) {
+            out.open("table", "class", "metrics").open("tbody");
+            for (Metric metric : data.metrics()) {
+                out.open("tr").leaf("th", metric.name(), "scope", "row");
+                out.leaf("td", metric.meaning(), "class", "meaning");
+                share(metric.value());
+                out.close();
+            }
+            out.close().close();
+        }
+        out.open("div", "class", "charts");
+        data.precisionRecall().forEach(chart -> LineChartWriter.write(out, chart));
+        out.close().close();
+    }
+
+    private void classes() {
+        if (data.classes().isEmpty()) {
+            return;
+        }
+        openSection("Classes").open("table", "class", "classes").open("thead").open("tr");
+        for (String head : List.of("Class", "Objects", "AP", "AP50", "AP75")) {
+            out.leaf("th", head, "scope", "col");
+        }
+        out.close().close().open("tbody");
+        for (int i = 0; i < data.classes().size(); i++) {
+            ClassResult row = data.classes().get(i);
+            out.open("tr").leaf("th", row.name(), "scope", "row", "class", "c" + i % COLOURS);
+            out.leaf("td", String.valueOf(row.objects()), "class", "count");
+            share(row.ap());
+            share(row.ap50());
+            share(row.ap75());
+            out.close();
+        }
+        out.close().close().close();
+    }
+
+    private void dataSet() {
+        if (data.data().isEmpty() && data.dataCharts().isEmpty()) {
+            return;
+        }
+        openSection("Data");
+        definitions(data.data());
+        out.open("div", "class", "charts small");
+        data.dataCharts().forEach(histogram -> HistogramWriter.write(out, histogram));
+        out.close().close();
+    }
+
+    private void config() {
+        if (data.config().isBlank()) {
+            return;
+        }
+        openSection("Config").open("pre").open("code");
+        for (String line : Splitter.on('\n').split(data.config().stripTrailing())) {
+            Matcher parts = YAML_LINE.matcher(line);
+            if (parts.matches()) {
+                out.text(parts.group("indent"));
+                if (parts.group("key") != null) {
+                    out.leaf("b", parts.group("key"));
+                }
+                out.text(parts.group("value"));
+                if (parts.group("note") != null) {
+                    out.leaf("i", parts.group("note"));
+                }
+            } else {
+                out.text(line);
+            }
+            out.text("\n");
+        }
+        out.close().close().close();
+    }
+
+    private void facts(String title, List<Fact> facts) {
+        if (!facts.isEmpty()) {
+            openSection(title);
+            definitions(facts);
+            out.close();
+        }
+    }
+
+    private void definitions(List<Fact> facts) {
+        out.open("dl", "class", "facts");
+        for (Fact fact : facts) {
+            out.open("div").leaf("dt", fact.name()).open("dd").text(fact.value());
+            if (!fact.note().isEmpty()) {
+                out.text(" ").leaf("span", fact.note(), "class", "note");
+            }
+            out.close().close();
+        }
+        out.close();
+    }
+
+    /** A cell with a number between 0 and 1 and a bar of that length. */
+    private void share(OptionalDouble value) {
+        if (value.isEmpty() || Double.isNaN(value.getAsDouble())) {
+            out.leaf("td", "n/a", "class", "share none");
+            return;
+        }
+        String width = String.format(Locale.ROOT, "--share:%.1f%%", 100 * value.getAsDouble());
+        String number = String.format(Locale.ROOT, "%.3f", value.getAsDouble());
+        out.open("td", "class", "share", "style", width).leaf("span", number).close();
+    }
+
+    private Markup openSection(String title) {
+        return out.open("section").leaf("h2", title);
+    }
+
+    private static String resource(String name) throws IOException {
+        return Resources.toString(
+                Resources.getResource(Report.class, name), StandardCharsets.UTF_8);
+    }
+}

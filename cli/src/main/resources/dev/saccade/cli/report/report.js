@@ -1,0 +1,73 @@
+"use strict";
+
+// Values under the pointer: for each curve the point nearest to the pointer's x.
+for (const cursor of document.querySelectorAll(".cursor")) {
+  const svg = cursor.ownerSVGElement;
+  const [low, high] = cursor.dataset.range.split(" ").map(Number);
+  const [left, right] = cursor.dataset.stretch.split(" ").map(Number);
+  const curves = [...svg.querySelectorAll(".curve")].map((path) => {
+    const numbers = path.dataset.points.split(" ").map(Number);
+    const name = path.querySelector("title").textContent;
+    path.querySelector("title").remove();
+    const xs = numbers.filter((_, i) => i % 2 === 0);
+    const ys = numbers.filter((_, i) => i % 2 === 1);
+    return { name, colour: path.classList[1], xs, ys };
+  });
+  const tip = document.createElement("div");
+  tip.className = "tip";
+  tip.hidden = true;
+  svg.parentElement.append(tip);
+
+  svg.addEventListener("pointermove", (event) => {
+    const frame = svg.getBoundingClientRect();
+    const unit = svg.viewBox.baseVal.width / frame.width;
+    const at = Math.min(Math.max((event.clientX - frame.left) * unit, left), right);
+    const x = low + ((at - left) / (right - left)) * (high - low);
+    const rows = curves
+      .filter((curve) => curve.ys.length > 0)
+      .map(({ name, colour, xs, ys }) => {
+        const nearest = xs.reduce((best, value, i) => (Math.abs(value - x) < Math.abs(xs[best] - x) ? i : best), 0);
+        return { name, colour, x: xs[nearest], y: ys[nearest] };
+      })
+      .sort((a, b) => b.y - a.y)
+      .slice(0, 12);
+    if (rows.length === 0) return;
+    cursor.setAttribute("transform", `translate(${at} 0)`);
+    cursor.style.visibility = "visible";
+    tip.replaceChildren(row("", svg.querySelector(".axis").textContent, rows[0].x), ...rows.map((r) => row(r.colour, r.name, r.y)));
+    tip.hidden = false;
+    tip.style.top = frame.top - svg.parentElement.getBoundingClientRect().top + "px";
+    const beside = at / unit + 14;
+    tip.style.left = (beside + tip.offsetWidth > frame.width ? at / unit - tip.offsetWidth - 14 : beside) + "px";
+  });
+  svg.addEventListener("pointerleave", () => {
+    tip.hidden = true;
+    cursor.style.visibility = "hidden";
+  });
+}
+
+function row(colour, name, value) {
+  const line = document.createElement("div");
+  line.className = colour;
+  for (const text of [name, Number(value.toPrecision(4))]) {
+    line.append(Object.assign(document.createElement("span"), { textContent: text }));
+  }
+  return line;
+}
+
+// The threshold: hides weaker predictions, and marks what is missed without them.
+const slider = document.querySelector(".threshold input");
+slider?.addEventListener("input", () => {
+  const threshold = Number(slider.value);
+  document.querySelector(".threshold output").textContent = threshold.toFixed(2);
+  for (const example of document.querySelectorAll(".example")) {
+    const truth = [...example.querySelectorAll(".truth .box")];
+    const found = [...example.querySelectorAll(".found .box")];
+    const weak = (box) => threshold > Number(box.dataset.score);
+    truth.forEach((box) => box.classList.toggle("lone", weak(box)));
+    found.forEach((box) => box.classList.toggle("weak", weak(box)));
+    const hits = truth.filter((box) => !weak(box)).length;
+    const wrong = found.filter((box) => !weak(box) && box.classList.contains("lone")).length;
+    example.querySelector(".tally").textContent = `${hits} of ${truth.length} found, ${wrong} false`;
+  }
+});

@@ -1,0 +1,275 @@
+package dev.saccade.cli.report;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.common.io.ByteSource;
+
+import dev.saccade.cli.report.LineChart.Series;
+import dev.saccade.cli.report.ReportData.Bar;
+import dev.saccade.cli.report.ReportData.ClassResult;
+import dev.saccade.cli.report.ReportData.Fact;
+import dev.saccade.cli.report.ReportData.Histogram;
+import dev.saccade.cli.report.ReportData.Metric;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Size;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.w3c.dom.Document;
+import org.w3c.dom.Element;
+import org.xml.sax.InputSource;
+
+import java.io.StringReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.OptionalDouble;
+import java.util.Random;
+import java.util.stream.IntStream;
+
+import javax.xml.parsers.DocumentBuilderFactory;
+
+class ReportTest {
+
+    private static final String HOSTILE =
+            "</title></script><img src=x onerror=\"alert('1')\">&\0\u202E";
+    private static final String SHOWN =
+            "</title></script><img src=x onerror=\"alert('1')\">&\uFFFD\uFFFD";
+
+    @TempDir private Path folder;
+
+    @Test
+    void showsWhatItIsGiven() throws Exception {
+        Document page = parse(write(full("leaf")));
+
+        assertEquals("leaf", text(page, "h1"));
+        assertEquals(2, count(page, "svg", "class", "truth"));
+        assertEquals(2, count(page, "svg", "class", "found"));
+        assertEquals(3, count(page, "path", "class", "curve c0"));
+        assertEquals(List.of("0.250", "0.500", "0.750", "1.000"), shares(page));
+        assertEquals(
+                List.of("1 of 1 found, 0 false", "1 of 1 found, 0 false"),
+                texts(page, "span", "tally"));
+    }
+
+    @Test
+    void hostileNamesAreShownAsTheyAre() throws Exception {
+        String html = write(full(HOSTILE));
+        Document page = parse(html);
+
+        assertEquals(0, page.getElementsByTagName("img").getLength());
+        assertEquals(1, page.getElementsByTagName("script").getLength());
+        assertEquals(SHOWN, text(page, "title"));
+        assertEquals(List.of(SHOWN, SHOWN), texts(page, "span", "name"));
+        assertFalse(html.contains("\0") || html.contains("\u202E"), "control characters");
+    }
+
+    @Test
+    void nothingIsLoadedFromElsewhere() throws Exception {
+        String html = write(full("leaf"));
+        Document page = parse(html);
+
+        assertFalse(html.contains("://"), "an address");
+        assertFalse(html.contains("@import") || html.contains("url("), "a style sheet's address");
+        for (Element image : elements(page, "image")) {
+            assertTrue(image.getAttribute("href").startsWith("data:image/jpeg;base64,"));
+        }
+    }
+
+    @Test
+    void pictureIsEmbeddedOnce() throws Exception {
+        byte[] jpeg = new byte[300_000];
+        new Random(1).nextBytes(jpeg);
+        ReportData data = withExamples(full("leaf"), List.of(example("big.jpg", jpeg)));
+
+        int length = write(data).length();
+
+        assertTrue(length < jpeg.length * 4 / 3 + 40_000, "length " + length);
+    }
+
+    @Test
+    void longCurvesAreThinnedButKeepTheirEnds() throws Exception {
+        double[] x = IntStream.range(0, 100_000).asDoubleStream().toArray();
+        Series series = Series.of("loss", x, x);
+        LineChart chart = new LineChart("Loss", "iteration", List.of(series)).smoothed();
+
+        String html = write(withTraining(empty(), List.of(chart)));
+
+        assertTrue(html.length() < 60_000, "length " + html.length());
+        Element curve = elements(parse(html), "path").get(1);
+        assertTrue(curve.getAttribute("d").startsWith("M52 "), curve.getAttribute("d"));
+        assertTrue(curve.getAttribute("d").contains("L548 "), curve.getAttribute("d"));
+    }
+
+    @Test
+    void emptyInputsLeaveTheirSectionsOut() throws Exception {
+        Document page = parse(write(empty()));
+
+        assertEquals(0, page.getElementsByTagName("section").getLength());
+        assertEquals("nothing", text(page, "h1"));
+    }
+
+    @Test
+    void whatCannotBeMeasuredIsNotAvailable() throws Exception {
+        LineChart none = new LineChart("AP", "epoch", List.of());
+        LineChart noPoints = new LineChart("AP", "epoch", List.of(series()));
+        LineChart gaps = new LineChart("AP", "epoch", List.of(series(Double.NaN, Double.NaN)));
+        LineChart point = new LineChart("AP", "epoch", List.of(series(0.5))).smoothed();
+        ReportData data = withTraining(empty(), List.of(none, noPoints, gaps, point));
+        OptionalDouble absent = OptionalDouble.empty();
+        ReportData all =
+                new ReportData(
+                        "title",
+                        "",
+                        List.of(),
+                        List.of(),
+                        0.5,
+                        data.training(),
+                        List.of(new Metric("AP", "", absent)),
+                        List.of(),
+                        List.of(new ClassResult("leaf", 0, absent, absent, absent)),
+                        List.of(),
+                        List.of(new Histogram("none", "count", List.of())),
+                        "",
+                        List.of());
+
+        String html = write(all);
+
+        parse(html);
+        assertEquals(4, html.split(">n/a</td>", -1).length - 1);
+        assertFalse(html.contains("NaN"), "a number that is none");
+    }
+
+    @Test
+    void folderThatIsNotThereIsAnInputOutputError() {
+        Path file = folder.resolve("missing").resolve("report.html");
+        SaccadeException e =
+                assertThrows(SaccadeException.class, () -> Report.write(file, empty()));
+        assertEquals(SaccadeException.Kind.IO, e.kind());
+    }
+
+    private String write(ReportData data) throws Exception {
+        Path file = folder.resolve("report.html");
+        Report.write(file, data);
+        return Files.readString(file);
+    }
+
+    /** The page as XML, without our own style sheet and script, which are no XML. */
+    private static Document parse(String html) throws Exception {
+        String markup =
+                html.replaceFirst("(?s)<style>.*?</style>", "<style/>")
+                        .replaceFirst("(?s)<script>.*?</script>", "<script/>");
+        return DocumentBuilderFactory.newInstance()
+                .newDocumentBuilder()
+                .parse(new InputSource(new StringReader(markup)));
+    }
+
+    private static List<Element> elements(Document page, String tag) {
+        var nodes = page.getElementsByTagName(tag);
+        return IntStream.range(0, nodes.getLength())
+                .mapToObj(i -> (Element) nodes.item(i))
+                .toList();
+    }
+
+    private static String text(Document page, String tag) {
+        return elements(page, tag).get(0).getTextContent();
+    }
+
+    private static List<String> texts(Document page, String tag, String kind) {
+        return elements(page, tag).stream()
+                .filter(element -> element.getAttribute("class").equals(kind))
+                .map(Element::getTextContent)
+                .toList();
+    }
+
+    private static List<String> shares(Document page) {
+        return texts(page, "td", "share");
+    }
+
+    private static long count(Document page, String tag, String attribute, String value) {
+        return elements(page, tag).stream()
+                .filter(element -> element.getAttribute(attribute).equals(value))
+                .count();
+    }
+
+    private static Series series(double... values) {
+        double[] x = IntStream.range(0, values.length).asDoubleStream().toArray();
+        return Series.of("AP", x, values);
+    }
+
+    private static Example example(String name, byte[] jpeg) {
+        Instances truth = Instances.groundTruth(Boxes.of(10, 10, 30, 30), 0);
+        Instances found =
+                Instances.predicted(Boxes.of(11, 10, 30, 30), new int[] {0}, new float[] {0.9f});
+        return new Example(name, new Size(60, 80), ByteSource.wrap(jpeg), truth, found);
+    }
+
+    private static ReportData empty() {
+        return new ReportData(
+                "nothing", "", List.of(), List.of(), 0.5, List.of(), List.of(), List.of(),
+                List.of(), List.of(), List.of(), "", List.of());
+    }
+
+    private static ReportData full(String name) {
+        LineChart chart = new LineChart(name, name, List.of(series(0.1, 0.4, 0.7)));
+        return new ReportData(
+                name,
+                name,
+                List.of(new Fact(name, name, name)),
+                List.of(example(name, new byte[9]), example(name, new byte[9])),
+                0.5,
+                List.of(chart, chart.smoothed().ofShares()),
+                List.of(new Metric(name, name, OptionalDouble.of(0.25))),
+                List.of(chart.inUnitSquare()),
+                List.of(
+                        new ClassResult(
+                                name,
+                                5,
+                                OptionalDouble.of(0.5),
+                                OptionalDouble.of(0.75),
+                                OptionalDouble.of(1))),
+                List.of(new Fact(name, name)),
+                List.of(new Histogram(name, name, List.of(new Bar(name, 3)))),
+                name + ": " + name + " # " + name,
+                List.of(new Fact(name, name)));
+    }
+
+    private static ReportData withTraining(ReportData data, List<LineChart> training) {
+        return new ReportData(
+                data.title(),
+                data.subtitle(),
+                data.headline(),
+                data.examples(),
+                data.scoreThreshold(),
+                training,
+                data.metrics(),
+                data.precisionRecall(),
+                data.classes(),
+                data.data(),
+                data.dataCharts(),
+                data.config(),
+                data.environment());
+    }
+
+    private static ReportData withExamples(ReportData data, List<Example> examples) {
+        return new ReportData(
+                data.title(),
+                data.subtitle(),
+                data.headline(),
+                examples,
+                data.scoreThreshold(),
+                data.training(),
+                data.metrics(),
+                data.precisionRecall(),
+                data.classes(),
+                data.data(),
+                data.dataCharts(),
+                data.config(),
+                data.environment());
+    }
+}
