@@ -94,7 +94,7 @@ class TransformsTest {
         assertEquals(0.5f, sample.info().scaleX());
         assertEquals(2f, sample.info().scaleY());
         assertEquals(Boxes.of(10, 20, 30, 80, 100, 116, 100, 120), sample.targets().boxes());
-        assertEquals(800, Core.countNonZero(sample.masks().get(0)));
+        assertEquals(1200, Core.countNonZero(sample.masks().get(0)));
     }
 
     @Test
