@@ -1,0 +1,114 @@
+package dev.saccade.models.checkpoint;
+
+import ai.djl.ndarray.types.Shape;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What came of a checkpoint in a module.
+ *
+ * @param loaded names of the module that got their values
+ * @param missing names of the module that the checkpoint has no values for
+ * @param unexpected names of the checkpoint that the module has no place for
+ * @param misshaped names that both have, in different shapes
+ * @param ignored names of the checkpoint that need no place, such as counters and the classifier of
+ *     a pre-training
+ */
+public record LoadReport(
+        List<String> loaded,
+        List<String> missing,
+        List<String> unexpected,
+        List<Misshaped> misshaped,
+        List<String> ignored) {
+
+    private static final int MAX_LINES = 12;
+
+    /**
+     * A tensor that does not fit.
+     *
+     * @param name its name in the module
+     * @param found its shape in the checkpoint
+     * @param expected its shape in the module
+     */
+    public record Misshaped(String name, Shape found, Shape expected) {}
+
+    /** Makes a report. */
+    public LoadReport {
+        loaded = List.copyOf(loaded);
+        missing = List.copyOf(missing);
+        unexpected = List.copyOf(unexpected);
+        misshaped = List.copyOf(misshaped);
+        ignored = List.copyOf(ignored);
+    }
+
+    /** Returns whether every parameter and buffer of the module got its value. */
+    public boolean isComplete() {
+        return missing.isEmpty() && misshaped.isEmpty();
+    }
+
+    /** Returns the share of the checkpoint's tensors, those that need a place, that found one. */
+    public double ratio() {
+        int all = loaded.size() + unexpected.size() + misshaped.size();
+        return all == 0 ? 0 : (double) loaded.size() / all;
+    }
+
+    /** Returns the report for people, in a few lines: names are grouped by where they belong. */
+    @Override
+    public String toString() {
+        List<String> lines = new ArrayList<>();
+        lines.add(
+                String.format(
+                        "loaded %d of %d parameters",
+                        loaded.size(), loaded.size() + missing.size() + misshaped.size()));
+        section(lines, "missing in the checkpoint, left as they were", missing);
+        section(lines, "unexpected in the checkpoint, not used", unexpected);
+        if (!misshaped.isEmpty()) {
+            lines.add("of another shape, left as they were: " + misshaped.size());
+            addFirst(
+                    lines,
+                    misshaped.stream()
+                            .map(m -> m.name + ": got " + m.found + ", expected " + m.expected)
+                            .toList());
+        }
+        return String.join(System.lineSeparator(), lines);
+    }
+
+    private static void section(List<String> lines, String title, List<String> names) {
+        if (names.isEmpty()) {
+            return;
+        }
+        lines.add(title + ": " + names.size());
+        Map<String, List<String>> groups = new LinkedHashMap<>();
+        for (String name : names) {
+            groups.computeIfAbsent(group(name), key -> new ArrayList<>()).add(name);
+        }
+        List<String> rendered = new ArrayList<>();
+        groups.forEach(
+                (group, members) ->
+                        rendered.add(
+                                members.size() == 1
+                                        ? members.get(0)
+                                        : group + ".* (" + members.size() + ")"));
+        addFirst(lines, rendered);
+    }
+
+    private static void addFirst(List<String> lines, List<String> items) {
+        items.stream().limit(MAX_LINES).forEach(item -> lines.add("  " + item));
+        if (items.size() > MAX_LINES) {
+            lines.add("  ... and " + (items.size() - MAX_LINES) + " more such lines");
+        }
+    }
+
+    /** Returns the first two parts of a dotted name, or all but its last where there are fewer. */
+    private static String group(String name) {
+        int first = name.indexOf('.');
+        int second = first < 0 ? -1 : name.indexOf('.', first + 1);
+        if (second < 0) {
+            return first < 0 ? name : name.substring(0, first);
+        }
+        return name.substring(0, second);
+    }
+}

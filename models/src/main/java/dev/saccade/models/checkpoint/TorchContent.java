@@ -1,0 +1,144 @@
+package dev.saccade.models.checkpoint;
+
+import dev.saccade.models.checkpoint.Pickle.Tuple;
+
+import java.math.BigInteger;
+import java.nio.ByteBuffer;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+
+/**
+ * What a PyTorch file says before its tensors are looked at.
+ *
+ * @param root what was given to {@code torch.save}
+ * @param bytes gives the content of a storage
+ */
+record TorchContent(Object root, Function<TorchStorage, ByteBuffer> bytes) {
+
+    private static final String PICKLE = "data.pkl";
+
+    /** More than the pickle of any checkpoint: the tensors are not in it. */
+    private static final int MAX_PICKLE = 1 << 26;
+
+    private static final BigInteger LEGACY_MAGIC = new BigInteger("1950a86a20f9469cfc6c", 16);
+    private static final long LEGACY_PROTOCOL = 1001;
+
+    /** Reads the zip format of PyTorch 1.6 and later. */
+    static TorchContent ofZip(MappedFile file) {
+        Map<String, StoredZip.Entry> entries = StoredZip.read(file);
+        List<String> pickles =
+                entries.keySet().stream()
+                        .filter(name -> name.equals(PICKLE) || name.endsWith("/" + PICKLE))
+                        .toList();
+        if (pickles.size() != 1) {
+            throw new MalformedException("a zip file, but no PyTorch checkpoint: no data.pkl");
+        }
+        String folder = pickles.get(0).substring(0, pickles.get(0).length() - PICKLE.length());
+        if (entries.keySet().stream().anyMatch(name -> name.startsWith(folder + "code/"))) {
+            throw new MalformedException(
+                    "refused: a TorchScript archive, which contains code; in Python,"
+                            + " torch.save(torch.jit.load(file).state_dict(), ...) writes the"
+                            + " tensors alone");
+        }
+        StoredZip.Entry order = entries.get(folder + "byteorder");
+        if (order != null && order.content(file, 1).get() != 'l') {
+            throw new MalformedException("written on a big-endian machine, not read");
+        }
+        StoredZip.Entry pickle = entries.get(pickles.get(0));
+        Object root =
+                Pickle.read(
+                        pickle.content(file, Math.min(pickle.size(), MAX_PICKLE)),
+                        TorchContent::storage);
+        return new TorchContent(
+                root,
+                storage -> {
+                    StoredZip.Entry entry = entries.get(folder + "data/" + storage.key());
+                    long length = Math.multiplyExact(storage.elements(), storage.type().bytes());
+                    if (entry == null) {
+                        throw new MalformedException(
+                                "damaged: storage " + storage.key() + " is missing");
+                    }
+                    return entry.content(file, length);
+                });
+    }
+
+    /** Reads the format before PyTorch 1.6: pickles, then the storages one after the other. */
+    static TorchContent ofLegacy(MappedFile file) {
+        Map<String, TorchStorage> storages = new HashMap<>();
+        long position = 0;
+        Object[] pickles = new Object[5];
+        for (int i = 0; i < pickles.length; i++) {
+            long rest = Math.min(file.size() - position, MAX_PICKLE);
+            ByteBuffer in = file.slice(position, rest);
+            pickles[i] = Pickle.read(in, id -> noted(storage(id), storages));
+            position += in.position();
+            if (i == 0 && !LEGACY_MAGIC.equals(pickles[0])) {
+                throw new MalformedException("a Python pickle, but no PyTorch checkpoint");
+            }
+        }
+        boolean isBigEndian =
+                pickles[2] instanceof Map<?, ?> system
+                        && Boolean.FALSE.equals(system.get("little_endian"));
+        if (!pickles[1].equals(LEGACY_PROTOCOL) || isBigEndian) {
+            throw new MalformedException("a PyTorch checkpoint of a protocol that is not read");
+        }
+        if (!(pickles[4] instanceof List<?> keys)) {
+            throw new MalformedException("damaged: it has no list of storages");
+        }
+        Map<String, ByteBuffer> bytes = new HashMap<>();
+        for (Object key : keys) {
+            TorchStorage storage = key instanceof String name ? storages.get(name) : null;
+            if (storage == null
+                    || file.slice(position, Long.BYTES).getLong() != storage.elements()) {
+                throw new MalformedException("damaged: a storage is not as announced");
+            }
+            long length = Math.multiplyExact(storage.elements(), storage.type().bytes());
+            bytes.put(storage.key(), file.slice(position + Long.BYTES, length));
+            position += Long.BYTES + length;
+        }
+        return new TorchContent(pickles[3], storage -> found(bytes, storage));
+    }
+
+    private static ByteBuffer found(Map<String, ByteBuffer> bytes, TorchStorage storage) {
+        ByteBuffer content = bytes.get(storage.key());
+        if (content == null) {
+            throw new MalformedException("damaged: storage " + storage.key() + " is missing");
+        }
+        return content;
+    }
+
+    private static TorchStorage noted(TorchStorage storage, Map<String, TorchStorage> storages) {
+        TorchStorage other = storages.putIfAbsent(storage.key(), storage);
+        if (other != null && !other.equals(storage)) {
+            throw new MalformedException(
+                    "damaged: storage " + storage.key() + " is announced twice");
+        }
+        return storage;
+    }
+
+    /** Returns the storage of {@code ("storage", torch.FloatStorage, key, location, elements)}. */
+    private static TorchStorage storage(Tuple id) {
+        List<Object> items = id.items();
+        if (items.size() >= 5
+                && items.get(0).equals("storage")
+                && items.get(1) instanceof Pickle.Global kind
+                && items.get(2) instanceof String key
+                && items.get(4) instanceof Long elements
+                && elements >= 0
+                && (items.size() == 5 || items.get(5) == Pickle.NONE)) {
+            String name = kind.name().substring(kind.name().lastIndexOf('.') + 1);
+            ElementType type =
+                    ElementType.ofTorchStorage(name)
+                            .orElseThrow(
+                                    () ->
+                                            new MalformedException(
+                                                    "tensors of " + name + " are not read"));
+            return new TorchStorage(type, key, elements);
+        }
+        throw new MalformedException(
+                "refused: it refers to something that is no tensor, such as a whole module; in"
+                        + " Python, torch.save(model.state_dict(), ...) writes the tensors alone");
+    }
+}

@@ -1,0 +1,159 @@
+package dev.saccade.models.checkpoint;
+
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Parameter;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.nn.Module;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Brings the tensors of a checkpoint into a module by their names.
+ *
+ * <p>Official names are translated, and a prefix such as {@code backbone.} is added or taken away
+ * where more names agree that way: a file of a backbone fits a detector, and the other way round.
+ * The arrays of the module stay, only their values change. Nothing is changed unless all is right.
+ */
+public final class Weights {
+
+    /** A checkpoint that fits less is taken for one of another model. */
+    private static final double LEAST_RATIO = 0.5;
+
+    private Weights() {}
+
+    /**
+     * Puts back all values of a module, to go on training or to predict.
+     *
+     * @throws SaccadeException of kind user that shows the differences, if a parameter or buffer is
+     *     missing in the checkpoint or of another shape
+     */
+    public static LoadReport restore(Checkpoint checkpoint, Module module) {
+        Match match = new Match(checkpoint, module);
+        LoadReport report = match.report();
+        if (!report.isComplete()) {
+            throw SaccadeException.user("the checkpoint is not of this model: %s", report);
+        }
+        match.copy();
+        return report;
+    }
+
+    /**
+     * Sets the values that a checkpoint has, to start training from; the others stay as they are.
+     *
+     * @throws SaccadeException of kind user that shows the differences, if less than half of the
+     *     checkpoint finds a place
+     */
+    public static LoadReport initialize(Checkpoint checkpoint, Module module) {
+        Match match = new Match(checkpoint, module);
+        LoadReport report = match.report();
+        if (report.ratio() < LEAST_RATIO) {
+            throw SaccadeException.user(
+                    "the checkpoint is of another model, only %.0f %% of it fits: %s",
+                    100 * report.ratio(), report);
+        }
+        match.copy();
+        return report;
+    }
+
+    /** Which tensor goes into which parameter. */
+    private static final class Match {
+
+        private final Map<String, Parameter> parameters;
+        private final Map<String, Tensor> tensors = new LinkedHashMap<>();
+
+        Match(Checkpoint checkpoint, Module module) {
+            this.parameters = module.namedParameters();
+            Map<String, Tensor> translated = OfficialNames.translate(checkpoint.tensors());
+            Renaming renaming = Renaming.best(translated.keySet(), parameters.keySet());
+            translated.forEach((name, tensor) -> tensors.put(renaming.apply(name), tensor));
+        }
+
+        private boolean fits(String name) {
+            return parameters.containsKey(name)
+                    && tensors.containsKey(name)
+                    && shape(name).equals(tensors.get(name).shape());
+        }
+
+        private Shape shape(String name) {
+            return parameters.get(name).getArray().getShape();
+        }
+
+        LoadReport report() {
+            List<String> loaded = new ArrayList<>();
+            List<String> missing = new ArrayList<>();
+            List<LoadReport.Misshaped> misshaped = new ArrayList<>();
+            for (String name : parameters.keySet()) {
+                if (fits(name)) {
+                    loaded.add(name);
+                } else if (tensors.containsKey(name)) {
+                    Shape found = tensors.get(name).shape();
+                    misshaped.add(new LoadReport.Misshaped(name, found, shape(name)));
+                } else {
+                    missing.add(name);
+                }
+            }
+            List<String> unexpected = new ArrayList<>();
+            List<String> ignored = new ArrayList<>();
+            for (String name : tensors.keySet()) {
+                if (!parameters.containsKey(name)) {
+                    (OfficialNames.isNeedless(name) ? ignored : unexpected).add(name);
+                }
+            }
+            return new LoadReport(loaded, missing, unexpected, misshaped, ignored);
+        }
+
+        void copy() {
+            tensors.forEach(
+                    (name, tensor) -> {
+                        if (fits(name)) {
+                            tensor.copyTo(parameters.get(name).getArray());
+                        }
+                    });
+        }
+    }
+
+    /**
+     * A prefix taken from all names that have it, and one added to all; names that would not be
+     * found either way keep their own.
+     */
+    private record Renaming(String removed, String added, Set<String> known) {
+
+        static Renaming best(Set<String> names, Set<String> known) {
+            Renaming best = new Renaming("", "", known);
+            List<Renaming> others = new ArrayList<>();
+            prefixes(known).forEach(prefix -> others.add(new Renaming("", prefix, known)));
+            prefixes(names).forEach(prefix -> others.add(new Renaming(prefix, "", known)));
+            for (Renaming other : others) {
+                if (other.found(names) > best.found(names)) {
+                    best = other;
+                }
+            }
+            return best;
+        }
+
+        private static Set<String> prefixes(Set<String> names) {
+            Set<String> prefixes = new LinkedHashSet<>();
+            names.forEach(name -> prefixes.add(name.substring(0, name.indexOf('.') + 1)));
+            prefixes.remove("");
+            return prefixes;
+        }
+
+        private long found(Set<String> names) {
+            return names.stream().filter(name -> known.contains(renamed(name))).count();
+        }
+
+        private String renamed(String name) {
+            return name.startsWith(removed) ? added + name.substring(removed.length()) : name;
+        }
+
+        String apply(String name) {
+            return known.contains(renamed(name)) ? renamed(name) : name;
+        }
+    }
+}

@@ -1,0 +1,221 @@
+package dev.saccade.models.checkpoint;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Parameter;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.nn.BatchNorm2d;
+import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.Module;
+import dev.saccade.core.nn.WeightInit;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+class WeightsTest {
+
+    private static final class Parent extends Module {
+
+        Parent child(String name, Module child) {
+            add(name, child);
+            return this;
+        }
+
+        @Override
+        protected NDList call(NDList inputs) {
+            throw new UnsupportedOperationException();
+        }
+    }
+
+    private NDManager manager;
+    private Module detector;
+
+    @BeforeEach
+    void build() {
+        manager = NDManager.newBaseManager();
+        detector = detector();
+        detector.initialize(manager, 1);
+    }
+
+    @AfterEach
+    void close() {
+        manager.close();
+    }
+
+    private static Module backbone() {
+        return new Parent()
+                .child("conv1", Conv2d.withoutBias(3, 4, 3, 1, 1))
+                .child("layer1.0.bn1", new BatchNorm2d(4));
+    }
+
+    private static Module detector() {
+        return new Parent()
+                .child("backbone", backbone())
+                .child("neck.lateral_convs.0.conv", conv())
+                .child("neck.fpn_convs.3.conv", conv())
+                .child("bbox_head.cls_convs.1.conv", conv())
+                .child("bbox_head.retina_cls", conv());
+    }
+
+    private static Conv2d conv() {
+        return new Conv2d(4, 4, 1, 1, 0, WeightInit.ZEROS);
+    }
+
+    @Test
+    void aModuleComesBackFromItsCheckpoint() {
+        Checkpoint checkpoint = Checkpoint.of(detector, Map.of());
+        Module other = detector();
+        other.initialize(manager, 2);
+
+        LoadReport report = Weights.restore(checkpoint, other);
+
+        assertTrue(report.isComplete());
+        assertEquals(checkpoint, Checkpoint.of(other, Map.of()));
+        assertEquals(1.0, report.ratio());
+    }
+
+    @Test
+    void theArraysStayAndKeepLearning() {
+        Parameter weight = detector.namedParameters().get("backbone.conv1.weight");
+        NDArray array = weight.getArray();
+        array.setRequiresGradient(true);
+
+        Weights.initialize(
+                new Checkpoint(
+                        Map.of("conv1.weight", TestFiles.ones(new Shape(4, 3, 3, 3))), Map.of()),
+                detector);
+
+        assertSame(array, weight.getArray());
+        assertTrue(array.hasGradient());
+        assertEquals(108, array.sum().getFloat());
+    }
+
+    @Test
+    void arraysOfAnotherMemoryFormatGetTheirValuesInTheRightOrder() {
+        float[] values = new float[24];
+        for (int i = 0; i < values.length; i++) {
+            values[i] = i;
+        }
+        Shape shape = new Shape(1, 2, 3, 4);
+        NDArray channelsLast = manager.zeros(new Shape(1, 3, 4, 2)).transpose(0, 3, 1, 2);
+
+        TestFiles.tensor(shape, values).copyTo(channelsLast);
+
+        assertArrayEquals(values, channelsLast.toFloatArray());
+        assertArrayEquals(values, TestFiles.values(Tensor.of(channelsLast)));
+    }
+
+    @Test
+    void aBackboneFindsItsPlaceInADetectorAndBack() {
+        Module backbone = backbone();
+        backbone.initialize(manager, 5);
+
+        LoadReport report = Weights.initialize(Checkpoint.of(backbone, Map.of()), detector);
+
+        assertEquals(1.0, report.ratio());
+        assertEquals("backbone.conv1.weight", report.loaded().get(0));
+        assertTrue(report.missing().contains("neck.fpn_convs.3.conv.bias"));
+        Module other = backbone();
+        other.initialize(manager, 6);
+        Weights.restore(Checkpoint.of(detector, Map.of()), other);
+        assertEquals(Checkpoint.of(backbone, Map.of()), Checkpoint.of(other, Map.of()));
+    }
+
+    @Test
+    void classifiersAndCountersNeedNoPlace() {
+        Map<String, Tensor> tensors = new LinkedHashMap<>();
+        tensors.put("conv1.weight", TestFiles.ones(new Shape(4, 3, 3, 3)));
+        tensors.put("layer1.0.bn1.num_batches_tracked", TestFiles.ones(new Shape()));
+        tensors.put("fc.weight", TestFiles.ones(new Shape(10, 4)));
+        tensors.put("layer9.weight", TestFiles.ones(new Shape(1)));
+
+        LoadReport report = Weights.initialize(new Checkpoint(tensors, Map.of()), detector);
+
+        assertEquals(List.of("layer1.0.bn1.num_batches_tracked", "fc.weight"), report.ignored());
+        assertEquals(List.of("layer9.weight"), report.unexpected());
+        assertEquals(0.5, report.ratio());
+    }
+
+    @Test
+    void namesOfTorchvisionDetectorsAreTranslated() {
+        Map<String, Tensor> tensors = new LinkedHashMap<>();
+        Tensor weight = TestFiles.ones(new Shape(4, 4, 1, 1));
+        tensors.put("backbone.body.conv1.weight", TestFiles.ones(new Shape(4, 3, 3, 3)));
+        tensors.put("backbone.fpn.inner_blocks.0.0.weight", weight);
+        tensors.put("backbone.fpn.extra_blocks.p6.weight", weight);
+        tensors.put("head.classification_head.conv.2.weight", weight);
+        tensors.put("head.classification_head.cls_logits.weight", weight);
+
+        LoadReport report = Weights.initialize(new Checkpoint(tensors, Map.of()), detector);
+
+        assertEquals(
+                List.of(
+                        "backbone.conv1.weight",
+                        "neck.lateral_convs.0.conv.weight",
+                        "neck.fpn_convs.3.conv.weight",
+                        "bbox_head.cls_convs.1.conv.weight",
+                        "bbox_head.retina_cls.weight"),
+                report.loaded());
+    }
+
+    @Test
+    void anotherModelIsAnErrorThatShowsTheDifferences() {
+        Map<String, Tensor> tensors = new LinkedHashMap<>();
+        for (int i = 0; i < 300; i++) {
+            tensors.put("encoder.layer" + i % 40 + ".w" + i, TestFiles.ones(new Shape(1)));
+        }
+        tensors.put("backbone.conv1.weight", TestFiles.ones(new Shape(4, 3, 3, 3)));
+        Checkpoint before = Checkpoint.of(detector, Map.of());
+
+        String message =
+                assertThrows(
+                                SaccadeException.class,
+                                () ->
+                                        Weights.initialize(
+                                                new Checkpoint(tensors, Map.of()), detector))
+                        .getMessage();
+
+        assertTrue(message.contains("loaded 1 of 13 parameters"), message);
+        assertTrue(message.contains("unexpected in the checkpoint, not used: 300"), message);
+        assertTrue(message.contains("encoder.layer0.* (8)"), message);
+        assertTrue(message.contains("... and 28 more such lines"), message);
+        assertTrue(message.lines().count() < 40, message);
+        assertEquals(before, Checkpoint.of(detector, Map.of()), "nothing may have changed");
+    }
+
+    @Test
+    void anotherShapeStaysOutAndIsReported() {
+        Map<String, Tensor> tensors =
+                new LinkedHashMap<>(Checkpoint.of(detector, Map.of()).tensors());
+        tensors.put("bbox_head.retina_cls.weight", TestFiles.ones(new Shape(7, 4, 1, 1)));
+        Checkpoint checkpoint = new Checkpoint(tensors, Map.of());
+
+        LoadReport report = Weights.initialize(checkpoint, detector);
+
+        assertEquals(
+                List.of(
+                        new LoadReport.Misshaped(
+                                "bbox_head.retina_cls.weight",
+                                new Shape(7, 4, 1, 1),
+                                new Shape(4, 4, 1, 1))),
+                report.misshaped());
+        String message =
+                assertThrows(SaccadeException.class, () -> Weights.restore(checkpoint, detector))
+                        .getMessage();
+        assertTrue(message.contains("got (7, 4, 1, 1), expected (4, 4, 1, 1)"), message);
+    }
+}
