@@ -9,7 +9,7 @@ import java.util.List;
 
 /** Intersection over union of a detection and an object of the same image. */
 @FunctionalInterface
-interface PairwiseIou {
+public interface PairwiseIou {
 
     /** Returns a number from 0 to 1; if the object is a crowd, the part of the detection in it. */
     double iou(int detection, int object);

@@ -2,6 +2,8 @@ package dev.saccade.parity;
 
 import static java.util.Map.entry;
 
+import dev.saccade.datasets.transforms.PhotometricDistortion.Form;
+
 import org.opentest4j.TestAbortedException;
 
 import java.util.Map;
@@ -15,11 +17,15 @@ final class Kinds {
                     entry("assigner", new AssignerKind()),
                     entry("backbone", new BackboneKind()),
                     entry("bbox_coder", new BoxCoderKind()),
+                    entry("coco_eval", new CocoEvalKind()),
                     entry("losses", new LossesKind()),
                     entry("lr_schedule", new LrScheduleKind()),
                     entry("multiclass_nms", new MulticlassNmsKind()),
                     entry("neck", new NeckKind()),
                     entry("optimizer", new OptimizerKind()),
+                    entry("photometric", new PhotometricKind(Form.DETECTION, 0.05)),
+                    entry("photometric_seg", new PhotometricKind(Form.SEGMENTATION, 1)),
+                    entry("pipeline", new PipelineKind()),
                     entry("rle", new RleKind()));
 
     private Kinds() {}

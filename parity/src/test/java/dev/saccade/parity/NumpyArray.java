@@ -85,6 +85,19 @@ final class NumpyArray {
         return new NumpyArray(new long[] {size(0), width}, selected);
     }
 
+    /**
+     * Returns the bits of bytes as {@code numpy.packbits} packed them, the first in the highest
+     * bit.
+     *
+     * @param dimensions the dimensions of the result as numbers of an array
+     */
+    NumpyArray unpackBits(NumpyArray dimensions) {
+        long[] unpacked = Arrays.stream(dimensions.values).mapToLong(d -> (long) d).toArray();
+        double[] bits = new double[(int) Arrays.stream(unpacked).reduce(1, Math::multiplyExact)];
+        Arrays.setAll(bits, i -> (int) values[i / 8] >> (7 - i % 8) & 1);
+        return new NumpyArray(unpacked, bits);
+    }
+
     float[] floats() {
         float[] floats = new float[values.length];
         for (int i = 0; i < floats.length; i++) {

@@ -28,6 +28,7 @@ final class RleKind implements Kind {
                 together.texts("rles").stream().map(rle -> Rle.fromString(size, rle)).toList();
         file.objects("merge").forEach(merge -> merge(merge, masks));
         maskIou(recorded, file.object("iou"), masks);
+        boxIou(recorded, file.object("bbox_iou"));
     }
 
     private static void mask(Settings mask) {
@@ -92,6 +93,13 @@ final class RleKind implements Kind {
                             .iou(masks.get(objects.get(object)), crowd.get(object) == 1);
         }
         recorded.compare("iou", flat(entry), NumpyArray.of(found), IOU);
+    }
+
+    private static void boxIou(Case recorded, Settings entry) {
+        entry.describes("note");
+        NumpyArray found =
+                BoxOverlaps.of(entry.lists("dt"), entry.lists("gt"), entry.integers("iscrowd"));
+        recorded.compare("bbox_iou", flat(entry), found, IOU);
     }
 
     private static NumpyArray flat(Settings entry) {

@@ -123,6 +123,11 @@ final class Settings {
         return stream(value);
     }
 
+    /** Returns what stands below a key, for values of a form that nothing else has. */
+    JsonNode json(String key) {
+        return get(key);
+    }
+
     /** Returns the keys, for objects whose keys are names. */
     List<String> keys() {
         return Lists.newArrayList(node.fieldNames());

@@ -1,0 +1,79 @@
+package dev.saccade.parity;
+
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Annotation;
+import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.Segmentation;
+import dev.saccade.eval.Detections;
+import dev.saccade.eval.GroundTruth;
+import dev.saccade.eval.IouType;
+import dev.saccade.eval.PairwiseIou;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/** The overlap that evaluation sees between boxes of the form x, y, width, height. */
+final class BoxOverlaps {
+
+    private BoxOverlaps() {}
+
+    /** Returns the overlaps row by row, one row a detection. */
+    static NumpyArray of(
+            List<List<Double>> found, List<List<Double>> objects, List<Integer> crowd) {
+        Detections.Builder detections = new Detections.Builder();
+        found.forEach(
+                box -> detections.add(1, 0, box.get(0), box.get(1), box.get(2), box.get(3), 1));
+        List<Annotation> annotations = new ArrayList<>();
+        for (int i = 0; i < objects.size(); i++) {
+            annotations.add(annotation(i, objects.get(i), crowd.get(i) == 1));
+        }
+        GroundTruth groundTruth = GroundTruth.of(new OneImage(annotations), IouType.BOX);
+        PairwiseIou iou = PairwiseIou.of(IouType.BOX, groundTruth, detections.build());
+        double[] overlaps = new double[found.size() * objects.size()];
+        Arrays.setAll(overlaps, i -> iou.iou(i / objects.size(), i % objects.size()));
+        return NumpyArray.of(overlaps);
+    }
+
+    private static Annotation annotation(int id, List<Double> box, boolean crowd) {
+        double width = box.get(2);
+        double height = box.get(3);
+        return new Annotation(
+                id,
+                0,
+                box.get(0),
+                box.get(1),
+                width,
+                height,
+                width * height,
+                crowd,
+                false,
+                new Segmentation.None());
+    }
+
+    /** A data set of one image and one class. */
+    private record OneImage(List<Annotation> objects) implements Dataset {
+
+        @Override
+        public List<String> classes() {
+            return List.of("thing");
+        }
+
+        @Override
+        public int size() {
+            return 1;
+        }
+
+        @Override
+        public Photo photo(int index) {
+            return new Photo(1, Path.of("1.png"), new Size(100, 100));
+        }
+
+        @Override
+        public List<Annotation> annotations(int index) {
+            return objects;
+        }
+    }
+}

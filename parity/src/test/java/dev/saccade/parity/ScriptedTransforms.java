@@ -1,0 +1,83 @@
+package dev.saccade.parity;
+
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Sample;
+import dev.saccade.datasets.transforms.Normalize;
+import dev.saccade.datasets.transforms.Pad;
+import dev.saccade.datasets.transforms.RandomCrop;
+import dev.saccade.datasets.transforms.RandomFlip;
+import dev.saccade.datasets.transforms.Resize;
+
+import java.util.List;
+import java.util.SplittableRandom;
+
+/** The transforms of mmdetection's settings, with draws that are written into the settings. */
+final class ScriptedTransforms {
+
+    private ScriptedTransforms() {}
+
+    /** Returns the sample after one step. */
+    static Sample apply(Settings step, Sample sample) {
+        String type = step.text("type");
+        // Nothing is drawn below: probabilities are 0 or 1, and there is one scale.
+        SplittableRandom random = new SplittableRandom(0);
+        switch (type) {
+            case "Resize" -> {
+                Resize resize =
+                        new Resize(
+                                List.of(step.integers("img_scale")),
+                                Resize.Mode.VALUE,
+                                step.flag("keep_ratio", true),
+                                List.of());
+                return resize.apply(sample, random);
+            }
+            case "RandomFlip" -> {
+                RandomFlip flip = new RandomFlip(probability(step), direction(step));
+                return flip.apply(sample, random);
+            }
+            case "RandomCrop" -> {
+                step.only("crop_type", "absolute");
+                step.only("allow_negative_crop", true);
+                step.only("recompute_bbox", false);
+                step.only("bbox_clip_border", true);
+                List<Integer> part = step.integers("crop_size");
+                List<Integer> offset = step.integers("_offset");
+                Size image = sample.info().size();
+                return RandomCrop.crop(
+                        sample,
+                        offset.get(0),
+                        offset.get(1),
+                        new Size(
+                                Math.min(part.get(0), image.height()),
+                                Math.min(part.get(1), image.width())));
+            }
+            case "Normalize" -> {
+                step.only("to_rgb", true);
+                return new Normalize(step.numbers("mean"), step.numbers("std"))
+                        .apply(sample, random);
+            }
+            case "Pad" -> {
+                step.only("pad_val", 0);
+                return new Pad(step.integer("size_divisor")).apply(sample, random);
+            }
+            default -> throw step.unsupported("no transform " + type);
+        }
+    }
+
+    private static double probability(Settings step) {
+        double probability = step.number("flip_ratio");
+        if (probability != 0 && probability != 1) {
+            throw step.unsupported("a flip that is not scripted: flip_ratio " + probability);
+        }
+        return probability;
+    }
+
+    private static RandomFlip.Direction direction(Settings step) {
+        String direction = step.has("direction") ? step.text("direction") : "horizontal";
+        return switch (direction) {
+            case "horizontal" -> RandomFlip.Direction.HORIZONTAL;
+            case "vertical" -> RandomFlip.Direction.VERTICAL;
+            default -> throw step.unsupported("no flip " + direction);
+        };
+    }
+}
