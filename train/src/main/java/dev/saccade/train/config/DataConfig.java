@@ -1,0 +1,55 @@
+package dev.saccade.train.config;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.Transform;
+import dev.saccade.datasets.transforms.Normalize;
+import dev.saccade.datasets.transforms.Pad;
+import dev.saccade.datasets.transforms.RandomFlip;
+import dev.saccade.datasets.transforms.Resize;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What a model learns from and is measured on.
+ *
+ * @param root the folder of the data; files of data sets are relative to it
+ * @param train the photographs it learns from
+ * @param val the photographs it is measured on; without them there is no evaluation
+ * @param trainTransforms what happens to a photograph before it is learned
+ * @param valTransforms what happens to a photograph before objects are looked for
+ * @param batchSize photographs of one forward pass in training
+ * @param workers threads that read ahead; they change nothing but the speed
+ */
+public record DataConfig(
+        Path root,
+        Dataset.Config train,
+        Optional<Dataset.Config> val,
+        List<Transform> trainTransforms,
+        List<Transform> valTransforms,
+        int batchSize,
+        int workers) {
+
+    /** The transforms of published detectors; the data sets have no default. */
+    private DataConfig() {
+        this(
+                Path.of("."),
+                null,
+                Optional.empty(),
+                List.of(new Resize(), new RandomFlip(), new Normalize(), new Pad()),
+                List.of(new Resize(), new Normalize(), new Pad()),
+                2,
+                2);
+    }
+
+    /** Checks the values. */
+    public DataConfig {
+        trainTransforms = List.copyOf(trainTransforms);
+        valTransforms = List.copyOf(valTransforms);
+        checkArgument(batchSize > 0, "batch_size %s is not above 0", batchSize);
+        checkArgument(workers > 0, "workers %s is not above 0", workers);
+    }
+}

@@ -1,0 +1,26 @@
+package dev.saccade.train.config;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import java.util.Optional;
+
+/**
+ * When to evaluate, and what counts; there is also an evaluation at the end of a run.
+ *
+ * @param every how often
+ * @param monitor the metric by which the best checkpoint is told; higher is better
+ * @param patience ends the run after so many evaluations in a row without a new best; never by
+ *     default
+ */
+public record EvaluationConfig(Interval every, String monitor, Optional<Integer> patience) {
+
+    /** After each epoch, by average precision. */
+    public EvaluationConfig() {
+        this(new Interval(), "AP", Optional.empty());
+    }
+
+    /** Checks the values. */
+    public EvaluationConfig {
+        patience.ifPresent(n -> checkArgument(n > 0, "patience %s is not above 0", n));
+    }
+}

@@ -1,0 +1,104 @@
+package dev.saccade.train.config;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import dev.saccade.models.ModelConfig;
+import dev.saccade.train.optimizers.Optimizer;
+import dev.saccade.train.optimizers.Sgd;
+import dev.saccade.train.schedules.RunLength;
+import dev.saccade.train.schedules.Schedule;
+import dev.saccade.train.schedules.StepSchedule;
+
+import java.nio.file.Path;
+import java.util.Optional;
+
+/**
+ * A whole run, as one YAML file describes it.
+ *
+ * @param model the parts of the model
+ * @param data what is learned from
+ * @param optimizer how weights follow gradients
+ * @param schedule the course of the learning rate
+ * @param epochs passes over the training data
+ * @param iterations optimiser steps; where given they count instead of {@code epochs}
+ * @param accumulation batches whose gradients are averaged for one optimiser step
+ * @param maxGradientNorm what the norm of all gradients is clipped to; not clipped by default
+ * @param referenceBatch images a step for which the learning rate is stated: it is scaled in
+ *     proportion to the images that a step really has; not scaled by default
+ * @param seed the seed of weights, order and augmentation
+ * @param evaluation when to evaluate, and what counts
+ * @param checkpoint when to save
+ * @param logInterval optimiser steps between two lines of the logs
+ * @param initFrom a checkpoint whose weights the run starts from
+ */
+public record RunConfig(
+        ModelConfig model,
+        DataConfig data,
+        Optimizer.Config optimizer,
+        Schedule schedule,
+        int epochs,
+        Optional<Long> iterations,
+        int accumulation,
+        Optional<Double> maxGradientNorm,
+        Optional<Integer> referenceBatch,
+        long seed,
+        EvaluationConfig evaluation,
+        CheckpointConfig checkpoint,
+        int logInterval,
+        Optional<Path> initFrom) {
+
+    /** What applies where a file says nothing; model and data have no default. */
+    private RunConfig() {
+        this(
+                null,
+                null,
+                new Sgd.Config(),
+                new StepSchedule(),
+                12,
+                Optional.empty(),
+                1,
+                Optional.empty(),
+                Optional.empty(),
+                0,
+                new EvaluationConfig(),
+                new CheckpointConfig(),
+                50,
+                Optional.empty());
+    }
+
+    /** Checks the values. */
+    public RunConfig {
+        checkArgument(epochs > 0, "epochs %s is not above 0", epochs);
+        iterations.ifPresent(n -> checkArgument(n > 0, "iterations %s is not above 0", n));
+        checkArgument(accumulation > 0, "accumulation %s is not above 0", accumulation);
+        maxGradientNorm.ifPresent(
+                norm -> checkArgument(norm > 0, "max_gradient_norm %s is not above 0", norm));
+        referenceBatch.ifPresent(
+                images -> checkArgument(images > 0, "reference_batch %s is not above 0", images));
+        checkArgument(logInterval > 0, "log_interval %s is not above 0", logInterval);
+    }
+
+    /** Returns the images of one optimiser step. */
+    public int imagesPerStep() {
+        return data.batchSize() * accumulation;
+    }
+
+    /** Returns the learning rate of the optimiser, scaled to the images of a step. */
+    public double learningRate() {
+        double scale = referenceBatch.map(images -> imagesPerStep() / (double) images).orElse(1.0);
+        return optimizer.learningRate() * scale;
+    }
+
+    /**
+     * Returns how long the run lasts.
+     *
+     * @param batchesPerEpoch batches of one pass over the training data; a last group of fewer
+     *     batches than {@code accumulation} is a step as well
+     */
+    public RunLength length(int batchesPerEpoch) {
+        long perEpoch = (batchesPerEpoch + accumulation - 1L) / accumulation;
+        return iterations
+                .map(n -> new RunLength(n, perEpoch))
+                .orElseGet(() -> RunLength.ofEpochs(epochs, perEpoch));
+    }
+}

@@ -1,0 +1,110 @@
+package dev.saccade.train.config;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.models.config.ConfigBinder;
+import dev.saccade.models.config.ConfigFile;
+import dev.saccade.models.config.ConfigWriter;
+import dev.saccade.train.optimizers.AdamW;
+import dev.saccade.train.optimizers.ParameterRule;
+import dev.saccade.train.schedules.PolySchedule;
+import dev.saccade.train.schedules.RunLength;
+import dev.saccade.train.schedules.Warmup;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+
+class RunConfigTest {
+
+    private static final String SMALLEST =
+            """
+            model:
+              backbone: {type: resnet, depth: 18}
+              neck: {type: fpn}
+              head: {type: retinanet}
+            data:
+              train: {type: coco}
+            """;
+
+    @TempDir private Path folder;
+
+    private RunConfig read(String yaml, String... overrides) throws IOException {
+        Path file = Files.writeString(folder.resolve("run.yaml"), yaml);
+        return ConfigBinder.bind(ConfigFile.load(file, List.of(overrides)), RunConfig.class);
+    }
+
+    @Test
+    void needsModelAndDataOnly() throws IOException {
+        RunConfig config = read(SMALLEST);
+        assertEquals(12, config.epochs());
+        assertEquals("AP", config.evaluation().monitor());
+        assertEquals(new RunLength(12 * 34, 34), config.length(34));
+        assertEquals(0.02, config.learningRate());
+    }
+
+    @Test
+    void readsEverySetting() throws IOException {
+        RunConfig config =
+                read(
+                        SMALLEST
+                                + """
+                                optimizer:
+                                  type: adamw
+                                  learning_rate: 0.0001
+                                  rules:
+                                    norm: {weight_decay_factor: 0}
+                                schedule: {type: poly, power: 0.9, warmup: {iterations: 1500}}
+                                iterations: 160000
+                                accumulation: 3
+                                reference_batch: 16
+                                evaluation: {every: {iterations: 16000}, monitor: AP50, patience: 3}
+                                checkpoint: {keep_every: {epochs: 4}}
+                                """,
+                        "data.batch_size=4");
+        assertEquals(
+                Map.of("norm", new ParameterRule(1, 0)),
+                ((AdamW.Config) config.optimizer()).rules());
+        assertEquals(new PolySchedule(0.9, 0, new Warmup(1500, 1e-6)), config.schedule());
+        assertEquals(new RunLength(160_000, 12), config.length(34));
+        assertEquals(0.75e-4, config.learningRate(), 1e-18);
+        assertTrue(config.evaluation().every().isDue(32_000, config.length(34)));
+        assertFalse(config.evaluation().every().isDue(24_000, config.length(34)));
+        assertTrue(config.checkpoint().keepEvery().orElseThrow().isDue(96, config.length(34)));
+    }
+
+    @Test
+    void isWrittenSoThatItReadsBackTheSame() throws IOException {
+        RunConfig config = read(SMALLEST, "iterations=77", "max_gradient_norm=35");
+        assertEquals(config, read(ConfigWriter.yaml(ConfigBinder.unbind(config))));
+    }
+
+    @Test
+    void tellsAllMistakesAtOnce() {
+        SaccadeException e =
+                assertThrows(
+                        SaccadeException.class,
+                        () ->
+                                read(
+                                        SMALLEST
+                                                + """
+                                                schedule: {type: poli}
+                                                optimizer: {type: sgd, momentum: 1.5}
+                                                epoch: 12
+                                                """));
+        assertEquals(SaccadeException.Kind.USER, e.kind());
+        assertTrue(e.getMessage().contains("run.yaml:7"), e.getMessage());
+        assertTrue(e.getMessage().contains("did you mean poly?"), e.getMessage());
+        assertTrue(e.getMessage().contains("momentum 1.5 is not in [0, 1)"), e.getMessage());
+        assertTrue(e.getMessage().contains("did you mean epochs?"), e.getMessage());
+    }
+}
