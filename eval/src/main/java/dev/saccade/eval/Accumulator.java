@@ -36,6 +36,11 @@ final class Accumulator {
     private double[] precisionAt;
     private double[] recallAt;
 
+    /** Both read off at the recall thresholds, [R]. */
+    private final double[] precisionAtRecall = new double[RECALLS.length()];
+
+    private final double[] scoreAtRecall = new double[RECALLS.length()];
+
     /**
      * Makes an accumulator that writes to the given arrays.
      *
@@ -61,17 +66,23 @@ final class Accumulator {
                 for (int t = 0; t < CocoParameters.IOU_THRESHOLDS.length(); t++) {
                     trace(area, t, within, objects);
                     recall.set(within == 0 ? 0 : recallAt[within - 1], t, k, area.index(), m);
-                    for (int r = 0, i = 0; r < RECALLS.length(); r++) {
-                        while (i < within && recallAt[i] < RECALLS.get(r)) {
-                            i++;
-                        }
-                        double p = i < within ? precisionAt[i] : 0;
-                        double score = i < within ? score(limited[i]) : 0;
-                        precision.set(p, t, r, k, area.index(), m);
-                        scores.set(score, t, r, k, area.index(), m);
-                    }
+                    interpolate(within);
+                    precision.setAlong(1, precisionAtRecall, t, 0, k, area.index(), m);
+                    scores.setAlong(1, scoreAtRecall, t, 0, k, area.index(), m);
                 }
             }
+        }
+    }
+
+    /** Reads precision and score off at the first detection that reaches each recall. */
+    private void interpolate(int within) {
+        int i = 0;
+        for (int r = 0; r < RECALLS.length(); r++) {
+            while (i < within && recallAt[i] < RECALLS.get(r)) {
+                i++;
+            }
+            precisionAtRecall[r] = i < within ? precisionAt[i] : 0;
+            scoreAtRecall[r] = i < within ? score(limited[i]) : 0;
         }
     }
 

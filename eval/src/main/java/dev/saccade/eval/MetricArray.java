@@ -85,6 +85,15 @@ public final class MetricArray {
         values[offset(index)] = value;
     }
 
+    /** Writes all numbers of an axis at once; {@code index} says where, its entry there is 0. */
+    void setAlong(int axis, double[] line, int... index) {
+        int stride = Arrays.stream(shape, axis + 1, shape.length).reduce(1, (a, b) -> a * b);
+        int first = offset(index);
+        for (int i = 0; i < shape[axis]; i++) {
+            values[first + i * stride] = line[i];
+        }
+    }
+
     private int offset(int... index) {
         int offset = 0;
         for (int axis = 0; axis < shape.length; axis++) {
