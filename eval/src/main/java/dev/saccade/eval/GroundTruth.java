@@ -1,6 +1,7 @@
 package dev.saccade.eval;
 
 import com.google.common.collect.ImmutableList;
+import com.google.common.collect.Iterables;
 import com.google.common.primitives.ImmutableDoubleArray;
 import com.google.common.primitives.ImmutableIntArray;
 import com.google.common.primitives.ImmutableLongArray;
@@ -14,10 +15,13 @@ import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Segmentation;
 
 import java.util.BitSet;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.IntStream;
 
 /**
  * The objects that a data set says are to be found, in columns.
@@ -29,73 +33,66 @@ import java.util.TreeSet;
  */
 public final class GroundTruth {
 
+    /** So many faulty images or labels are named in a message. */
+    private static final int MOST_NAMED = 10;
+
     private final List<String> classes;
+    private final ImmutableLongArray categoryIds;
     private final ImmutableLongArray imageIds;
+    private final List<Size> imageSizes;
     private final ImmutableIntArray images;
     private final ImmutableIntArray labels;
     private final ImmutableDoubleArray boxes;
     private final ImmutableDoubleArray areas;
-    private final BitSet crowds;
+    private final BitSet crowds = new BitSet();
     private final List<Rle> masks;
 
-    private GroundTruth(
-            List<String> classes,
-            ImmutableLongArray imageIds,
-            ImmutableIntArray images,
-            ImmutableIntArray labels,
-            ImmutableDoubleArray boxes,
-            ImmutableDoubleArray areas,
-            BitSet crowds,
-            List<Rle> masks) {
-        this.classes = classes;
-        this.imageIds = imageIds;
-        this.images = images;
-        this.labels = labels;
-        this.boxes = boxes;
-        this.areas = areas;
-        this.crowds = crowds;
-        this.masks = masks;
+    private GroundTruth(Dataset dataset, IouType iouType, Problems problems) {
+        ImmutableIntArray.Builder imageOf = ImmutableIntArray.builder();
+        ImmutableIntArray.Builder labelOf = ImmutableIntArray.builder();
+        ImmutableDoubleArray.Builder boxOf = ImmutableDoubleArray.builder();
+        ImmutableDoubleArray.Builder areaOf = ImmutableDoubleArray.builder();
+        ImmutableList.Builder<Rle> maskOf = ImmutableList.builder();
+        int count = 0;
+        for (int i = 0; i < dataset.size(); i++) {
+            for (Annotation object : objects(dataset, i)) {
+                imageOf.add(i);
+                labelOf.add(object.label());
+                boxOf.add(object.x()).add(object.y()).add(object.width()).add(object.height());
+                areaOf.add(object.area());
+                crowds.set(count++, object.crowd());
+                if (iouType == IouType.MASK) {
+                    maskOf.add(mask(object, dataset.photo(i).size(), problems));
+                }
+            }
+        }
+        this.classes = ImmutableList.copyOf(dataset.classes());
+        this.categoryIds =
+                ImmutableLongArray.copyOf(
+                        IntStream.range(0, classes.size()).mapToLong(dataset::categoryId));
+        this.imageIds =
+                ImmutableLongArray.copyOf(
+                        IntStream.range(0, dataset.size()).mapToLong(i -> dataset.photo(i).id()));
+        this.imageSizes =
+                IntStream.range(0, dataset.size()).mapToObj(i -> dataset.photo(i).size()).toList();
+        this.images = imageOf.build();
+        this.labels = labelOf.build();
+        this.boxes = boxOf.build();
+        this.areas = areaOf.build();
+        this.masks = maskOf.build();
     }
 
     /**
      * Returns the objects of a data set.
      *
      * @param iouType whether boxes or masks are evaluated; masks are rasterised only if they are
-     * @throws SaccadeException naming all annotations whose mask cannot be read
+     * @throws SaccadeException naming all annotations whose mask cannot be made
      */
     public static GroundTruth of(Dataset dataset, IouType iouType) {
-        ImmutableLongArray.Builder imageIds = ImmutableLongArray.builder(dataset.size());
-        ImmutableIntArray.Builder images = ImmutableIntArray.builder();
-        ImmutableIntArray.Builder labels = ImmutableIntArray.builder();
-        ImmutableDoubleArray.Builder boxes = ImmutableDoubleArray.builder();
-        ImmutableDoubleArray.Builder areas = ImmutableDoubleArray.builder();
-        BitSet crowds = new BitSet();
-        ImmutableList.Builder<Rle> masks = ImmutableList.builder();
         Problems problems = new Problems();
-        int count = 0;
-        for (int i = 0; i < dataset.size(); i++) {
-            imageIds.add(dataset.photo(i).id());
-            for (Annotation object : objects(dataset, i)) {
-                images.add(i);
-                labels.add(object.label());
-                boxes.add(object.x()).add(object.y()).add(object.width()).add(object.height());
-                areas.add(object.area());
-                crowds.set(count++, object.crowd());
-                if (iouType == IouType.MASK) {
-                    masks.add(mask(object, dataset.photo(i).size(), problems));
-                }
-            }
-        }
+        GroundTruth groundTruth = new GroundTruth(dataset, iouType, problems);
         problems.throwIfAny("masks of the ground truth");
-        return new GroundTruth(
-                ImmutableList.copyOf(dataset.classes()),
-                imageIds.build(),
-                images.build(),
-                labels.build(),
-                boxes.build(),
-                areas.build(),
-                crowds,
-                masks.build());
+        return groundTruth;
     }
 
     /** Returns the annotations of an image that are objects: those of a wanted class. */
@@ -104,54 +101,62 @@ public final class GroundTruth {
     }
 
     private static Rle mask(Annotation object, Size size, Problems problems) {
-        Segmentation outline = object.segmentation();
         try {
-            if (outline instanceof Segmentation.Polygons polygons && !polygons.rings().isEmpty()) {
-                return Rle.fromPolygons(size, polygons.rings());
+            if (object.segmentation() instanceof Segmentation.None) {
+                problems.add("annotation %d has no mask, needed for mask AP", object.id());
             }
-            if (outline instanceof Segmentation.Runs runs) {
-                return Rle.fromString(runs.size(), runs.counts());
-            }
-            problems.add("annotation %d has no mask, needed for mask AP", object.id());
+            return object.segmentation().mask(size);
         } catch (SaccadeException e) {
             problems.add("annotation %d: %s", object.id(), e.getMessage());
+            return new Segmentation.None().mask(size);
         }
-        return Rle.fromCounts(size, (int) size.area());
     }
 
-    /** Throws if there are no classes, or detections of images or classes that are not here. */
+    /** Throws if there are no classes, or detections that do not belong to these images. */
     void checkKnows(Detections detections) {
         if (classes.isEmpty()) {
             throw SaccadeException.user("the data set has no classes, nothing can be measured");
         }
-        Set<Long> images = new HashSet<>(imageIds.asList());
+        Map<Long, Size> sizes = new HashMap<>();
+        for (int i = 0; i < imageIds.length(); i++) {
+            sizes.put(imageIds.get(i), imageSizes.get(i));
+        }
         Set<Long> strangeImages = new TreeSet<>();
         Set<Integer> strangeLabels = new TreeSet<>();
+        Set<Long> otherSizes = new TreeSet<>();
         for (int i = 0; i < detections.size(); i++) {
-            if (!images.contains(detections.imageId(i))) {
-                strangeImages.add(detections.imageId(i));
+            long imageId = detections.imageId(i);
+            Optional<Rle> mask = detections.mask(i);
+            if (!sizes.containsKey(imageId)) {
+                strangeImages.add(imageId);
+            } else if (mask.isPresent() && !mask.get().size().equals(sizes.get(imageId))) {
+                otherSizes.add(imageId);
             }
             if (detections.label(i) < 0 || detections.label(i) >= classes.size()) {
                 strangeLabels.add(detections.label(i));
             }
         }
         Problems problems = new Problems();
-        if (!strangeImages.isEmpty()) {
-            problems.add(
-                    "%d image ids are not in the data set, the first is %d",
-                    strangeImages.size(), strangeImages.iterator().next());
-        }
-        if (!strangeLabels.isEmpty()) {
-            problems.add(
-                    "the data set has %d classes, but there are detections of the labels %s",
-                    classes.size(), strangeLabels);
-        }
+        addProblem(problems, "image ids are not in the data set", strangeImages);
+        addProblem(problems, "images have masks of another size than theirs", otherSizes);
+        addProblem(problems, "labels are not those of the classes", strangeLabels);
         problems.throwIfAny("detections");
+    }
+
+    private static void addProblem(Problems problems, String what, Set<? extends Number> which) {
+        if (!which.isEmpty()) {
+            problems.add("%d %s: %s", which.size(), what, Iterables.limit(which, MOST_NAMED));
+        }
     }
 
     /** Returns the names of the classes in the order of their labels. */
     public List<String> classes() {
         return classes;
+    }
+
+    /** Returns the id by which result files name a class. */
+    long categoryId(int label) {
+        return categoryIds.get(label);
     }
 
     /**

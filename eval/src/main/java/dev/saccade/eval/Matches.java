@@ -54,7 +54,8 @@ final class Matches {
         }
         if (!parameters.useClasses()) {
             // The order of pycocotools, which decides between equal scores.
-            StableSort.descending(entries, 0, size, i -> -label.applyAsInt(i));
+            StableSort.descending(
+                    entries, 0, size, i -> -groundTruth.categoryId(label.applyAsInt(i)));
         }
         return new Cells(entries, cellOf);
     }

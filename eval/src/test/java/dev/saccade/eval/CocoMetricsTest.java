@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.Rle;
+import dev.saccade.core.structures.Size;
 
 import org.junit.jupiter.api.Test;
 
@@ -253,6 +255,25 @@ class CocoMetricsTest {
         assertEquals(SaccadeException.Kind.USER, error.kind());
         assertTrue(error.getMessage().contains("77"), error.getMessage());
         assertTrue(error.getMessage().contains("[3]"), error.getMessage());
+    }
+
+    @Test
+    void masksOfAnotherSizeAreNamed() {
+        MemoryDataset dataset = new MemoryDataset("a").image(8).object(0, 0, 0, 9, 9, 81);
+        Rle mask = Rle.fromBox(new Size(20, 20), 0, 0, 9, 9);
+        Detections.Builder detections = new Detections.Builder().add(8, 0, mask, 1);
+        CocoParameters masks = CocoParameters.official(IouType.MASK);
+        SaccadeException error =
+                assertThrows(SaccadeException.class, () -> metrics(dataset, detections, masks));
+        assertTrue(error.getMessage().contains("another size than theirs: [8]"));
+    }
+
+    @Test
+    void objectsWithoutMaskAreNamed() {
+        MemoryDataset dataset = new MemoryDataset("a").image(8).object(0, 0, 0, 9, Double.NaN, 81);
+        SaccadeException error =
+                assertThrows(SaccadeException.class, () -> GroundTruth.of(dataset, IouType.MASK));
+        assertTrue(error.getMessage().contains("annotation 0: "), error.getMessage());
     }
 
     @Test
