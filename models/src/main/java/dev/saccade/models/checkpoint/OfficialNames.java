@@ -78,7 +78,8 @@ final class OfficialNames {
         return translated;
     }
 
-    private static String translate(String name) {
+    /** Returns a name in Saccade's terms. */
+    static String translate(String name) {
         for (Rule rule : RULES) {
             Matcher matcher = rule.pattern.matcher(name);
             if (matcher.matches()) {

@@ -1,13 +1,11 @@
 package dev.saccade.models.checkpoint;
 
 import ai.djl.ndarray.NDArray;
-import ai.djl.ndarray.NDManager;
-import ai.djl.ndarray.index.NDIndex;
 import ai.djl.ndarray.types.Shape;
 
 import com.google.common.base.Preconditions;
 
-import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.ops.MemoryFormat;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -107,13 +105,8 @@ public record Tensor(ElementType type, Shape shape, ByteBuffer data) {
     public void copyTo(NDArray array) {
         Preconditions.checkArgument(
                 array.getShape().equals(shape), "%s into %s", shape, array.getShape());
-        NoGrad.run(
-                () -> {
-                    try (NDManager manager = array.getManager().newSubManager()) {
-                        NDArray values = manager.create(floats(), shape);
-                        array.set(
-                                new NDIndex("..."), values.toType(array.getDataType(), false));
-                    }
-                });
+        try (NDArray values = array.getManager().create(floats(), shape)) {
+            MemoryFormat.copy(values, array);
+        }
     }
 }

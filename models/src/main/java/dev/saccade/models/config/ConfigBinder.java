@@ -220,10 +220,17 @@ public final class ConfigBinder {
         try {
             return named(Records.make(type, values), node, path);
         } catch (IllegalArgumentException e) {
-            problems.add(
-                    "%s: %s%s", node.origin(), path.isEmpty() ? "" : path + ": ", e.getMessage());
+            refused(node, path, e.getMessage());
             return FAILED;
         }
+    }
+
+    /** Notes what a record says about its values; {@code key: ...} is said of that key. */
+    private void refused(ConfigNode.Mapping node, String path, String message) {
+        String key = message.substring(0, Math.max(message.indexOf(':'), 0));
+        Origin origin = node.get(key).orElse(node).origin();
+        String separator = path.isEmpty() ? "" : node.get(key).isPresent() ? "." : ": ";
+        problems.add("%s: %s%s%s", origin, path, separator, message);
     }
 
     /** Refuses a {@code type} other than that of a component whose place leaves no choice. */

@@ -150,7 +150,7 @@ class SafeTensorsTest {
     void filesOfMoreThanTwoGigabytesAreRead() throws IOException {
         long gigabyte = 1L << 30;
         StringBuilder header = new StringBuilder("{");
-        for (int i = 0; i < 5; i++) {
+        for (int i = 0; i < 3; i++) {
             header.append(i == 0 ? "" : ",")
                     .append("\"t" + i + "\":{\"dtype\":\"F32\",\"shape\":[" + gigabyte / 4)
                     .append(
@@ -164,10 +164,10 @@ class SafeTensorsTest {
         long start = Files.size(file);
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
             ByteBuffer one = ByteBuffer.allocate(4).order(ByteOrder.LITTLE_ENDIAN).putFloat(42);
-            channel.write(one.flip(), start + 5 * gigabyte - 4);
+            channel.write(one.flip(), start + 3 * gigabyte - 4);
         }
 
-        Tensor last = SafeTensors.read(file).tensors().get("t4");
+        Tensor last = SafeTensors.read(file).tensors().get("t2");
 
         assertEquals(42, last.floats().get((int) (gigabyte / 4 - 1)));
         Files.delete(file);

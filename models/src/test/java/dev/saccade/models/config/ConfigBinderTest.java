@@ -130,10 +130,10 @@ class ConfigBinderTest {
     }
 
     @Test
-    void whatARecordRefusesNamesItsSection() {
+    void whatARecordRefusesNamesTheKey() {
         assertProblem(
-                "name: x\nsection: {depth: -1}",
-                "recipe.yaml:2: section: depth must be positive, got -1");
+                "name: x\nsection:\n  out_indices: []\n  depth: -1",
+                "recipe.yaml:4: section.depth: got -1, expected > 0");
     }
 
     @Test

@@ -38,7 +38,7 @@ record Recipe(
 
         Section {
             if (depth <= 0) {
-                throw new IllegalArgumentException("depth must be positive, got " + depth);
+                throw new IllegalArgumentException("depth: got " + depth + ", expected > 0");
             }
         }
     }

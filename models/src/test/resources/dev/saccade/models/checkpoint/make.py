@@ -5,6 +5,7 @@ import os
 
 import numpy
 import torch
+import torchvision
 
 
 class Shell:
@@ -85,3 +86,19 @@ torch.save({"x": Shell()}, "shell_legacy.pth", _use_new_zipfile_serialization=Fa
 torch.save(torch.nn.Linear(2, 2), "module.pth")
 torch.save({"x": torch.ones(1).expand(1000)}, "expanded.pth")
 torch.jit.save(torch.jit.script(torch.nn.Linear(1, 1)), "torchscript.pt")
+
+
+def names(model, file):
+    """Writes names and shapes of a state dict, a line each."""
+    with open(file, "w") as out:
+        for name, tensor in model.state_dict().items():
+            print(name, *tensor.shape, file=out)
+
+
+names(torchvision.models.resnet50(), "resnet50.names")
+names(
+    torchvision.models.detection.retinanet_resnet50_fpn(
+        weights=None, weights_backbone=None, num_classes=80
+    ),
+    "retinanet_resnet50_fpn.names",
+)
