@@ -1,0 +1,23 @@
+package dev.saccade.datasets;
+
+import com.google.common.collect.ImmutableList;
+
+import java.util.List;
+
+/**
+ * What a data set holds and what is wrong with it.
+ *
+ * @param statistics what it holds
+ * @param errors number of findings of that severity
+ * @param warnings number of findings of that severity
+ * @param findings the findings, of the annotations and then of the images, in the order of the
+ *     file; the first 10,000
+ */
+public record DatasetReport(
+        DatasetStatistics statistics, int errors, int warnings, List<Finding> findings) {
+
+    /** Keeps a copy of the list. */
+    public DatasetReport {
+        findings = ImmutableList.copyOf(findings);
+    }
+}

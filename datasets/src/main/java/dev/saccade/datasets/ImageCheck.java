@@ -1,0 +1,109 @@
+package dev.saccade.datasets;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.Size;
+
+import org.apache.commons.imaging.ImageInfo;
+import org.apache.commons.imaging.Imaging;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** What is wrong with one image file, held against what the data set declares. */
+final class ImageCheck {
+
+    private static final Map<ImageHeader.Kind, String> EXTENSIONS =
+            Map.of(
+                    ImageHeader.Kind.JPEG, ".*\\.(jpg|jpeg|jpe)",
+                    ImageHeader.Kind.PNG, ".*\\.png",
+                    ImageHeader.Kind.BMP, ".*\\.(bmp|dib)",
+                    ImageHeader.Kind.TIFF, ".*\\.tiff?",
+                    ImageHeader.Kind.WEBP, ".*\\.webp");
+
+    private static final int BYTE_BITS = 8;
+    private static final int CMYK_BITS = 4 * BYTE_BITS;
+
+    private final Photo photo;
+    private final String file;
+    private final String subject;
+    private final List<Finding> findings = new ArrayList<>();
+
+    private ImageCheck(Photo photo) {
+        this.photo = photo;
+        this.file = photo.file().toString();
+        this.subject = "image " + photo.id();
+    }
+
+    /**
+     * Returns all that is wrong with the file of a photograph.
+     *
+     * @param decode whether the pixels are decoded too, which finds damage behind the header
+     */
+    static List<Finding> findings(Photo photo, boolean decode) {
+        ImageCheck check = new ImageCheck(photo);
+        try {
+            byte[] bytes = ImageReader.readBytes(photo.file());
+            ImageHeader header = ImageHeader.of(check.file, bytes);
+            check.checkName(header);
+            check.checkSize(header);
+            check.checkColours(header, bytes);
+            ImageReader.check(check.file, header);
+            if (decode) {
+                ImageReader.decode(check.file, header, bytes).release();
+            }
+        } catch (SaccadeException e) {
+            String message = e.getMessage();
+            String prefix = check.file + ": ";
+            check.error(message.startsWith(prefix) ? message.substring(prefix.length()) : message);
+        }
+        return check.findings;
+    }
+
+    private void checkName(ImageHeader header) {
+        String name = file.toLowerCase(Locale.ROOT);
+        if (!name.matches(EXTENSIONS.get(header.kind()))) {
+            warning("is a " + header.kind() + " by its content, its name says otherwise");
+        }
+    }
+
+    private void checkSize(ImageHeader header) {
+        Size declared = photo.size();
+        if (header.size().equals(declared)) {
+            return;
+        }
+        String message = "is " + header.size() + " (height x width), declared as " + declared;
+        if (header.turned() && header.stored().equals(declared)) {
+            message +=
+                    ": the boxes were drawn without turning the image upright, EXIF orientation "
+                            + header.orientation();
+        }
+        error(message);
+    }
+
+    private void checkColours(ImageHeader header, byte[] bytes) {
+        try {
+            ImageInfo info = Imaging.getImageInfo(bytes);
+            int channels = info.getColorType() == ImageInfo.ColorType.GRAYSCALE ? 1 : 3;
+            int withAlpha = info.isTransparent() ? channels + 1 : channels;
+            if (header.kind() == ImageHeader.Kind.JPEG && info.getBitsPerPixel() == CMYK_BITS) {
+                warning("is CMYK, it is converted without its colour profile");
+            } else if (info.getBitsPerPixel() > BYTE_BITS * withAlpha) {
+                warning("has more than 8 bits a channel, the lower ones are dropped");
+            }
+        } catch (IOException | RuntimeException e) {
+            // The header could be read for all that matters; colours are told as a courtesy.
+            return;
+        }
+    }
+
+    private void error(String message) {
+        findings.add(Finding.error(file, subject, message));
+    }
+
+    private void warning(String message) {
+        findings.add(Finding.warning(file, subject, message));
+    }
+}
