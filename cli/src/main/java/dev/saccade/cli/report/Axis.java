@@ -20,7 +20,7 @@ record Axis(Range range, double from, double to, double step) {
     /** Returns the axis with about {@code ticks} ticks of 1, 2 or 5 times a power of ten. */
     static Axis of(Range range, double from, double to, int ticks) {
         double width = range.high() - range.low();
-        double rough = (width > 0 ? width : 1) / ticks;
+        double rough = width > 0 ? width / ticks : 1;
         double power = Math.pow(10, Math.floor(Math.log10(rough)));
         double digit = rough / power;
         double round = digit <= 1 ? 1 : digit <= 2 ? 2 : digit <= 5 ? 5 : 10;

@@ -127,14 +127,25 @@ final class LineChartWriter {
         return beforeLast ? length - 1 - at : stride;
     }
 
-    /** The mean over a window of a twentieth of the curve around each point, cut at the ends. */
+    /**
+     * The mean over a window of a twentieth of the curve around each point, cut at the ends; gaps
+     * stay gaps.
+     */
     private static ImmutableDoubleArray runningMean(ImmutableDoubleArray values) {
         int half = values.length() / 40;
+        double[] sums = new double[values.length() + 1];
+        int[] counts = new int[values.length() + 1];
+        for (int i = 0; i < values.length(); i++) {
+            boolean finite = Double.isFinite(values.get(i));
+            sums[i + 1] = sums[i] + (finite ? values.get(i) : 0);
+            counts[i + 1] = counts[i] + (finite ? 1 : 0);
+        }
         double[] means = new double[values.length()];
         for (int i = 0; i < means.length; i++) {
             int from = Math.max(i - half, 0);
             int to = Math.min(i + half + 1, means.length);
-            means[i] = values.subArray(from, to).stream().average().orElseThrow();
+            double mean = (sums[to] - sums[from]) / (counts[to] - counts[from]);
+            means[i] = Double.isFinite(values.get(i)) ? mean : Double.NaN;
         }
         return ImmutableDoubleArray.copyOf(means);
     }
