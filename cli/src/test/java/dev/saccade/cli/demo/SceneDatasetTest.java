@@ -3,9 +3,12 @@ package dev.saccade.cli.demo;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Annotation;
+import dev.saccade.datasets.CocoDataset;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -39,6 +42,25 @@ class SceneDatasetTest {
                     Files.readAllBytes(first.resolve(file)),
                     Files.readAllBytes(second.resolve(file)),
                     file.toString());
+        }
+    }
+
+    @Test
+    void readsAsCocoWithTheMasksItWasWrittenWith() {
+        SceneDataset.write(folder, new SceneRenderer(3, SIZE), 30, 10, done -> {});
+        Path images = folder.resolve("images");
+        CocoDataset train = CocoDataset.open(folder.resolve(SceneDataset.TRAIN), images, List.of());
+        CocoDataset heldBack =
+                CocoDataset.open(folder.resolve(SceneDataset.HELD_BACK), images, List.of());
+
+        assertEquals(Thing.CLASSES, train.classes());
+        assertEquals(30, train.size());
+        assertEquals(10, heldBack.size());
+        for (int i = 0; i < train.size(); i++) {
+            assertTrue(Files.exists(train.photo(i).file()), "picture of " + train.photo(i));
+            for (Annotation annotation : train.annotations(i)) {
+                assertEquals(annotation.area(), annotation.segmentation().mask(SIZE).area());
+            }
         }
     }
 
