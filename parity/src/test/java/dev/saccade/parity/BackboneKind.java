@@ -15,7 +15,7 @@ final class BackboneKind implements Kind {
     public void run(Case recorded) {
         recorded.settings().describes("input_shape", "derived");
         Backbone backbone = config(recorded.settings().text("cls"), recorded.config()).build();
-        Weights.load(recorded, backbone);
+        RecordedWeights.load(recorded, backbone);
         backbone.train(false);
         NDArray x = recorded.tensor("x");
         Backward.compare(recorded, Map.of("x", x), backbone, () -> backbone.forward(x).levels());

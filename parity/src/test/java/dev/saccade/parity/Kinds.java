@@ -18,6 +18,7 @@ final class Kinds {
                     entry("backbone", new BackboneKind()),
                     entry("bbox_coder", new BoxCoderKind()),
                     entry("coco_eval", new CocoEvalKind()),
+                    entry("detector_retina", new RetinaNetKind()),
                     entry("losses", new LossesKind()),
                     entry("lr_schedule", new LrScheduleKind()),
                     entry("multiclass_nms", new MulticlassNmsKind()),

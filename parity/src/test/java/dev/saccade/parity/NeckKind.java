@@ -26,7 +26,7 @@ final class NeckKind implements Kind {
             inputs.put(name, recorded.tensor(name));
         }
         Neck neck = config(recorded.settings().text("cls"), config).build(features);
-        Weights.load(recorded, neck);
+        RecordedWeights.load(recorded, neck);
         neck.train(false);
         FeaturePyramid pyramid = new FeaturePyramid(List.copyOf(inputs.values()));
         Backward.compare(recorded, inputs, neck, () -> neck.forward(pyramid).levels());

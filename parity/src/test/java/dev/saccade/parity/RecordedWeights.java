@@ -1,0 +1,37 @@
+package dev.saccade.parity;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.saccade.core.nn.Module;
+import dev.saccade.models.checkpoint.Checkpoint;
+import dev.saccade.models.checkpoint.Checkpoints;
+import dev.saccade.models.checkpoint.LoadReport;
+import dev.saccade.models.checkpoint.Weights;
+
+import java.util.List;
+
+/** The weights of a case, official checkpoints of PyTorch. */
+final class RecordedWeights {
+
+    private static final String LEGACY = "weights_legacy";
+
+    private RecordedWeights() {}
+
+    /** Gives a module the recorded weights, all of them and no others. */
+    static void load(Case recorded, Module module) {
+        Settings settings = recorded.settings();
+        settings.describes("checkpoint_extras");
+        String key = settings.text("weights_key");
+        if (!List.of("state_dict", "model").contains(key)) {
+            throw settings.unsupported("weights under the key " + key);
+        }
+        module.initialize(recorded.manager(), 0);
+        Checkpoint checkpoint = Checkpoints.open(recorded.file("weights.pth"));
+        LoadReport report = Weights.restore(checkpoint, module);
+        assertEquals(List.of(), report.unexpected());
+        if (settings.has(LEGACY)) {
+            Checkpoint legacy = Checkpoints.open(recorded.file(LEGACY + ".pth"));
+            assertEquals(checkpoint.tensors(), legacy.tensors());
+        }
+    }
+}
