@@ -64,6 +64,11 @@ public final class CocoDataset implements Dataset {
         public CocoDataset open(Path root) {
             return CocoDataset.open(root.resolve(annotations), root.resolve(images), classes);
         }
+
+        @Override
+        public DatasetReport check(Path root, DatasetCheck.Options options) {
+            return DatasetCheck.run(root.resolve(annotations), root.resolve(images), options);
+        }
     }
 
     private CocoDataset(CocoColumns columns, List<Path> files, List<String> wanted) {

@@ -23,6 +23,13 @@ public interface Dataset {
          * @throws SaccadeException if the files are missing or faulty; names file and place
          */
         Dataset open(Path root);
+
+        /**
+         * Returns what the data set holds and all that is wrong with it; nothing is thrown for it.
+         *
+         * @param root the folder that relative paths of this config start from
+         */
+        DatasetReport check(Path root, DatasetCheck.Options options);
     }
 
     /** Returns the names of the classes; the label of a class is its position. */

@@ -7,9 +7,13 @@ import com.google.common.collect.ImmutableList;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.datasets.Annotation;
+import dev.saccade.datasets.Batch;
+import dev.saccade.datasets.DataLoader;
 import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.Transform;
 
 import java.util.List;
+import java.util.function.Function;
 import java.util.function.IntConsumer;
 import java.util.function.IntFunction;
 
@@ -48,6 +52,33 @@ public final class DetectionEvaluator {
             progress.accept(i + 1);
         }
         return evaluator.finish(threads);
+    }
+
+    /**
+     * Runs a detector over a data set, reading photographs ahead on threads.
+     *
+     * @param transforms what is done to a photograph before the detector sees it
+     * @param detector gives the objects found in each photograph of a batch, with boxes in pixels
+     *     of the original photographs
+     * @param workers threads that read photographs, and that share the measuring
+     * @param progress told the number of photographs that are done, after each
+     */
+    public static Evaluation evaluate(
+            Dataset dataset,
+            List<Transform> transforms,
+            Function<Batch, List<Instances>> detector,
+            int workers,
+            IntConsumer progress) {
+        try (DataLoader loader = DataLoader.sequential(dataset, transforms, 1, workers);
+                DataLoader.Epoch batches = loader.epoch(0)) {
+            IntFunction<Instances> next =
+                    index -> {
+                        try (Batch batch = batches.next()) {
+                            return detector.apply(batch).get(0);
+                        }
+                    };
+            return evaluate(dataset, next, progress, workers);
+        }
     }
 
     /**

@@ -27,15 +27,20 @@ public record MemoryUse(long residentBytes, int arrays) {
         while (root.getParentManager() != null) {
             root = root.getParentManager();
         }
-        return new MemoryUse(resident(), root.getManagedArrays().size());
+        return new MemoryUse(bytes("VmRSS:"), root.getManagedArrays().size());
     }
 
-    private static long resident() {
+    /** Returns the most that the process has held so far; 0 where the system does not tell. */
+    public static long peakBytes() {
+        return bytes("VmHWM:");
+    }
+
+    private static long bytes(String entry) {
         if (!Files.isReadable(STATUS)) {
             return 0;
         }
         try (Stream<String> lines = Files.lines(STATUS)) {
-            return lines.filter(line -> line.startsWith("VmRSS:"))
+            return lines.filter(line -> line.startsWith(entry))
                     .mapToLong(line -> 1024 * Long.parseLong(line.replaceAll("\\D", "")))
                     .findFirst()
                     .orElse(0);
