@@ -222,7 +222,7 @@ public final class Report {
             out.leaf("td", "n/a", "class", "share none");
             return;
         }
-        String width = String.format(Locale.ROOT, "--share:%.1f%%", 100 * value.getAsDouble());
+        String width = String.format(Locale.ROOT, "--share:%.3f", value.getAsDouble());
         String number = String.format(Locale.ROOT, "%.3f", value.getAsDouble());
         out.open("td", "class", "share", "style", width).leaf("span", number).close();
     }
