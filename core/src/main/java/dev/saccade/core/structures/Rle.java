@@ -177,7 +177,7 @@ public final class Rle {
     private Rle merge(Rle other, boolean intersect) {
         checkSameSize(other);
         RunBuilder runs = new RunBuilder(size);
-        for (Overlay overlay = new Overlay(counts, other.counts); overlay.next(); ) {
+        for (RunOverlay overlay = new RunOverlay(counts, other.counts); overlay.next(); ) {
             boolean foreground =
                     intersect
                             ? overlay.inFirst() && overlay.inSecond()
@@ -240,7 +240,7 @@ public final class Rle {
         checkSameSize(object);
         long intersection = 0;
         long union = 0;
-        for (Overlay overlay = new Overlay(counts, object.counts); overlay.next(); ) {
+        for (RunOverlay overlay = new RunOverlay(counts, object.counts); overlay.next(); ) {
             if (overlay.inFirst() && overlay.inSecond()) {
                 intersection += overlay.length();
             }
@@ -362,50 +362,6 @@ public final class Rle {
                         total, size, pixels);
             }
             return new Rle(size, Arrays.copyOf(counts, last + 1));
-        }
-    }
-
-    /** Walks two masks of one size together, in stretches within which neither changes. */
-    private static final class Overlay {
-
-        private final int[] first;
-        private final int[] second;
-        private int firstRun;
-        private int secondRun;
-        private int firstLeft;
-        private int secondLeft;
-        private int length;
-
-        Overlay(int[] first, int[] second) {
-            this.first = first;
-            this.second = second;
-            this.firstLeft = first[0];
-            this.secondLeft = second[0];
-        }
-
-        boolean next() {
-            firstLeft -= length;
-            secondLeft -= length;
-            if (firstLeft == 0 && firstRun + 1 < first.length) {
-                firstLeft = first[++firstRun];
-            }
-            if (secondLeft == 0 && secondRun + 1 < second.length) {
-                secondLeft = second[++secondRun];
-            }
-            length = Math.min(firstLeft, secondLeft);
-            return length > 0;
-        }
-
-        int length() {
-            return length;
-        }
-
-        boolean inFirst() {
-            return firstRun % 2 == 1;
-        }
-
-        boolean inSecond() {
-            return secondRun % 2 == 1;
         }
     }
 }
