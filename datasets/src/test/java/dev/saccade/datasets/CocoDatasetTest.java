@@ -13,7 +13,8 @@ import dev.saccade.core.structures.Size;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -45,9 +46,12 @@ class CocoDatasetTest {
                         IMAGES,
                         CATEGORIES,
                         annotations(
-                                "{'id': 5, 'image_id': 7, 'category_id': 9, 'bbox': [1,2,3,4], 'area': 12}",
-                                "{'id': 900, 'image_id': 42, 'category_id': 3, 'bbox': [0,0,9.5,9], 'area': 7.25, 'iscrowd': 1}",
-                                "{'id': 1, 'image_id': 7, 'category_id': 1, 'bbox': [5,6,7,8], 'area': 3, 'ignore': true}"));
+                                "{'id': 5, 'image_id': 7, 'category_id': 9,"
+                                        + " 'bbox': [1,2,3,4], 'area': 12}",
+                                "{'id': 900, 'image_id': 42, 'category_id': 3,"
+                                        + " 'bbox': [0,0,9.5,9], 'area': 7.25, 'iscrowd': 1}",
+                                "{'id': 1, 'image_id': 7, 'category_id': 1,"
+                                        + " 'bbox': [5,6,7,8], 'area': 3, 'ignore': true}"));
 
         assertEquals(List.of("cat", "dog", "cow"), dataset.classes());
         assertEquals(9, dataset.categoryId(2));
@@ -69,7 +73,8 @@ class CocoDatasetTest {
                         annotations(
                                 outlined(
                                         1,
-                                        "[[1.25, 2.5, 30.01, 4, 5, 0.333333333], [7,8,9,10,11,12.99]]"),
+                                        "[[1.25, 2.5, 30.01, 4, 5, 0.333333333],"
+                                                + " [7,8,9,10,11,12.99]]"),
                                 outlined(2, "{'size': [4, 5], 'counts': [5,2,2,2,2,2,5]}"),
                                 outlined(3, "{'counts': '5220003', 'size': [4, 5]}"),
                                 outlined(4, "[]"),
@@ -120,28 +125,33 @@ class CocoDatasetTest {
         assertTrue(TrainingTargets.keeps(dataset.photo(0), dataset.annotations(0).subList(3, 4)));
     }
 
+    static List<Arguments> faults() {
+        String image = "{'images': [{'id': %s, 'file_name': '%s', 'width': 1, 'height': 1}]}";
+        String boxed = "{'annotations': [{'id': %s, 'image_id': 2, 'category_id': 3, 'bbox': %s}]}";
+        String categories = "{'categories': [{'id': 1, 'name': 'a'}, {'id': 1, 'name': 'b'}]}";
+        String flat = "{'annotations': [{'segmentation': [1, 2, 3, 4, 5, 6]}]}";
+        return List.of(
+                Arguments.of("{'images': [}", ":1:13: no valid JSON"),
+                Arguments.of("{'images': [], 'annotations': [", "no valid JSON"),
+                Arguments.of("", "a COCO file is an object"),
+                Arguments.of("[]", "a COCO file is an object"),
+                Arguments.of("{'images': []}", "has no \"annotations\""),
+                Arguments.of("{'images': 1e99}", "expected \"images\" to be an array"),
+                Arguments.of(image.formatted("'x'", "a"), "expected a number, got x"),
+                Arguments.of(image.formatted("1", "../a"), "leaves the folder"),
+                Arguments.of(image.formatted("1", "/etc/passwd"), "leaves the folder"),
+                Arguments.of(image.formatted("1", "a\\u0000"), "leaves the folder"),
+                Arguments.of(boxed.formatted("1", "[0,0,1,1]"), "there is no image 2"),
+                Arguments.of(boxed.formatted("1", "[0,0,1,1]"), "there is no category 3"),
+                Arguments.of(boxed.formatted("1", "[0,NaN,1,1]"), "is not finite"),
+                Arguments.of(boxed.formatted("1", "[0,1,1]"), "bbox has 3 numbers"),
+                Arguments.of(boxed.formatted("1.5", "[0,0,1,1]"), "an integer, got 1.5"),
+                Arguments.of(flat, "list of polygons, got 1"),
+                Arguments.of(categories, "category 1: id occurs twice"));
+    }
+
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            quoteCharacter = '`',
-            value = {
-                "{'images': [}                | :1:13: no valid JSON",
-                "[]                           | a COCO file is an object",
-                "{'images': [], 'annotations': [], 'categories': [| no valid JSON",
-                "{'images': []}               | has no \"annotations\"",
-                "{'images': [{'id': 'x', 'file_name': 'a', 'width': 1, 'height': 1}]}| expected a number, got x",
-                "{'images': [{'id': 1, 'file_name': '../a', 'width': 1, 'height': 1}]}| leaves the folder",
-                "{'images': [{'id': 1, 'file_name': '/etc/passwd', 'width': 1, 'height': 1}]}| leaves the folder",
-                "{'images': [{'id': 1, 'file_name': 'a\\u0000', 'width': 1, 'height': 1}]}| leaves the folder",
-                "{'annotations': [{'id': 1, 'image_id': 2, 'category_id': 3, 'bbox': [0,0,1,1]}]}| there is no image 2",
-                "{'annotations': [{'id': 1, 'image_id': 2, 'category_id': 3, 'bbox': [0,0,1,1]}]}| there is no category 3",
-                "{'annotations': [{'id': 1, 'image_id': 2, 'category_id': 3, 'bbox': [0,NaN,1,1]}]}| is not finite",
-                "{'annotations': [{'id': 1, 'image_id': 2, 'category_id': 3, 'bbox': [0,1,1]}]}| bbox has 3 numbers",
-                "{'annotations': [{'id': 1.5, 'image_id': 2, 'category_id': 3}]}| expected an integer, got 1.5",
-                "{'annotations': [{'segmentation': [1, 2, 3, 4, 5, 6]}]}| list of polygons, got 1",
-                "{'categories': [{'id': 1, 'name': 'a'}, {'id': 1, 'name': 'b'}]}| category 1: id occurs twice",
-                "{'images': 1e999999999999999999999}| expected \"images\" to be an array",
-            })
+    @MethodSource("faults")
     void namesEveryFaultOfTheFileAndItsPlace(String json, String message) throws IOException {
         Path file = folder.resolve("bad.json");
         Files.writeString(file, json.replace('\'', '"'));

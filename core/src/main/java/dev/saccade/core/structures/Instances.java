@@ -81,6 +81,11 @@ public final class Instances {
         return labels.clone();
     }
 
+    /** Returns whether there are scores: these are predictions, and at least one. */
+    public boolean hasScores() {
+        return scores.length > 0;
+    }
+
     /** Returns the score of predicted object {@code i}. */
     public float score(int i) {
         return scores[i];

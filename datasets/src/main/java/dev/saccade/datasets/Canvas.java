@@ -1,0 +1,152 @@
+package dev.saccade.datasets;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.Instances;
+
+import org.opencv.core.Core;
+import org.opencv.core.CvType;
+import org.opencv.core.Mat;
+import org.opencv.core.Point;
+import org.opencv.core.Scalar;
+import org.opencv.imgproc.Imgproc;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.IntStream;
+
+/**
+ * Draws objects on photographs: a box and a name in the colour of the class, larger on larger
+ * photographs.
+ */
+public final class Canvas {
+
+    private static final int FONT = Imgproc.FONT_HERSHEY_SIMPLEX;
+    private static final double FONT_HEIGHT = 22;
+    private static final double LEAST_TEXT_HEIGHT = 9;
+    private static final double TEXT_HEIGHT_PER_EDGE = 0.02;
+    private static final double LINE_PER_EDGE = 0.003;
+    private static final double MASK_OPACITY = 0.45;
+    private static final double GOLDEN_ANGLE = 137.508;
+    private static final double FIRST_HUE = 205;
+    private static final Scalar BLACK = new Scalar(20, 20, 20);
+    private static final Scalar WHITE = new Scalar(255, 255, 255);
+
+    private final Mat image;
+    private final int line;
+    private final double fontScale;
+    private final int textLine;
+
+    private Canvas(Mat image) {
+        checkArgument(
+                image.type() == CvType.CV_8UC3,
+                "image of %s, expected CV_8UC3",
+                CvType.typeToString(image.type()));
+        double edge = Math.sqrt((double) image.rows() * image.cols());
+        this.image = image;
+        this.line = (int) Math.max(1, Math.rint(edge * LINE_PER_EDGE));
+        this.fontScale = Math.max(LEAST_TEXT_HEIGHT, edge * TEXT_HEIGHT_PER_EDGE) / FONT_HEIGHT;
+        this.textLine = (int) Math.max(1, Math.rint(fontScale * 1.6));
+    }
+
+    /**
+     * Draws objects; the best scores come last, on top.
+     *
+     * @param image [H, W, 3] BGR uint8; is drawn on
+     * @param instances boxes in the pixels of the image; scores are written where there are any
+     * @param classes the names of the labels
+     */
+    public static void draw(Mat image, Instances instances, List<String> classes) {
+        Canvas canvas = new Canvas(image);
+        List<Integer> order =
+                IntStream.range(0, instances.size())
+                        .boxed()
+                        .sorted(Comparator.reverseOrder())
+                        .toList();
+        order.forEach(i -> canvas.box(instances.boxes(), i, colour(instances.label(i))));
+        order.forEach(i -> canvas.label(instances, i, classes));
+    }
+
+    /**
+     * Returns a picture of a sample as its transforms left it, with masks where it has any; the
+     * caller frees it.
+     *
+     * @param classes the names of the labels
+     */
+    public static Mat picture(Sample sample, List<String> classes) {
+        Mat picture = new Mat();
+        sample.image().convertTo(picture, CvType.CV_8UC3);
+        for (int i = 0; i < sample.masks().size(); i++) {
+            // Masks may be padded already, the image is not.
+            Mat mask = sample.masks().get(i).submat(0, picture.rows(), 0, picture.cols());
+            Mat tinted = picture.clone();
+            tinted.setTo(colour(sample.targets().label(i)), mask);
+            Core.addWeighted(tinted, MASK_OPACITY, picture, 1 - MASK_OPACITY, 0, picture);
+            tinted.release();
+        }
+        draw(picture, sample.targets(), classes);
+        return picture;
+    }
+
+    private void box(Boxes boxes, int i, Scalar colour) {
+        Point from = new Point(Math.rint(boxes.x1(i)), Math.rint(boxes.y1(i)));
+        Point to = new Point(Math.rint(boxes.x2(i)) - 1, Math.rint(boxes.y2(i)) - 1);
+        Imgproc.rectangle(image, from, to, colour, line, Imgproc.LINE_AA);
+    }
+
+    /** Writes a name on a plate above its box, or in the box where the image ends above it. */
+    private void label(Instances instances, int i, List<String> classes) {
+        Scalar colour = colour(instances.label(i));
+        String text = text(instances, i, classes);
+        int[] belowBaseline = new int[1];
+        org.opencv.core.Size size =
+                Imgproc.getTextSize(text, FONT, fontScale, textLine, belowBaseline);
+        double margin = Math.max(2, Math.rint(size.height * 0.3));
+        double width = size.width + 2 * margin;
+        double height = size.height + 2 * margin;
+        double left = Math.rint(instances.boxes().x1(i) - line / 2.0);
+        double top = Math.rint(instances.boxes().y1(i)) - height;
+        left = Math.max(0, Math.min(left, image.cols() - width));
+        top = top < 0 ? Math.max(0, top + height) : top;
+        Imgproc.rectangle(
+                image,
+                new Point(left, top),
+                new Point(left + width - 1, top + height - 1),
+                colour,
+                Imgproc.FILLED);
+        Imgproc.putText(
+                image,
+                text,
+                new Point(left + margin, top + height - margin),
+                FONT,
+                fontScale,
+                isLight(colour) ? BLACK : WHITE,
+                textLine,
+                Imgproc.LINE_AA);
+    }
+
+    private static String text(Instances instances, int i, List<String> classes) {
+        String name = classes.get(instances.label(i));
+        return instances.hasScores()
+                ? String.format(Locale.ROOT, "%s %.2f", name, instances.score(i))
+                : name;
+    }
+
+    /** Returns the BGR colour of a class; neighbouring labels are far apart on the circle. */
+    private static Scalar colour(int label) {
+        double hue = (FIRST_HUE + label * GOLDEN_ANGLE) % 360 / 60;
+        double[] bgr = new double[3];
+        for (int channel = 0; channel < 3; channel++) {
+            double distance = (hue + 1 + 2 * channel) % 6;
+            double strength = Math.max(0, Math.min(1, Math.min(distance, 4 - distance)));
+            bgr[channel] = 255 * (1 - 0.78 * strength);
+        }
+        return new Scalar(bgr);
+    }
+
+    private static boolean isLight(Scalar bgr) {
+        return 0.114 * bgr.val[0] + 0.587 * bgr.val[1] + 0.299 * bgr.val[2] > 140;
+    }
+}
