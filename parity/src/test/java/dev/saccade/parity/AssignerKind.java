@@ -16,7 +16,10 @@ final class AssignerKind implements Kind {
         recorded.settings().only("cls", "MaxIoUAssigner");
         Boxes boxes = Boxes.of(recorded.array("boxes").floats());
         Boxes groundTruth = Boxes.of(recorded.array("gt").floats());
-        Boxes ignored = Boxes.of(recorded.array("gt_ignore").floats());
+        Boxes ignored =
+                recorded.has("gt_ignore")
+                        ? Boxes.of(recorded.array("gt_ignore").floats())
+                        : Boxes.empty();
         int[] labels = recorded.array("gt_labels").ints();
 
         List<Settings> configs = recorded.settings().objects("config");

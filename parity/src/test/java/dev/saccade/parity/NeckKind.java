@@ -51,6 +51,9 @@ final class NeckKind implements Kind {
         if (!config.has("add_extra_convs")) {
             return Fpn.ExtraConvs.NONE;
         }
+        if (config.json("add_extra_convs").isBoolean()) {
+            return config.flag("add_extra_convs") ? Fpn.ExtraConvs.ON_INPUT : Fpn.ExtraConvs.NONE;
+        }
         String source = config.text("add_extra_convs");
         return switch (source) {
             case "on_input" -> Fpn.ExtraConvs.ON_INPUT;

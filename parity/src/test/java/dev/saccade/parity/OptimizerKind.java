@@ -19,27 +19,41 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 
 /** Steps of an optimiser from recorded gradients, with parameter groups and clipping. */
 final class OptimizerKind implements Kind {
 
     private static final Tolerance STATED = new Tolerance(1e-6, 0, 1e-5);
 
-    /** Nothing but the recorded parameters. */
+    /** Nothing but the recorded parameters, in a tree of their dotted names. */
     private static final class Parameters extends Module {
 
-        Parameters(Case recorded) {
-            for (String name : recorded.names("init:")) {
-                parameter(
-                        name.substring("init:".length()),
-                        new Shape(recorded.array(name).shape()),
-                        WeightInit.ZEROS);
+        private Parameters(Case recorded, String prefix) {
+            Set<String> children = new TreeSet<>();
+            for (String name : recorded.names(prefix)) {
+                String rest = name.substring(prefix.length());
+                int dot = rest.indexOf('.');
+                if (dot < 0) {
+                    Shape shape = new Shape(recorded.array(name).shape());
+                    parameter(rest, shape, WeightInit.ZEROS);
+                } else {
+                    children.add(rest.substring(0, dot));
+                }
             }
-            initialize(recorded.manager(), 0);
-            namedParameters()
+            children.forEach(name -> add(name, new Parameters(recorded, prefix + name + ".")));
+        }
+
+        static Parameters of(Case recorded) {
+            Parameters parameters = new Parameters(recorded, "init:");
+            parameters.initialize(recorded.manager(), 0);
+            parameters
+                    .namedParameters()
                     .forEach(
                             (name, parameter) ->
                                     recorded.tensor("init:" + name).copyTo(parameter.getArray()));
+            return parameters;
         }
 
         @Override
@@ -52,7 +66,7 @@ final class OptimizerKind implements Kind {
     public void run(Case recorded) {
         checkRecordedInTime(recorded);
         Settings config = recorded.config();
-        Module module = new Parameters(recorded);
+        Module module = Parameters.of(recorded);
         double weightDecay = config.number("weight_decay", 0);
         Settings paramwise = config.objectOrEmpty("paramwise_cfg");
         boolean normDecay = normDecay(paramwise);
