@@ -1,8 +1,6 @@
 package dev.saccade.models.checkpoint;
 
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -69,13 +67,6 @@ final class OfficialNames {
 
     private static String reg(String index) {
         return "bbox_head.reg_convs." + index + ".conv.$2";
-    }
-
-    /** Returns the tensors under Saccade's names. */
-    static Map<String, Tensor> translate(Map<String, Tensor> tensors) {
-        Map<String, Tensor> translated = new LinkedHashMap<>();
-        tensors.forEach((name, tensor) -> translated.putIfAbsent(translate(name), tensor));
-        return translated;
     }
 
     /** Returns a name in Saccade's terms. */

@@ -41,7 +41,12 @@ final class Pickle {
     record Tuple(List<Object> items) {}
 
     /** The name of a class or function. */
-    record Global(String name) {}
+    record Global(String module, String name) {
+
+        String qualified() {
+            return module + "." + name;
+        }
+    }
 
     /** Something harmless whose content is of no interest. */
     static final class Opaque {}
@@ -158,10 +163,10 @@ final class Pickle {
         switch (code) {
             case 0x80 -> checkProtocol(unsignedByte());
             case 0x95 -> in.getLong();
-            case 'c' -> push(new Global(line() + "." + line()));
+            case 'c' -> push(new Global(line(), line()));
             case 0x93 -> {
                 List<Object> names = last(2);
-                push(new Global(name(names.get(0)) + "." + name(names.get(1))));
+                push(new Global(name(names.get(0)), name(names.get(1))));
             }
             case 'R', 0x81 -> {
                 List<Object> call = last(2);

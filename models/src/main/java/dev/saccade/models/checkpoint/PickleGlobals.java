@@ -56,11 +56,11 @@ final class PickleGlobals {
     /** Returns what a call makes; a call that is refused is noted and makes something opaque. */
     Object call(Object callee, Tuple arguments) {
         if (!(callee instanceof Global global)) {
-            refused.add("a value that is no name");
+            refuse("a value that is no name");
             return new Opaque();
         }
         List<Object> given = arguments.items();
-        switch (global.name()) {
+        switch (global.qualified()) {
             case "torch._utils._rebuild_tensor", "torch._utils._rebuild_tensor_v2" -> {
                 return tensor(given);
             }
@@ -78,7 +78,7 @@ final class PickleGlobals {
                 return argument(given, 0);
             }
             default -> {
-                return data(global.name(), given);
+                return data(global.qualified(), given);
             }
         }
     }
@@ -88,7 +88,7 @@ final class PickleGlobals {
             return dict(given);
         }
         if (!HARMLESS.contains(name)) {
-            refused.add(name);
+            refuse(name);
         }
         return new Opaque();
     }
@@ -143,10 +143,16 @@ final class PickleGlobals {
         throw new MalformedException("damaged pickle: a shape that is no list of sizes");
     }
 
+    private void refuse(String name) {
+        if (refused.size() <= MAX_LISTED) {
+            refused.add(name);
+        }
+    }
+
     /** Notes the restoring of a state, which would run the code of a class, where it is one. */
     void checkState(Object target) {
         if (target instanceof Global global) {
-            refused.add(global.name());
+            refuse(global.qualified());
         }
     }
 

@@ -128,13 +128,12 @@ record TorchContent(Object root, Function<TorchStorage, ByteBuffer> bytes) {
                 && items.get(4) instanceof Long elements
                 && elements >= 0
                 && (items.size() == 5 || items.get(5) == Pickle.NONE)) {
-            String name = kind.name().substring(kind.name().lastIndexOf('.') + 1);
             ElementType type =
-                    ElementType.ofTorchStorage(name)
+                    ElementType.ofTorchStorage(kind.name())
                             .orElseThrow(
                                     () ->
                                             new MalformedException(
-                                                    "tensors of " + name + " are not read"));
+                                                    "tensors of " + kind.name() + " are not read"));
             return new TorchStorage(type, key, elements);
         }
         throw new MalformedException(

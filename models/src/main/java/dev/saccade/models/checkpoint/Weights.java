@@ -69,9 +69,24 @@ public final class Weights {
 
         Match(Checkpoint checkpoint, Module module) {
             this.parameters = module.namedParameters();
-            Map<String, Tensor> translated = OfficialNames.translate(checkpoint.tensors());
-            Renaming renaming = Renaming.best(translated.keySet(), parameters.keySet());
-            translated.forEach((name, tensor) -> tensors.put(renaming.apply(name), tensor));
+            Set<String> translated = new LinkedHashSet<>();
+            checkpoint.tensors().keySet().stream()
+                    .map(OfficialNames::translate)
+                    .forEach(translated::add);
+            Renaming renaming = Renaming.best(translated, parameters.keySet());
+            checkpoint
+                    .tensors()
+                    .forEach(
+                            (name, tensor) ->
+                                    put(renaming.apply(OfficialNames.translate(name)), tensor));
+        }
+
+        private void put(String name, Tensor tensor) {
+            if (tensors.put(name, tensor) != null) {
+                throw SaccadeException.user(
+                        "the checkpoint holds two tensors for %s, such as those of two models",
+                        name);
+            }
         }
 
         private boolean fits(String name) {

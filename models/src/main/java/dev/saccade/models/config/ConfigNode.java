@@ -1,5 +1,6 @@
 package dev.saccade.models.config;
 
+import com.google.common.base.Ascii;
 import com.google.common.collect.ImmutableMap;
 
 import java.util.ArrayList;
@@ -136,6 +137,8 @@ public sealed interface ConfigNode {
      */
     record Scalar(Object value, Origin origin) implements ConfigNode {
 
+        private static final int MAX_SHOWN = 60;
+
         @Override
         public Scalar withOriginsOf(ConfigNode source) {
             return source instanceof Scalar ? new Scalar(value, source.origin()) : this;
@@ -143,9 +146,10 @@ public sealed interface ConfigNode {
 
         @Override
         public String describe() {
-            return value instanceof String
-                    ? "the text \"" + value + "\""
-                    : value instanceof Boolean ? value.toString() : "the number " + value;
+            if (value instanceof String text) {
+                return "the text \"" + Ascii.truncate(text, MAX_SHOWN, "...") + "\"";
+            }
+            return value instanceof Boolean ? value.toString() : "the number " + value;
         }
     }
 

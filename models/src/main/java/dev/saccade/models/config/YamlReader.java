@@ -1,5 +1,7 @@
 package dev.saccade.models.config;
 
+import com.google.common.base.CharMatcher;
+
 import dev.saccade.core.SaccadeException;
 
 import org.snakeyaml.engine.v2.api.LoadSettings;
@@ -40,6 +42,9 @@ final class YamlReader {
     /** More than any config; what an alias bomb is stopped by. */
     private static final int MAX_VALUES = 20_000;
 
+    /** Longer than any number that means something; reading digits takes quadratic time. */
+    private static final int MAX_DIGITS = 100;
+
     private static final ScalarResolver RESOLVER = new CoreSchema().getScalarResolver();
 
     private final Origin start;
@@ -68,11 +73,17 @@ final class YamlReader {
         try {
             return reader.document();
         } catch (MarkedYamlEngineException e) {
-            throw reader.error(e.getProblemMark(), "not YAML: " + e.getProblem());
+            throw reader.error(e.getProblemMark(), notYaml(e.getProblem()));
         } catch (YamlEngineException e) {
-            String problem = e.getMessage().lines().findFirst().orElse("");
-            throw reader.error(Optional.empty(), "not YAML: " + problem);
+            throw reader.error(Optional.empty(), notYaml(e.getMessage()));
+        } catch (IllegalArgumentException e) {
+            // What the parser throws where a file ends after the x of an escape.
+            throw reader.error(Optional.empty(), notYaml("an impossible escape in a text"));
         }
+    }
+
+    private static String notYaml(String problem) {
+        return "not YAML: " + CharMatcher.whitespace().trimAndCollapseFrom(problem, ' ');
     }
 
     private ConfigNode document() {
@@ -180,7 +191,7 @@ final class YamlReader {
         return new ConfigNode.Sequence(items, origin);
     }
 
-    private static ConfigNode scalar(ScalarEvent event, Origin origin) {
+    private ConfigNode scalar(ScalarEvent event, Origin origin) {
         String text = event.getValue();
         Tag tag = event.isPlain() ? RESOLVER.resolve(text, true) : Tag.STR;
         if (tag.equals(Tag.NULL)) {
@@ -189,11 +200,19 @@ final class YamlReader {
         if (tag.equals(Tag.BOOL)) {
             return new ConfigNode.Scalar(Boolean.valueOf(text), origin);
         }
+        boolean isNumber = tag.equals(Tag.INT) || tag.equals(Tag.FLOAT);
+        if (isNumber && text.length() > MAX_DIGITS) {
+            throw error(event, "a number of more than " + MAX_DIGITS + " digits");
+        }
         if (tag.equals(Tag.INT)) {
             return new ConfigNode.Scalar(integer(text), origin);
         }
         if (tag.equals(Tag.FLOAT)) {
-            return new ConfigNode.Scalar(decimal(text), origin);
+            Double value = decimal(text);
+            if (value.isInfinite() && !text.endsWith("f") && !text.endsWith("F")) {
+                throw error(event, "the number " + text + " is too large; infinity is .inf");
+            }
+            return new ConfigNode.Scalar(value, origin);
         }
         return new ConfigNode.Scalar(text, origin);
     }

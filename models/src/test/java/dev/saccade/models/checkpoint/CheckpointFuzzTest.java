@@ -44,23 +44,23 @@ class CheckpointFuzzTest {
         Files.delete(file);
     }
 
-    @Property(tries = 300)
+    @Property(tries = 200)
     void safeTensors(@ForAll("changes") List<Change> changes) {
         assertReadOrRefused(safeTensors, safeTensors.length, changes);
     }
 
-    @Property(tries = 500)
+    @Property(tries = 300)
     void zip(@ForAll("changes") List<Change> changes) {
         byte[] bytes = TestFiles.bytes("kinds_zip.pth");
         assertReadOrRefused(bytes, bytes.length, changes);
     }
 
-    @Property(tries = 500)
+    @Property(tries = 300)
     void pickle(@ForAll("changes") List<Change> changes) {
         assertReadOrRefused(TestFiles.bytes("training_zip.pth"), 2000, changes);
     }
 
-    @Property(tries = 500)
+    @Property(tries = 300)
     void legacy(@ForAll("changes") List<Change> changes) {
         byte[] bytes = TestFiles.bytes("kinds_legacy.pth");
         assertReadOrRefused(bytes, bytes.length, changes);

@@ -42,7 +42,7 @@ class PickleTest {
 
     @Test
     void namesThatAreNotCalledAreHarmless() {
-        assertEquals(new Pickle.Global("os.system"), read("\u0080\2cos\nsystem\n."));
+        assertEquals(new Pickle.Global("os", "system"), read("\u0080\2cos\nsystem\n."));
     }
 
     @Test

@@ -174,6 +174,25 @@ class WeightsTest {
     }
 
     @Test
+    void twoTensorsForOnePlaceAreAnError() {
+        Tensor weight = TestFiles.ones(new Shape(4, 3, 3, 3));
+        Checkpoint checkpoint =
+                new Checkpoint(
+                        Map.of(
+                                "backbone.conv1.weight",
+                                weight,
+                                "backbone.body.conv1.weight",
+                                weight),
+                        Map.of());
+
+        String message =
+                assertThrows(SaccadeException.class, () -> Weights.initialize(checkpoint, detector))
+                        .getMessage();
+
+        assertTrue(message.contains("two tensors for backbone.conv1.weight"), message);
+    }
+
+    @Test
     void anotherModelIsAnErrorThatShowsTheDifferences() {
         Map<String, Tensor> tensors = new LinkedHashMap<>();
         for (int i = 0; i < 300; i++) {

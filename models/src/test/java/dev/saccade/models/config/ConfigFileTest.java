@@ -167,6 +167,7 @@ class ConfigFileTest {
         assertRefused("# only a comment\n", "empty");
         assertRefused("- 1\n", "got a list");
         assertRefused("just words\n", "got the text");
+        assertRefused("word".repeat(1000), "got the text");
         assertRefused("a: 1\n---\na: 2\n", "second document");
         assertRefused("? [1]\n: 2\n", "a key must be a name");
         assertRefused("a: *b\n", "*b stands for nothing");
@@ -174,6 +175,10 @@ class ConfigFileTest {
         assertRefused("a: " + "[".repeat(100) + "]".repeat(100) + "\n", "deeper than 64");
         assertRefused("a: " + "[".repeat(100_000) + "\n", "deeper than 64");
         assertRefused("a: \u0007\n", "not YAML");
+        assertRefused("a: \"\\x", "impossible escape");
+        assertRefused("a: \"\\UFFFFFFFF\"\n", "not YAML");
+        assertRefused("a: 1e400\n", "too large");
+        assertRefused("a: " + "9".repeat(900_000) + "\n", "more than 100 digits");
         assertRefused("a: 'never closed\n", "not YAML");
         assertRefused("a: 1\n" + "# padding\n".repeat(200_000), "larger than 1 MB");
     }

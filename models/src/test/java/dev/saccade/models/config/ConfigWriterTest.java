@@ -15,12 +15,12 @@ class ConfigWriterTest {
 
     private static final Origin ORIGIN = new Origin("a.yaml", 1, 1);
 
-    @Property
+    @Property(tries = 300)
     void textsAreReadBack(@ForAll String text) {
         assertReadBack(text.replaceAll("[\ud800-\udfff]", ""));
     }
 
-    @Property
+    @Property(tries = 300)
     void numbersAreReadBack(@ForAll double number, @ForAll long integer) {
         assertReadBack(number);
         assertReadBack(integer);
