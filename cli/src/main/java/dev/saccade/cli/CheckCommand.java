@@ -1,0 +1,105 @@
+package dev.saccade.cli;
+
+import com.google.common.collect.ImmutableMap;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.DatasetCheck;
+import dev.saccade.datasets.DatasetReport;
+import dev.saccade.datasets.DatasetStatistics;
+import dev.saccade.datasets.Finding;
+import dev.saccade.train.config.DataConfig;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+import java.io.PrintWriter;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.Callable;
+
+/** Finds every fault of a data set before anything is trained on it. */
+@Command(
+        name = "check",
+        description = "Find every fault of a data set in one pass.",
+        mixinStandardHelpOptions = true,
+        footer = {
+            "",
+            "Exit code 2 if there are errors.",
+            "Example:  saccade check configs/retinanet/resnet18_fpn_bccd.yaml --data data/bccd"
+        })
+final class CheckCommand implements Callable<Integer> {
+
+    @Spec private CommandSpec spec;
+    @Mixin private ConfigArguments config;
+    @Mixin private JsonOption json;
+
+    @Option(
+            names = "--quick",
+            description = "Look at the headers of images only, do not decode them.")
+    private boolean quick;
+
+    @Override
+    public Integer call() {
+        Map<String, DatasetReport> reports = check(config.bind().data(), !quick);
+        if (json.wanted()) {
+            json.print(spec, reports);
+        } else {
+            reports.forEach((role, report) -> print(role, report, spec.commandLine().getOut()));
+        }
+        return hasErrors(reports) ? SaccadeException.Kind.USER.exitCode() : 0;
+    }
+
+    /** Checks the data sets of a config, with a progress bar, by their role. */
+    static Map<String, DatasetReport> check(DataConfig data, boolean decode) {
+        Map<String, Dataset.Config> roles = new LinkedHashMap<>();
+        roles.put("train", data.train());
+        data.val().ifPresent(val -> roles.put("val", val));
+        ImmutableMap.Builder<String, DatasetReport> reports = ImmutableMap.builder();
+        roles.forEach(
+                (role, dataset) -> {
+                    try (Progress progress = new Progress("check " + role, -1, " photos")) {
+                        reports.put(
+                                role,
+                                dataset.check(
+                                        data.root(),
+                                        new DatasetCheck.Options(
+                                                decode, data.workers(), progress::step)));
+                    }
+                });
+        return reports.buildOrThrow();
+    }
+
+    /** Returns whether a data set has an error. */
+    static boolean hasErrors(Map<String, DatasetReport> reports) {
+        return reports.values().stream().anyMatch(report -> report.errors() > 0);
+    }
+
+    /** Prints what a data set holds and what is wrong with it. */
+    static void print(String role, DatasetReport report, PrintWriter out) {
+        DatasetStatistics held = report.statistics();
+        out.printf(
+                "%s: %d photographs (%d without objects), %d objects of %d classes, %d crowds%n",
+                role,
+                held.photographs(),
+                held.withoutBoxes(),
+                held.boxes(),
+                held.boxesPerClass().size(),
+                held.crowds());
+        held.boxesPerClass().forEach((name, n) -> out.printf("  %-24s %8d%n", name, n));
+        for (Finding finding : report.findings()) {
+            out.printf(
+                    "  %-7s %s%n",
+                    finding.severity() == Finding.Severity.ERROR ? "ERROR" : "warning", finding);
+        }
+        int unlisted = report.errors() + report.warnings() - report.findings().size();
+        if (unlisted > 0) {
+            out.printf("  and %d more%n", unlisted);
+        }
+        out.printf("  %d errors, %d warnings%n", report.errors(), report.warnings());
+        out.flush();
+    }
+}

@@ -1,0 +1,53 @@
+package dev.saccade.cli;
+
+import dev.saccade.models.config.ConfigBinder;
+import dev.saccade.models.config.ConfigFile;
+import dev.saccade.models.config.ConfigNode;
+import dev.saccade.train.config.RunConfig;
+
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The arguments of commands that start from a config. */
+final class ConfigArguments {
+
+    @Parameters(
+            index = "0",
+            paramLabel = "CONFIG",
+            description = "A YAML file, such as configs/retinanet/resnet18_fpn_bccd.yaml.")
+    private Path file;
+
+    @Mixin private DataOption data;
+
+    @Option(
+            names = "--set",
+            paramLabel = "KEY=VALUE",
+            description = "Sets a value of the config, such as model.backbone.depth=50.")
+    private List<String> overrides = List.of();
+
+    Path file() {
+        return file;
+    }
+
+    /** Returns the file's name without ending, by which runs are called. */
+    String name() {
+        return file.getFileName().toString().replaceFirst("\\.ya?ml$", "");
+    }
+
+    /** Returns the config with bases and overrides, and where each value is from. */
+    ConfigNode.Mapping read() {
+        List<String> all = new ArrayList<>(overrides);
+        data.root().ifPresent(root -> all.add(DataOption.override(root)));
+        return ConfigFile.load(file, all);
+    }
+
+    /** Returns the config as records. */
+    RunConfig bind() {
+        return ConfigBinder.bind(read(), RunConfig.class);
+    }
+}

@@ -1,0 +1,45 @@
+package dev.saccade.cli;
+
+import dev.saccade.models.config.ConfigBinder;
+import dev.saccade.models.config.ConfigNode;
+import dev.saccade.models.config.ConfigWriter;
+import dev.saccade.train.config.RunConfig;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+import java.util.concurrent.Callable;
+
+/** Shows what a config comes to once bases, overrides and defaults are put together. */
+@Command(
+        name = "config",
+        description = "Print a resolved config, with the origin of every value.",
+        mixinStandardHelpOptions = true,
+        footer = {
+            "",
+            "Example:  saccade config configs/retinanet/resnet50_fpn_1x_coco.yaml --set epochs=36"
+        })
+final class ConfigCommand implements Callable<Integer> {
+
+    @Spec private CommandSpec spec;
+    @Mixin private ConfigArguments config;
+
+    @Option(names = "--json", description = "Print the config as JSON, without origins.")
+    private boolean json;
+
+    @Override
+    public Integer call() {
+        ConfigNode.Mapping written = config.read();
+        ConfigNode.Mapping resolved =
+                ConfigBinder.unbind(ConfigBinder.bind(written, RunConfig.class))
+                        .withOriginsOf(written);
+        spec.commandLine()
+                .getOut()
+                .print(json ? ConfigWriter.json(resolved) : ConfigWriter.yamlWithOrigins(resolved));
+        spec.commandLine().getOut().flush();
+        return 0;
+    }
+}

@@ -1,0 +1,51 @@
+package dev.saccade.cli;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.models.checkpoint.Checkpoint;
+import dev.saccade.models.checkpoint.Checkpoints;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+
+/** Turns PyTorch's checkpoints into safetensors and back; no code in them is run. */
+@Command(
+        name = "convert",
+        description = "Convert a checkpoint between .pth and .safetensors.",
+        mixinStandardHelpOptions = true,
+        footer = {"", "Example:  saccade convert resnet50.pth resnet50.safetensors"})
+final class ConvertCommand implements Callable<Integer> {
+
+    @Spec private CommandSpec spec;
+
+    @Parameters(index = "0", paramLabel = "FROM", description = "The checkpoint to read.")
+    private Path from;
+
+    @Parameters(
+            index = "1",
+            paramLabel = "TO",
+            description = "The file to write; .pth or .safetensors decides the format.")
+    private Path to;
+
+    @Option(names = "--force", description = "Overwrite TO if it is there.")
+    private boolean force;
+
+    @Override
+    public Integer call() {
+        if (Files.exists(to) && !force) {
+            throw SaccadeException.user("%s: exists already; add --force to overwrite it", to);
+        }
+        Checkpoint checkpoint = Checkpoints.open(from);
+        Checkpoints.save(to, checkpoint);
+        spec.commandLine()
+                .getErr()
+                .printf("%s: %d tensors written%n", to, checkpoint.tensors().size());
+        return 0;
+    }
+}

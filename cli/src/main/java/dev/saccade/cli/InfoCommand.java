@@ -1,0 +1,171 @@
+package dev.saccade.cli;
+
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.nn.Module;
+import dev.saccade.core.nn.MultiplyAdds;
+import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.structures.ImageBatch;
+import dev.saccade.core.structures.ImageInfo;
+import dev.saccade.core.structures.Size;
+import dev.saccade.models.Detector;
+import dev.saccade.train.config.RunConfig;
+import dev.saccade.train.logs.MemoryUse;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+import java.io.PrintWriter;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.stream.IntStream;
+
+/** Says how large a model is and what a forward pass costs. */
+@Command(
+        name = "info",
+        description = "Print parameters, multiply-adds, feature shapes and peak memory of a model.",
+        mixinStandardHelpOptions = true,
+        footer = {
+            "",
+            "Example:  saccade info configs/retinanet/resnet50_fpn_1x_coco.yaml --size 800x1344"
+        })
+final class InfoCommand implements Callable<Integer> {
+
+    @Spec private CommandSpec spec;
+    @Mixin private ConfigArguments config;
+    @Mixin private JsonOption json;
+
+    @Option(
+            names = "--size",
+            paramLabel = "HxW",
+            defaultValue = "800x1344",
+            description = "Height and width of the network input; ${DEFAULT-VALUE} by default.")
+    private String size;
+
+    @Option(
+            names = "--classes",
+            paramLabel = "N",
+            defaultValue = "80",
+            description = "Number of classes; ${DEFAULT-VALUE} by default.")
+    private int classes;
+
+    /**
+     * What there is to know about a model.
+     *
+     * @param parameters number of parameters
+     * @param learned those that are not frozen
+     * @param multiplyAdds multiply-adds of a forward pass of one image
+     * @param features shape of every level that the head is given
+     * @param peakMemoryMiB the most memory that the process held while it predicted
+     */
+    record Info(
+            String name,
+            long parameters,
+            long learned,
+            Map<String, Long> parametersByPart,
+            String input,
+            long multiplyAdds,
+            List<String> features,
+            long peakMemoryMiB) {}
+
+    @Override
+    public Integer call() {
+        Info info = measure(config.bind(), parse(size));
+        if (json.wanted()) {
+            json.print(spec, info);
+        } else {
+            print(info, spec.commandLine().getOut());
+        }
+        return 0;
+    }
+
+    private Info measure(RunConfig run, Size input) {
+        Detector detector = new Detector(run.model(), Collections.nCopies(classes, "class"));
+        try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
+            detector.initialize(manager, 0);
+            detector.train(false);
+            ImageBatch batch =
+                    new ImageBatch(
+                            manager.zeros(new Shape(1, 3, input.height(), input.width())),
+                            List.of(ImageInfo.of(input)));
+            long multiplyAdds = MultiplyAdds.count(() -> detector.predict(batch));
+            return new Info(
+                    config.name(),
+                    parameters(detector, false),
+                    parameters(detector, true),
+                    byPart(detector),
+                    input.toString(),
+                    multiplyAdds,
+                    shapes(detector.neck().features(), input),
+                    MemoryUse.peakBytes() / (1 << 20));
+        }
+    }
+
+    private static long parameters(Module module, boolean learnedOnly) {
+        return module.namedParameters().values().stream()
+                .filter(p -> !Module.isBuffer(p) && (!learnedOnly || p.requiresGradient()))
+                .mapToLong(p -> p.getShape().size())
+                .sum();
+    }
+
+    private static Map<String, Long> byPart(Detector detector) {
+        Map<String, Long> parts = new LinkedHashMap<>();
+        parts.put("backbone", parameters(detector.backbone(), false));
+        parts.put("neck", parameters(detector.neck(), false));
+        parts.put("head", parameters(detector.head(), false));
+        return parts;
+    }
+
+    private static List<String> shapes(List<FeatureInfo> features, Size input) {
+        return IntStream.range(0, features.size())
+                .mapToObj(features::get)
+                .map(
+                        f -> {
+                            Size grid = input.roundUpTo(f.stride());
+                            return "stride %d: [1, %d, %d, %d]"
+                                    .formatted(
+                                            f.stride(),
+                                            f.channels(),
+                                            grid.height() / f.stride(),
+                                            grid.width() / f.stride());
+                        })
+                .toList();
+    }
+
+    private static Size parse(String text) {
+        try {
+            String[] sides = text.split("x", -1);
+            if (sides.length == 2) {
+                Size size = new Size(Integer.parseInt(sides[0]), Integer.parseInt(sides[1]));
+                if (size.height() > 0 && size.width() > 0) {
+                    return size;
+                }
+            }
+        } catch (NumberFormatException e) {
+            // Said below, together with what else can be wrong.
+        }
+        throw SaccadeException.user("--size %s: expected HEIGHTxWIDTH, such as 800x1344", text);
+    }
+
+    private static void print(Info info, PrintWriter out) {
+        out.printf("%s%n", info.name());
+        out.printf(
+                "  parameters     %.2f M, of which %.2f M are learned%n",
+                info.parameters() / 1e6, info.learned() / 1e6);
+        info.parametersByPart()
+                .forEach((part, count) -> out.printf("    %-10s   %.2f M%n", part, count / 1e6));
+        out.printf(
+                "  multiply-adds  %.1f G for an input of %s%n",
+                info.multiplyAdds() / 1e9, info.input());
+        out.printf("  features       %s%n", String.join("\n                 ", info.features()));
+        out.printf("  peak memory    %d MiB of this process, predicting%n", info.peakMemoryMiB());
+    }
+}

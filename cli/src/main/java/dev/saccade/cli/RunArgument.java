@@ -1,0 +1,62 @@
+package dev.saccade.cli;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.models.config.ConfigBinder;
+import dev.saccade.models.config.ConfigFile;
+import dev.saccade.train.config.RunConfig;
+
+import picocli.CommandLine.Parameters;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** The argument of commands that start from something trained: a run, or one of its checkpoints. */
+final class RunArgument {
+
+    private static final List<String> PREFERRED = List.of("best.safetensors", "last.safetensors");
+
+    @Parameters(
+            index = "0",
+            paramLabel = "RUN",
+            description = "The folder of a run (its best checkpoint is used), or a checkpoint.")
+    private Path run;
+
+    /** Returns the checkpoint: the one named, or the best of a run, or its last. */
+    Path checkpoint() {
+        if (Files.isRegularFile(run)) {
+            return run;
+        }
+        Path folder = run.resolve("checkpoints");
+        return PREFERRED.stream()
+                .map(folder::resolve)
+                .filter(Files::isRegularFile)
+                .findFirst()
+                .orElseThrow(
+                        () ->
+                                SaccadeException.user(
+                                        "%s: no run; expected a checkpoint, or a folder with"
+                                                + " checkpoints/best.safetensors as train makes it",
+                                        run));
+    }
+
+    /**
+     * Returns the config of the run.
+     *
+     * @param data another folder of data than that of the training
+     */
+    RunConfig config(Optional<Path> data) {
+        Path folder = Files.isRegularFile(run) ? run.toAbsolutePath().getParent().getParent() : run;
+        Path config = folder.resolve("config.yaml");
+        if (!Files.isRegularFile(config)) {
+            throw SaccadeException.user(
+                    "%s: is not there, so the data set is not known; expected the folder of a run",
+                    config);
+        }
+        List<String> overrides = new ArrayList<>();
+        data.ifPresent(root -> overrides.add(DataOption.override(root)));
+        return ConfigBinder.bind(ConfigFile.load(config, overrides), RunConfig.class);
+    }
+}

@@ -1,0 +1,345 @@
+package dev.saccade.cli;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.google.common.collect.ImmutableList;
+
+import dev.saccade.cli.report.Example;
+import dev.saccade.cli.report.LineChart;
+import dev.saccade.cli.report.Report;
+import dev.saccade.cli.report.ReportData;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.datasets.Annotation;
+import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.DatasetStatistics;
+import dev.saccade.datasets.Photo;
+import dev.saccade.eval.ClassMetrics;
+import dev.saccade.eval.CocoParameters;
+import dev.saccade.eval.Evaluation;
+import dev.saccade.eval.PrecisionRecallCurve;
+import dev.saccade.eval.SummaryRow;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.Set;
+import java.util.function.ToDoubleFunction;
+
+/** Gathers what a run has left behind into its {@code report.html}. */
+final class RunReport {
+
+    private static final int EXAMPLES = 12;
+    private static final double SCORE = 0.4;
+    private static final int IOU_50 = 0;
+    private static final int IOU_75 = 5;
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private final Path folder;
+    private final Dataset dataset;
+    private final Evaluation evaluation;
+
+    private RunReport(Path folder, Dataset dataset, Evaluation evaluation) {
+        this.folder = folder;
+        this.dataset = dataset;
+        this.evaluation = evaluation;
+    }
+
+    /**
+     * Writes {@code report.html} into the folder of a run.
+     *
+     * @param folder the run, with its {@code metrics.jsonl} and {@code config.yaml}
+     * @param subtitle one sentence about the run
+     * @param dataset the held-back photographs
+     * @param evaluation how the detector did on them
+     * @param held what the data sets hold, by their role
+     * @return the file
+     */
+    static Path write(
+            Path folder,
+            String subtitle,
+            Dataset dataset,
+            Evaluation evaluation,
+            Map<String, DatasetStatistics> held) {
+        Path file = folder.resolve("report.html");
+        Report.write(file, new RunReport(folder, dataset, evaluation).data(subtitle, held));
+        return file;
+    }
+
+    private ReportData data(String subtitle, Map<String, DatasetStatistics> held) {
+        List<JsonNode> events = events();
+        List<JsonNode> steps = ofKind(events, "step");
+        return new ReportData(
+                folder.getFileName().toString(),
+                subtitle,
+                headline(steps),
+                Example.select(examples(), EXAMPLES, SCORE),
+                SCORE,
+                curves(steps, ofKind(events, "evaluation")),
+                metrics(),
+                precisionRecall(),
+                evaluation.metrics().perClass().stream().map(RunReport::classResult).toList(),
+                facts(held),
+                histograms(held),
+                text(folder.resolve("config.yaml")),
+                EnvCommand.facts().entrySet().stream()
+                        .map(fact -> new ReportData.Fact(fact.getKey(), "" + fact.getValue()))
+                        .toList());
+    }
+
+    private List<ReportData.Fact> headline(List<JsonNode> steps) {
+        ImmutableList.Builder<ReportData.Fact> facts = ImmutableList.builder();
+        Map<String, Double> values = evaluation.metrics().values();
+        for (String name : List.of("AP50", "AP", "AP75")) {
+            facts.add(new ReportData.Fact(name, share(values.get(name)), "held-back photographs"));
+        }
+        if (!steps.isEmpty()) {
+            JsonNode last = steps.get(steps.size() - 1);
+            double seconds =
+                    steps.stream()
+                            .mapToDouble(s -> s.path("seconds").asDouble())
+                            .average()
+                            .orElse(0);
+            facts.add(
+                    new ReportData.Fact(
+                            "Training",
+                            duration(seconds * last.path("iteration").asLong()),
+                            "%d steps, %d epochs"
+                                    .formatted(
+                                            last.path("iteration").asLong(),
+                                            last.path("epoch").asInt() + 1)));
+        }
+        return facts.build();
+    }
+
+    private static String share(Double value) {
+        return value == null || value < 0 ? "n/a" : String.format(Locale.ROOT, "%.3f", value);
+    }
+
+    private static String duration(double seconds) {
+        return seconds < 90
+                ? String.format(Locale.ROOT, "%.0f s", seconds)
+                : String.format(Locale.ROOT, "%.1f min", seconds / 60);
+    }
+
+    private List<Example> examples() {
+        List<Example> examples = new ArrayList<>();
+        for (int i = 0; i < dataset.size(); i++) {
+            Photo photo = dataset.photo(i);
+            examples.add(
+                    new Example(
+                            photo.file().getFileName().toString(),
+                            photo.size(),
+                            com.google.common.io.Files.asByteSource(photo.file().toFile()),
+                            truth(dataset.annotations(i)),
+                            evaluation.predictions().get(i)));
+        }
+        return examples;
+    }
+
+    private static Instances truth(List<Annotation> annotations) {
+        List<Annotation> shown =
+                annotations.stream().filter(a -> a.label() >= 0 && !a.crowd()).toList();
+        float[] boxes = new float[4 * shown.size()];
+        for (int i = 0; i < shown.size(); i++) {
+            Annotation a = shown.get(i);
+            boxes[4 * i] = (float) a.x();
+            boxes[4 * i + 1] = (float) a.y();
+            boxes[4 * i + 2] = (float) (a.x() + a.width());
+            boxes[4 * i + 3] = (float) (a.y() + a.height());
+        }
+        return Instances.groundTruth(
+                Boxes.of(boxes), shown.stream().mapToInt(Annotation::label).toArray());
+    }
+
+    private static List<LineChart> curves(List<JsonNode> steps, List<JsonNode> evaluations) {
+        if (steps.isEmpty()) {
+            return List.of();
+        }
+        List<LineChart.Series> losses = new ArrayList<>();
+        for (String term : termsOf(steps)) {
+            losses.add(series(term, steps, step -> step.path("losses").path(term).asDouble()));
+        }
+        ImmutableList.Builder<LineChart> charts = ImmutableList.builder();
+        charts.add(new LineChart("Loss", "step", losses).smoothed());
+        if (!evaluations.isEmpty()) {
+            charts.add(
+                    new LineChart(
+                                    "Average precision",
+                                    "step",
+                                    List.of(
+                                            metric("AP50", evaluations),
+                                            metric("AP", evaluations),
+                                            metric("AP75", evaluations)))
+                            .ofShares());
+        }
+        charts.add(
+                new LineChart(
+                        "Learning rate",
+                        "step",
+                        List.of(
+                                series(
+                                        "learning rate",
+                                        steps,
+                                        step -> step.path("learning_rate").asDouble()))));
+        charts.add(
+                new LineChart(
+                        "Seconds a step",
+                        "step",
+                        List.of(
+                                series("all", steps, step -> step.path("seconds").asDouble()),
+                                series(
+                                        "waiting for data",
+                                        steps,
+                                        step -> step.path("data_seconds").asDouble()))));
+        charts.add(
+                new LineChart(
+                        "Memory, MiB",
+                        "step",
+                        List.of(
+                                series(
+                                        "process",
+                                        steps,
+                                        step ->
+                                                step.path("resident_bytes").asDouble()
+                                                        / (1 << 20)))));
+        return charts.build();
+    }
+
+    private static Set<String> termsOf(List<JsonNode> steps) {
+        Set<String> terms = new LinkedHashSet<>();
+        steps.get(0).path("losses").fieldNames().forEachRemaining(terms::add);
+        return terms;
+    }
+
+    private static LineChart.Series metric(String name, List<JsonNode> evaluations) {
+        return series(
+                name,
+                evaluations,
+                e -> {
+                    double value = e.path("metrics").path(name).asDouble(-1);
+                    return value < 0 ? Double.NaN : value;
+                });
+    }
+
+    private static LineChart.Series series(
+            String name, List<JsonNode> events, ToDoubleFunction<JsonNode> value) {
+        return LineChart.Series.of(
+                name,
+                events.stream().mapToDouble(e -> e.path("iteration").asDouble()).toArray(),
+                events.stream().mapToDouble(value).toArray());
+    }
+
+    private List<ReportData.Metric> metrics() {
+        return evaluation.metrics().summary().stream().map(RunReport::metric).toList();
+    }
+
+    private static ReportData.Metric metric(SummaryRow row) {
+        return new ReportData.Metric(
+                row.name(),
+                "IoU %s, %s objects, %d detections"
+                        .formatted(
+                                row.iou(),
+                                row.area().name().toLowerCase(Locale.ROOT),
+                                row.maxDetections()),
+                defined(row.value()));
+    }
+
+    private static ReportData.ClassResult classResult(ClassMetrics metrics) {
+        return new ReportData.ClassResult(
+                metrics.name(),
+                metrics.objects(),
+                defined(metrics.ap()),
+                defined(metrics.ap50()),
+                defined(metrics.ap75()));
+    }
+
+    private static OptionalDouble defined(double value) {
+        return value < 0 ? OptionalDouble.empty() : OptionalDouble.of(value);
+    }
+
+    private List<LineChart> precisionRecall() {
+        return List.of(
+                precisionRecall("Precision over recall at IoU .50", IOU_50),
+                precisionRecall("Precision over recall at IoU .75", IOU_75));
+    }
+
+    private LineChart precisionRecall(String title, int threshold) {
+        double[] recall = CocoParameters.RECALL_THRESHOLDS.toArray();
+        List<LineChart.Series> series = new ArrayList<>();
+        for (PrecisionRecallCurve curve : evaluation.metrics().curves(threshold)) {
+            series.add(LineChart.Series.of(curve.name(), recall, curve.precision().toArray()));
+        }
+        return new LineChart(title, "recall", series).inUnitSquare();
+    }
+
+    private static List<ReportData.Fact> facts(Map<String, DatasetStatistics> held) {
+        return held.entrySet().stream()
+                .map(
+                        entry ->
+                                new ReportData.Fact(
+                                        entry.getKey(),
+                                        entry.getValue().photographs() + " photographs",
+                                        "%d objects, %d photographs without any"
+                                                .formatted(
+                                                        entry.getValue().boxes(),
+                                                        entry.getValue().withoutBoxes())))
+                .toList();
+    }
+
+    private static List<ReportData.Histogram> histograms(Map<String, DatasetStatistics> held) {
+        ImmutableList.Builder<ReportData.Histogram> histograms = ImmutableList.builder();
+        held.forEach(
+                (role, counts) -> {
+                    histograms.add(
+                            new ReportData.Histogram(
+                                    "Objects of each class, " + role,
+                                    "class",
+                                    bars(counts.boxesPerClass())));
+                    histograms.add(
+                            new ReportData.Histogram(
+                                    "Sizes of objects, " + role,
+                                    "square root of the area in pixels",
+                                    bars(counts.boxesPerSize())));
+                });
+        return histograms.build();
+    }
+
+    private static List<ReportData.Bar> bars(Map<String, Integer> counts) {
+        return counts.entrySet().stream()
+                .map(count -> new ReportData.Bar(count.getKey(), count.getValue()))
+                .toList();
+    }
+
+    private List<JsonNode> events() {
+        List<JsonNode> events = new ArrayList<>();
+        for (String line : text(folder.resolve("metrics.jsonl")).lines().toList()) {
+            try {
+                events.add(JSON.readTree(line));
+            } catch (IOException e) {
+                throw SaccadeException.io(e, "%s/metrics.jsonl: not JSON: %s", folder, line);
+            }
+        }
+        return events;
+    }
+
+    private static List<JsonNode> ofKind(List<JsonNode> events, String kind) {
+        return events.stream().filter(e -> kind.equals(e.path("event").asText())).toList();
+    }
+
+    private static String text(Path file) {
+        try {
+            return Files.exists(file) ? Files.readString(file, StandardCharsets.UTF_8) : "";
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be read: %s", file, e.getMessage());
+        }
+    }
+}
