@@ -1,6 +1,7 @@
 package dev.saccade.cli;
 
 import me.tongfei.progressbar.ConsoleProgressBarConsumer;
+import me.tongfei.progressbar.DelegatingProgressBarConsumer;
 import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
@@ -33,7 +34,11 @@ final class Progress implements AutoCloseable {
                         .setUnit(unit, 1)
                         .setStyle(ProgressBarStyle.ASCII)
                         .setUpdateIntervalMillis(terminal ? TERMINAL_MILLIS : LOG_MILLIS)
-                        .setConsumer(new ConsoleProgressBarConsumer(System.err, WIDTH))
+                        .setConsumer(
+                                terminal
+                                        ? new ConsoleProgressBarConsumer(System.err, WIDTH)
+                                        : new DelegatingProgressBarConsumer(
+                                                System.err::println, WIDTH))
                         .build();
     }
 

@@ -23,7 +23,9 @@ import java.io.PrintWriter;
         versionProvider = Version.class,
         subcommands = {
             EvalCommand.class,
+            PredictCommand.class,
             CheckCommand.class,
+            BrowseCommand.class,
             InfoCommand.class,
             ConvertCommand.class,
             ConfigCommand.class,
