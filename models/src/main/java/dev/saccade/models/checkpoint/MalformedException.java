@@ -1,5 +1,8 @@
 package dev.saccade.models.checkpoint;
 
+import com.google.common.base.Ascii;
+import com.google.common.base.CharMatcher;
+
 import dev.saccade.core.SaccadeException;
 
 import java.nio.BufferUnderflowException;
@@ -10,6 +13,7 @@ import java.util.function.Supplier;
 final class MalformedException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
+    private static final int MAX_LENGTH = 500;
 
     MalformedException(String message) {
         super(message);
@@ -22,9 +26,15 @@ final class MalformedException extends RuntimeException {
         try {
             return reader.get();
         } catch (MalformedException e) {
-            throw SaccadeException.user("%s: %s", file, e.getMessage());
+            throw SaccadeException.user("%s: %s", file, printable(e.getMessage()));
         } catch (BufferUnderflowException | ArithmeticException e) {
             throw SaccadeException.user("%s: truncated or damaged", file);
         }
+    }
+
+    /** Names in a damaged or hostile file must not break lines or steer a terminal. */
+    private static String printable(String message) {
+        return Ascii.truncate(
+                CharMatcher.javaIsoControl().replaceFrom(message, '?'), MAX_LENGTH, "...");
     }
 }

@@ -1,6 +1,7 @@
 package dev.saccade.models.config;
 
 import com.google.common.base.Ascii;
+import com.google.common.base.CharMatcher;
 import com.google.common.collect.ImmutableMap;
 
 import java.util.ArrayList;
@@ -147,7 +148,12 @@ public sealed interface ConfigNode {
         @Override
         public String describe() {
             if (value instanceof String text) {
-                return "the text \"" + Ascii.truncate(text, MAX_SHOWN, "...") + "\"";
+                return "the text \""
+                        + Ascii.truncate(
+                                CharMatcher.javaIsoControl().replaceFrom(text, '?'),
+                                MAX_SHOWN,
+                                "...")
+                        + "\"";
             }
             return value instanceof Boolean ? value.toString() : "the number " + value;
         }

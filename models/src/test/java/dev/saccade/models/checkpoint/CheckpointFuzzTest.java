@@ -1,5 +1,6 @@
 package dev.saccade.models.checkpoint;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.types.Shape;
@@ -82,8 +83,9 @@ class CheckpointFuzzTest {
             Files.write(file, bad);
             Checkpoints.open(file).tensors().values().forEach(Tensor::floats);
         } catch (SaccadeException e) {
-            assertTrue(e.kind() == SaccadeException.Kind.USER, e.getMessage());
-            assertTrue(e.getMessage().length() < 2000, e.getMessage());
+            assertEquals(SaccadeException.Kind.USER, e.kind(), e.getMessage());
+            assertTrue(e.getMessage().length() < 1000, e.getMessage());
+            assertEquals(1, e.getMessage().lines().count(), e.getMessage());
         } catch (IOException e) {
             throw new AssertionError(e);
         }
