@@ -85,6 +85,7 @@ public final class Canvas {
             tinted.setTo(colour(sample.targets().label(i)), mask);
             Core.addWeighted(tinted, MASK_OPACITY, picture, 1 - MASK_OPACITY, 0, picture);
             tinted.release();
+            mask.release();
         }
         draw(picture, sample.targets(), classes);
         return picture;

@@ -15,11 +15,8 @@ import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntFunction;
 
@@ -31,8 +28,6 @@ import java.util.function.IntFunction;
  * with a {@link SaccadeException} that names its id and file.
  */
 public final class DataLoader implements AutoCloseable {
-
-    private static final AtomicInteger loaders = new AtomicInteger();
 
     /** Reads one sample, given its position in the data set. */
     private interface EpochReader {
@@ -57,7 +52,7 @@ public final class DataLoader implements AutoCloseable {
         this.reader = reader;
         this.batchesPerEpoch = batchesPerEpoch;
         this.readAhead = threadCount + 1;
-        this.threads = Executors.newFixedThreadPool(threadCount, threadFactory());
+        this.threads = Workers.start("data-loader", threadCount);
     }
 
     /**
@@ -96,17 +91,6 @@ public final class DataLoader implements AutoCloseable {
                 (epoch, index) -> reader.testSample(dataset, index),
                 order.size(),
                 threads);
-    }
-
-    private static ThreadFactory threadFactory() {
-        int loader = loaders.incrementAndGet();
-        AtomicInteger count = new AtomicInteger();
-        return task -> {
-            Thread thread =
-                    new Thread(task, "data-loader-" + loader + "-" + count.incrementAndGet());
-            thread.setDaemon(true);
-            return thread;
-        };
     }
 
     /** Returns the number of batches of every epoch. */

@@ -8,9 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /** Finds every fault of a COCO data set in one pass over its annotations and images. */
 public final class DatasetCheck {
@@ -70,16 +68,7 @@ public final class DatasetCheck {
     }
 
     private void checkImages(CocoColumns columns, CocoReferences references, Options options) {
-        AtomicInteger count = new AtomicInteger();
-        ExecutorService threads =
-                Executors.newFixedThreadPool(
-                        options.threads(),
-                        task -> {
-                            Thread thread =
-                                    new Thread(task, "dataset-check-" + count.incrementAndGet());
-                            thread.setDaemon(true);
-                            return thread;
-                        });
+        ExecutorService threads = Workers.start("dataset-check", options.threads());
         try {
             List<Future<List<Finding>>> checks = new ArrayList<>();
             for (int i = 0; i < columns.fileNames().size(); i++) {

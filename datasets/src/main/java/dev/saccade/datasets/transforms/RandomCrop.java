@@ -100,6 +100,9 @@ public record RandomCrop(Mode mode, List<Integer> size) implements Transform {
 
     /** A copy, so that the memory of the whole image is given back. */
     private static Mat cut(Mat image, Rect frame) {
-        return new Mat(image, frame).clone();
+        Mat part = new Mat(image, frame);
+        Mat copy = part.clone();
+        part.release();
+        return copy;
     }
 }
