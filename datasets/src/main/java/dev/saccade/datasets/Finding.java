@@ -18,6 +18,23 @@ public record Finding(Severity severity, String file, String subject, String mes
         WARNING
     }
 
+    private static final int LONGEST = 300;
+
+    /** Makes texts that come from a hostile file fit for a terminal: one line, no control codes. */
+    public Finding {
+        file = printable(file);
+        subject = printable(shortened(subject));
+        message = printable(shortened(message));
+    }
+
+    private static String printable(String text) {
+        return text.replaceAll("\\p{Cntrl}", "?");
+    }
+
+    private static String shortened(String text) {
+        return text.length() > LONGEST ? text.substring(0, LONGEST) + "..." : text;
+    }
+
     static Finding error(String file, String subject, String message) {
         return new Finding(Severity.ERROR, file, subject, message);
     }
