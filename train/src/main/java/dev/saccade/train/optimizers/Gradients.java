@@ -86,31 +86,39 @@ public record Gradients(Map<String, NDArray> arrays) {
     }
 
     /**
-     * Runs a forward pass with gradients recorded, then the backward pass; DJL lets one thread of
-     * the process record at a time.
-     *
-     * @param parameters what to differentiate by, at least one
-     * @param loss gives a scalar, whose manager will own the gradients
+     * Returns what {@code forward} returns, run with gradients recorded in this thread; DJL lets
+     * one thread of the process record at a time.
      */
-    public static Gradients of(Map<String, Parameter> parameters, Supplier<NDArray> loss) {
+    public static <T> T recording(Supplier<T> forward) {
         GradientCollector recording = Engine.getEngine("PyTorch").newGradientCollector();
         try {
-            List<NDArray> values = parameters.values().stream().map(Parameter::getArray).toList();
-            NDList found = BACKWARD.runLists(List.of(List.of(loss.get()), values));
-            Map<String, NDArray> byName = new LinkedHashMap<>();
-            int i = 0;
-            for (String name : parameters.keySet()) {
-                NDArray gradient = found.get(i++);
-                if (gradient.isEmpty()) {
-                    gradient.close();
-                } else {
-                    byName.put(name, gradient);
-                }
-            }
-            return new Gradients(byName);
+            return forward.get();
         } finally {
             recording.close();
         }
+    }
+
+    /**
+     * Runs the backward pass.
+     *
+     * @param loss a scalar that was computed while {@link #recording}; its manager will own the
+     *     gradients
+     * @param parameters what to differentiate by, at least one
+     */
+    public static Gradients of(NDArray loss, Map<String, Parameter> parameters) {
+        List<NDArray> values = parameters.values().stream().map(Parameter::getArray).toList();
+        NDList found = BACKWARD.runLists(List.of(List.of(loss), values));
+        Map<String, NDArray> byName = new LinkedHashMap<>();
+        int i = 0;
+        for (String name : parameters.keySet()) {
+            NDArray gradient = found.get(i++);
+            if (gradient.isEmpty()) {
+                gradient.close();
+            } else {
+                byName.put(name, gradient);
+            }
+        }
+        return new Gradients(byName);
     }
 
     /** Returns the sum of these and other gradients. */

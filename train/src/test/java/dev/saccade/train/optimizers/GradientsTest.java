@@ -53,7 +53,8 @@ class GradientsTest {
 
     private Gradients gradients(NDManager step) {
         NDArray x = step.create(new float[] {1, 2, 3, 4, 5, 6}, new Shape(3, 2));
-        return Gradients.of(Gradients.learned(sum), () -> sum.forward(x).sum());
+        NDArray loss = Gradients.recording(() -> sum.forward(x).sum());
+        return Gradients.of(loss, Gradients.learned(sum));
     }
 
     @Test
@@ -77,10 +78,10 @@ class GradientsTest {
         try (NDManager step = manager.newSubManager();
                 Optimizer update = config.build(conv)) {
             NDArray x = step.randomNormal(new Shape(2, 3, 9, 7));
-            Gradients gradients =
-                    Gradients.of(
-                            Gradients.learned(conv),
+            NDArray loss =
+                    Gradients.recording(
                             () -> conv.forward(x).mul(step.arange(4f).reshape(1, 4, 1, 1)).sum());
+            Gradients gradients = Gradients.of(loss, Gradients.learned(conv));
             float[] gradient = gradients.arrays().get("weight").toFloatArray();
             update.step(gradients, 1);
             float[] after = conv.namedParameters().get("weight").getArray().toFloatArray();

@@ -1,0 +1,132 @@
+package dev.saccade.train;
+
+import static java.util.Comparator.comparing;
+import static java.util.Comparator.reverseOrder;
+import static java.util.stream.Collectors.joining;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.Batch;
+
+import java.nio.FloatBuffer;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Explains a loss or gradient that is not finite: where it happened, and what the likely cause is.
+ */
+final class Divergence {
+
+    private static final int BLOCKS_SHOWN = 5;
+
+    /** A norm of gradients this large says that learning was about to break. */
+    private static final float EXPLODED = 1e4f;
+
+    private final long iteration;
+    private final double learningRate;
+    private final Map<String, Float> normsBefore;
+
+    /**
+     * Describes the step that is being taken.
+     *
+     * @param iteration optimiser steps, this one included
+     * @param normsBefore norms of the gradients of the step before, by parameter
+     */
+    Divergence(long iteration, double learningRate, Map<String, Float> normsBefore) {
+        this.iteration = iteration;
+        this.learningRate = learningRate;
+        this.normsBefore = normsBefore;
+    }
+
+    /** Returns what to throw for losses that are not finite. */
+    SaccadeException ofLosses(Map<String, Double> losses, Batch batch) {
+        String terms =
+                losses.entrySet().stream()
+                        .map(e -> e.getKey() + " = " + e.getValue())
+                        .collect(joining(", "));
+        return explain("the loss is not finite (" + terms + ")", batch);
+    }
+
+    /** Returns what to throw for finite losses whose gradients are not. */
+    SaccadeException ofGradients(Map<String, Float> norms, Batch batch) {
+        String parameters =
+                norms.entrySet().stream()
+                        .filter(e -> !Float.isFinite(e.getValue()))
+                        .limit(BLOCKS_SHOWN)
+                        .map(Map.Entry::getKey)
+                        .collect(joining(", "));
+        return explain("the gradient is not finite (of " + parameters + ")", batch);
+    }
+
+    private SaccadeException explain(String what, Batch batch) {
+        return SaccadeException.user(
+                "step %d: %s%n"
+                        + "  learning rate: %s%n"
+                        + "  images: %s%n"
+                        + "  largest gradients of the step before: %s%n"
+                        + "  likely cause: %s%n"
+                        + "  the last checkpoint is as it was",
+                iteration,
+                what,
+                String.format(Locale.ROOT, "%.3e", learningRate),
+                batch.images().stream()
+                        .map(image -> image.file() + " (id " + image.id() + ")")
+                        .collect(joining(", ")),
+                blocks(),
+                cause(batch));
+    }
+
+    private String blocks() {
+        Map<String, Double> squares = new TreeMap<>();
+        normsBefore.forEach(
+                (name, norm) -> squares.merge(block(name), (double) norm * norm, Double::sum));
+        return squares.isEmpty()
+                ? "none, this is the first step"
+                : squares.entrySet().stream()
+                        .sorted(comparing(Map.Entry::getValue, reverseOrder()))
+                        .limit(BLOCKS_SHOWN)
+                        .map(
+                                e ->
+                                        String.format(
+                                                Locale.ROOT,
+                                                "%s %.3g",
+                                                e.getKey(),
+                                                Math.sqrt(e.getValue())))
+                        .collect(joining(", "));
+    }
+
+    /** Returns the first two parts of a dotted name. */
+    private static String block(String name) {
+        int second = name.indexOf('.', name.indexOf('.') + 1);
+        return second < 0 ? name : name.substring(0, second);
+    }
+
+    private String cause(Batch batch) {
+        for (int i = 0; i < batch.images().size(); i++) {
+            if (!allFinite(FloatBuffer.wrap(batch.targets().get(i).boxes().toArray()))) {
+                return "a box of " + batch.images().get(i).file() + " is not finite";
+            }
+        }
+        if (!allFinite(batch.pixels())) {
+            return "the transforms make pixels that are not finite";
+        }
+        if (normsBefore.isEmpty()) {
+            return "the weights that the run started from are not finite";
+        }
+        double norm =
+                Math.sqrt(normsBefore.values().stream().mapToDouble(n -> (double) n * n).sum());
+        return norm > EXPLODED
+                ? "learning has diverged; lower optimizer.learning_rate, lengthen schedule.warmup"
+                        + " or set max_gradient_norm"
+                : "too large a step; lower optimizer.learning_rate or set max_gradient_norm";
+    }
+
+    private static boolean allFinite(FloatBuffer values) {
+        while (values.hasRemaining()) {
+            if (!Float.isFinite(values.get())) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

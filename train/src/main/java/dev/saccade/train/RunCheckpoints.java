@@ -1,0 +1,139 @@
+package dev.saccade.train;
+
+import ai.djl.ndarray.NDArray;
+
+import com.google.common.collect.ImmutableMap;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.nn.Module;
+import dev.saccade.models.checkpoint.Checkpoint;
+import dev.saccade.models.checkpoint.Checkpoints;
+import dev.saccade.models.checkpoint.SafeTensors;
+import dev.saccade.models.checkpoint.Tensor;
+import dev.saccade.models.checkpoint.Weights;
+import dev.saccade.train.optimizers.Optimizer;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+
+/**
+ * Saves a run so that whatever happens, a crash or a full disk included, a whole earlier state
+ * stays, and brings it back.
+ */
+public final class RunCheckpoints {
+
+    private static final String OPTIMIZER = "optimizer.";
+
+    private final RunFolder folder;
+    private final Module model;
+    private final Optimizer optimizer;
+    private final Map<String, String> identity;
+
+    /**
+     * Saves to a folder.
+     *
+     * @param identity metadata that every checkpoint of the run carries and that tell it from other
+     *     runs
+     */
+    public RunCheckpoints(
+            RunFolder folder, Module model, Optimizer optimizer, Map<String, String> identity) {
+        this.folder = folder;
+        this.model = model;
+        this.optimizer = optimizer;
+        this.identity = ImmutableMap.copyOf(identity);
+    }
+
+    /** Saves all that the run needs to go on; the state saved before is kept beside it. */
+    void saveLast(RunState state) {
+        Map<String, Tensor> tensors = new LinkedHashMap<>(weights(state).tensors());
+        optimizer.state().forEach((name, array) -> tensors.put(OPTIMIZER + name, Tensor.of(array)));
+        keepPrevious();
+        SafeTensors.write(folder.last(), new Checkpoint(tensors, metadata(state)));
+    }
+
+    /** Lets the old state have a second name; the new one will take only the first. */
+    private void keepPrevious() {
+        if (!Files.exists(folder.last())) {
+            return;
+        }
+        try {
+            Files.deleteIfExists(folder.previous());
+            Files.createLink(folder.previous(), folder.last());
+        } catch (IOException | UnsupportedOperationException e) {
+            throw SaccadeException.io(
+                    e, "%s: cannot keep the state before: %s", folder.last(), e.getMessage());
+        }
+    }
+
+    /** Saves the weights alone. */
+    void saveWeights(Path file, RunState state) {
+        SafeTensors.write(file, weights(state));
+    }
+
+    private Checkpoint weights(RunState state) {
+        return Checkpoint.of(model, metadata(state));
+    }
+
+    private Map<String, String> metadata(RunState state) {
+        Map<String, String> metadata = new TreeMap<>(identity);
+        metadata.putAll(state.toMetadata());
+        return metadata;
+    }
+
+    /**
+     * Brings weights and optimiser state back and returns how far the run was.
+     *
+     * @param warning told when the newest state is damaged and the one before is taken
+     * @throws SaccadeException of kind user, if there is no state that can be used
+     */
+    public RunState resume(Consumer<String> warning) {
+        if (!Files.exists(folder.last())) {
+            throw SaccadeException.user(
+                    "%s: nothing to resume from, the run was never saved; start it anew",
+                    folder.path());
+        }
+        try {
+            return restore(folder.last(), Checkpoints.open(folder.last()));
+        } catch (SaccadeException e) {
+            if (!Files.exists(folder.previous())) {
+                throw e;
+            }
+            RunState state = restore(folder.previous(), Checkpoints.open(folder.previous()));
+            warning.accept(e.getMessage() + "; resuming from the state before");
+            return state;
+        }
+    }
+
+    private RunState restore(Path file, Checkpoint checkpoint) {
+        requireSameRun(file, checkpoint.metadata());
+        Map<String, Tensor> weights = new LinkedHashMap<>(checkpoint.tensors());
+        weights.keySet().removeIf(name -> name.startsWith(OPTIMIZER));
+        RunState state = RunState.fromMetadata(checkpoint.metadata());
+        Weights.restore(new Checkpoint(weights, Map.of()), model);
+        for (Map.Entry<String, NDArray> entry : optimizer.state().entrySet()) {
+            Tensor tensor = checkpoint.tensors().get(OPTIMIZER + entry.getKey());
+            if (tensor == null || !tensor.shape().equals(entry.getValue().getShape())) {
+                throw SaccadeException.user(
+                        "%s: has no %s of the right shape; it is of another optimiser or model",
+                        file, OPTIMIZER + entry.getKey());
+            }
+            tensor.copyTo(entry.getValue());
+        }
+        return state;
+    }
+
+    private void requireSameRun(Path file, Map<String, String> metadata) {
+        identity.forEach(
+                (key, value) -> {
+                    if (!value.equals(metadata.get(key))) {
+                        throw SaccadeException.user(
+                                "%s: is of another run, its %s is not the same", file, key);
+                    }
+                });
+    }
+}

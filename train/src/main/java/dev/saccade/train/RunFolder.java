@@ -1,0 +1,90 @@
+package dev.saccade.train;
+
+import dev.saccade.core.SaccadeException;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+
+/**
+ * Where a run keeps its files.
+ *
+ * @param path the folder of the run
+ */
+public record RunFolder(Path path) {
+
+    /**
+     * Makes the folder of a new run.
+     *
+     * @throws SaccadeException of kind user, if there is something in it already
+     */
+    public static RunFolder create(Path path) {
+        RunFolder folder = new RunFolder(path);
+        try {
+            Files.createDirectories(path);
+            try (Stream<Path> content = Files.list(path)) {
+                if (content.findAny().isPresent()) {
+                    throw SaccadeException.user(
+                            "%s: not empty; go on with that run by --resume or name another folder",
+                            path);
+                }
+            }
+            Files.createDirectories(folder.checkpoints());
+        } catch (IOException e) {
+            throw SaccadeException.io(
+                    e, "%s: cannot make the folder of the run: %s", path, e.getMessage());
+        }
+        return folder;
+    }
+
+    /** Returns the config with every default written out. */
+    public Path config() {
+        return path.resolve("config.yaml");
+    }
+
+    /** Returns the log for people. */
+    public Path log() {
+        return path.resolve("train.log");
+    }
+
+    /** Returns the log for programs. */
+    public Path metrics() {
+        return path.resolve("metrics.jsonl");
+    }
+
+    /** Returns the folder to point TensorBoard at. */
+    public Path tensorBoard() {
+        return path.resolve("tensorboard");
+    }
+
+    /** Returns the folder of the checkpoints. */
+    public Path checkpoints() {
+        return path.resolve("checkpoints");
+    }
+
+    /** Returns the newest state, which a run resumes from. */
+    public Path last() {
+        return checkpoints().resolve("last.safetensors");
+    }
+
+    /** Returns the state before {@link #last}, for when that is damaged. */
+    public Path previous() {
+        return checkpoints().resolve("previous.safetensors");
+    }
+
+    /** Returns the weights that did best in evaluation. */
+    public Path best() {
+        return checkpoints().resolve("best.safetensors");
+    }
+
+    /** Returns weights that stay, of the end of an epoch counted from 1. */
+    public Path epoch(int epoch) {
+        return checkpoints().resolve("epoch_" + epoch + ".safetensors");
+    }
+
+    /** Returns weights that stay, of a point within an epoch. */
+    public Path iteration(long iteration) {
+        return checkpoints().resolve("iteration_" + iteration + ".safetensors");
+    }
+}

@@ -1,0 +1,67 @@
+package dev.saccade.train;
+
+import com.google.common.collect.ImmutableMap;
+
+import dev.saccade.core.SaccadeException;
+
+import java.util.Map;
+
+/**
+ * How far a run is; with weights and optimiser state, all that is needed to go on, since order,
+ * augmentation and learning rate are functions of it.
+ *
+ * @param iteration optimiser steps taken
+ * @param samples images learned from, repetitions counted
+ * @param evaluated optimiser steps taken at the last evaluation
+ * @param best the best value of the monitored metric so far; NaN before the first
+ * @param stale evaluations since the best
+ */
+public record RunState(long iteration, long samples, long evaluated, double best, int stale) {
+
+    private static final String PREFIX = "run.";
+
+    /** The beginning of a run. */
+    static final RunState START = new RunState(0, 0, 0, Double.NaN, 0);
+
+    RunState afterStep(int images) {
+        return new RunState(iteration + 1, samples + images, evaluated, best, stale);
+    }
+
+    /**
+     * Returns the state after an evaluation; the first value, and every higher one, is the best.
+     */
+    RunState afterEvaluation(double value) {
+        return Double.isNaN(best) || value > best
+                ? new RunState(iteration, samples, iteration, value, 0)
+                : new RunState(iteration, samples, iteration, best, stale + 1);
+    }
+
+    /** Returns whether the last evaluation was the best. */
+    boolean isBest() {
+        return evaluated == iteration && stale == 0;
+    }
+
+    Map<String, String> toMetadata() {
+        return ImmutableMap.of(
+                PREFIX + "iteration", Long.toString(iteration),
+                PREFIX + "samples", Long.toString(samples),
+                PREFIX + "evaluated", Long.toString(evaluated),
+                PREFIX + "best", Double.toString(best),
+                PREFIX + "stale", Integer.toString(stale));
+    }
+
+    static RunState fromMetadata(Map<String, String> metadata) {
+        try {
+            return new RunState(
+                    Long.parseLong(metadata.get(PREFIX + "iteration")),
+                    Long.parseLong(metadata.get(PREFIX + "samples")),
+                    Long.parseLong(metadata.get(PREFIX + "evaluated")),
+                    Double.parseDouble(metadata.get(PREFIX + "best")),
+                    Integer.parseInt(metadata.get(PREFIX + "stale")));
+        } catch (NumberFormatException | NullPointerException e) {
+            throw SaccadeException.user(
+                    "holds no state of a run; resume from a last.safetensors, or start from its"
+                            + " weights by init_from");
+        }
+    }
+}

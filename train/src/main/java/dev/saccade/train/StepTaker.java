@@ -1,0 +1,129 @@
+package dev.saccade.train;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.NDScope;
+import ai.djl.nn.Parameter;
+
+import com.google.common.collect.ImmutableMap;
+
+import dev.saccade.core.structures.Losses;
+import dev.saccade.datasets.Batch;
+import dev.saccade.train.optimizers.Gradients;
+import dev.saccade.train.optimizers.Optimizer;
+
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Takes optimiser steps: forward, backward, clip, update.
+ *
+ * <p>A step over several batches follows the mean over all their images, also where the last group
+ * of an epoch has fewer batches: it equals the step over one large batch. All memory of a step is
+ * freed at its end.
+ */
+final class StepTaker {
+
+    private final BatchLosses model;
+    private final Optimizer optimizer;
+    private final Map<String, Parameter> parameters;
+    private final int accumulation;
+    private final Optional<Double> maxGradientNorm;
+    private Map<String, Float> norms = Map.of();
+
+    /**
+     * What a step was like.
+     *
+     * @param losses loss terms by name, means over the images
+     * @param gradientNorm norm of all gradients before clipping
+     * @param images images learned from
+     */
+    record Taken(Map<String, Double> losses, double gradientNorm, int images) {}
+
+    /** The sum over the batches of a step so far, each weighted by its images. */
+    private static final class Sum {
+
+        private final Map<String, Double> losses = new LinkedHashMap<>();
+        private Gradients gradients = new Gradients(Map.of());
+        private Gradients.Norms norms = gradients.norms();
+        private int images;
+    }
+
+    StepTaker(
+            BatchLosses model,
+            Optimizer optimizer,
+            int accumulation,
+            Optional<Double> maxGradientNorm) {
+        this.model = model;
+        this.optimizer = optimizer;
+        this.parameters = optimizer.parameters();
+        this.accumulation = accumulation;
+        this.maxGradientNorm = maxGradientNorm;
+    }
+
+    /**
+     * Takes a step.
+     *
+     * @param batches at least one; up to {@code accumulation} are taken
+     * @param iteration optimiser steps, this one included, for messages
+     */
+    Taken step(Iterator<Batch> batches, long iteration, double learningRate) {
+        Divergence divergence = new Divergence(iteration, learningRate, norms);
+        NDManager owner = parameters.values().iterator().next().getArray().getManager();
+        try (NDScope scope = new NDScope();
+                NDManager manager = owner.newSubManager()) {
+            scope.suppressNotUsedWarning();
+            Sum sum = new Sum();
+            for (int i = 0; i < accumulation && batches.hasNext(); i++) {
+                try (Batch batch = batches.next()) {
+                    add(sum, batch, manager, divergence);
+                }
+            }
+            Gradients gradients =
+                    accumulation == 1 ? sum.gradients : sum.gradients.times(1f / sum.images);
+            Gradients.Norms all = accumulation == 1 ? sum.norms : gradients.norms();
+            Gradients clipped =
+                    maxGradientNorm
+                            .map(max -> gradients.clipped(all.total(), max))
+                            .orElse(gradients);
+            optimizer.step(clipped, learningRate);
+            norms = all.byParameter();
+            sum.losses.replaceAll((name, value) -> value / sum.images);
+            return new Taken(ImmutableMap.copyOf(sum.losses), all.total(), sum.images);
+        }
+    }
+
+    private void add(Sum sum, Batch batch, NDManager manager, Divergence divergence) {
+        int images = batch.images().size();
+        try (NDManager scratch = manager.newSubManager()) {
+            Map<String, Double> values = new LinkedHashMap<>();
+            NDArray total =
+                    Gradients.recording(
+                            () -> {
+                                Losses losses = model.of(batch, scratch);
+                                losses.terms()
+                                        .forEach((name, term) -> values.put(name, value(term)));
+                                NDArray all = losses.total();
+                                return accumulation == 1 ? all : all.mul(images);
+                            });
+            if (!values.values().stream().allMatch(Double::isFinite)) {
+                throw divergence.ofLosses(values, batch);
+            }
+            Gradients gradients = Gradients.of(total, parameters);
+            Gradients.Norms found = gradients.norms();
+            if (!Float.isFinite(found.total())) {
+                throw divergence.ofGradients(found.byParameter(), batch);
+            }
+            sum.gradients = sum.gradients.plus(gradients).attach(manager);
+            sum.norms = found;
+            values.forEach((name, value) -> sum.losses.merge(name, value * images, Double::sum));
+            sum.images += images;
+        }
+    }
+
+    private static double value(NDArray scalar) {
+        return scalar.toFloatArray()[0];
+    }
+}

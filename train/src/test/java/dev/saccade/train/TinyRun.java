@@ -1,0 +1,218 @@
+package dev.saccade.train;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+
+import com.google.common.collect.ImmutableMap;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.nn.BatchNorm2d;
+import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.Layer;
+import dev.saccade.core.nn.WeightInit;
+import dev.saccade.core.structures.Losses;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Annotation;
+import dev.saccade.datasets.Batch;
+import dev.saccade.datasets.DataLoader;
+import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.Segmentation;
+import dev.saccade.models.config.ConfigBinder;
+import dev.saccade.models.config.ConfigFile;
+import dev.saccade.train.config.RunConfig;
+import dev.saccade.train.logs.Listeners;
+import dev.saccade.train.logs.StepReport;
+import dev.saccade.train.logs.TrainListener;
+import dev.saccade.train.optimizers.Optimizer;
+
+import java.awt.image.BufferedImage;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
+
+import javax.imageio.ImageIO;
+
+/** A run of a net of two layers on eight photographs: 4 batches an epoch, 20 steps in all. */
+final class TinyRun {
+
+    /** Photographs of one colour each, which is what the net has to tell. */
+    record Photos(Path folder) implements Dataset {
+
+        static final int COUNT = 8;
+
+        /** Writes the files. */
+        static Photos in(Path folder) {
+            for (int i = 0; i < COUNT; i++) {
+                BufferedImage image = new BufferedImage(40, 32, BufferedImage.TYPE_INT_RGB);
+                for (int y = 0; y < 32; y++) {
+                    for (int x = 0; x < 40; x++) {
+                        image.setRGB(x, y, 0x102030 * (i % 4) + 3 * x + (y << 9));
+                    }
+                }
+                try {
+                    Files.createDirectories(folder);
+                    ImageIO.write(image, "png", folder.resolve(i + ".png").toFile());
+                } catch (IOException e) {
+                    throw SaccadeException.io(e, "%s", folder);
+                }
+            }
+            return new Photos(folder);
+        }
+
+        @Override
+        public List<String> classes() {
+            return List.of("thing");
+        }
+
+        @Override
+        public int size() {
+            return COUNT;
+        }
+
+        @Override
+        public Photo photo(int index) {
+            return new Photo(100 + index, folder.resolve(index + ".png"), new Size(32, 40));
+        }
+
+        @Override
+        public List<Annotation> annotations(int index) {
+            return List.of(
+                    new Annotation(
+                            index, 0, 1, 2, 10, 8, 80, false, false, new Segmentation.None()));
+        }
+    }
+
+    /** Two convolutions, with a batch normalisation between. */
+    static final class Net extends Layer {
+
+        private final Conv2d stem = add("stem", Conv2d.withoutBias(3, 4, 3, 2, 1));
+        private final BatchNorm2d norm = add("norm", new BatchNorm2d(4));
+        private final Conv2d head = add("head", new Conv2d(4, 2, 3, 2, 1, WeightInit.normal(0.1)));
+
+        @Override
+        public NDArray forward(NDArray x) {
+            return head.forward(norm.forward(stem.forward(x)));
+        }
+    }
+
+    final NDManager manager = NDManager.newBaseManager();
+    final Net net = new Net();
+    private final List<TrainListener> listeners = new ArrayList<>();
+    private final List<String> notes = new ArrayList<>();
+    private BatchLosses losses = this::squares;
+    private Optional<Evaluator> evaluator = Optional.empty();
+    private long lastStep = Long.MAX_VALUE;
+
+    TinyRun() {
+        net.initialize(manager, 7);
+    }
+
+    /** Returns the mean over the images of what the net should have said 0 and 1 to. */
+    Losses squares(Batch batch, NDManager scratch) {
+        NDArray said = net.forward(batch.on(scratch).pixels());
+        NDArray a = said.get(":, 0").square().mean();
+        NDArray b = said.get(":, 1").sub(1).square().mean();
+        return new Losses(ImmutableMap.of("loss_a", a, "loss_b", b));
+    }
+
+    TinyRun losses(BatchLosses other) {
+        losses = other;
+        return this;
+    }
+
+    TinyRun evaluator(Evaluator other) {
+        evaluator = Optional.of(other);
+        return this;
+    }
+
+    TinyRun listener(TrainListener other) {
+        listeners.add(other);
+        return this;
+    }
+
+    /** Asks to stop after some step. */
+    TinyRun stopAfter(long steps) {
+        lastStep = steps;
+        return this;
+    }
+
+    /** Returns what was noted, warnings about damaged checkpoints included. */
+    List<String> notes() {
+        return notes;
+    }
+
+    static RunConfig config(Path folder, String... overrides) {
+        try {
+            Path file =
+                    Files.writeString(
+                            folder.resolve("tiny.yaml"),
+                            """
+                            model:
+                              backbone: {type: resnet, depth: 18}
+                              neck: {type: fpn}
+                              head: {type: retinanet}
+                            data:
+                              train: {type: coco}
+                              batch_size: 2
+                              train_transforms: [{type: random_flip}, {type: normalize}]
+                            optimizer: {type: sgd, learning_rate: 0.05}
+                            schedule: {type: step, milestones: [3], warmup: {iterations: 6}}
+                            epochs: 5
+                            """);
+            return ConfigBinder.bind(
+                    ConfigFile.load(file, Arrays.asList(overrides)), RunConfig.class);
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s", folder);
+        }
+    }
+
+    Outcome start(RunConfig config, Photos photos, Path folder) {
+        return run(config, photos, RunFolder.create(folder), false);
+    }
+
+    Outcome resume(RunConfig config, Photos photos, Path folder) {
+        return run(config, photos, new RunFolder(folder), true);
+    }
+
+    private Outcome run(RunConfig config, Photos photos, RunFolder folder, boolean resume) {
+        try (manager;
+                Optimizer optimizer = config.optimizer().build(net);
+                DataLoader loader =
+                        DataLoader.training(
+                                photos,
+                                config.data().trainTransforms(),
+                                config.data().batchSize(),
+                                1,
+                                config.seed())) {
+            RunCheckpoints checkpoints =
+                    new RunCheckpoints(folder, net, optimizer, Map.of("run.data", "tiny"));
+            RunState state = resume ? checkpoints.resume(notes::add) : RunState.START;
+            AtomicReference<Trainer> trainer = new AtomicReference<>();
+            listeners.add(
+                    new TrainListener() {
+                        @Override
+                        public void stepped(StepReport step) {
+                            if (step.iteration() == lastStep) {
+                                trainer.get().stop();
+                            }
+                        }
+                    });
+            trainer.set(
+                    new Trainer(
+                            new Trainer.Parts(net, losses, optimizer, loader, evaluator),
+                            config,
+                            folder,
+                            checkpoints,
+                            state,
+                            new Listeners(listeners)));
+            return StopSignal.during(trainer.get()::run, trainer.get()::stop);
+        }
+    }
+}

@@ -1,0 +1,263 @@
+package dev.saccade.train;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.common.collect.ImmutableMap;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.Losses;
+import dev.saccade.models.checkpoint.SafeTensors;
+import dev.saccade.train.logs.EvaluationReport;
+import dev.saccade.train.logs.MemoryUse;
+import dev.saccade.train.logs.StepReport;
+import dev.saccade.train.logs.TrainListener;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+
+class TrainerTest {
+
+    @TempDir private Path folder;
+    private TinyRun.Photos photos;
+
+    @BeforeEach
+    void writePhotos() {
+        photos = TinyRun.Photos.in(folder.resolve("photos"));
+    }
+
+    private byte[] last(String run) throws IOException {
+        return Files.readAllBytes(new RunFolder(folder.resolve(run)).last());
+    }
+
+    @Test
+    void learns() {
+        List<StepReport> steps = new ArrayList<>();
+        TrainListener listener =
+                new TrainListener() {
+                    @Override
+                    public void stepped(StepReport step) {
+                        steps.add(step);
+                    }
+                };
+        Outcome outcome =
+                new TinyRun()
+                        .listener(listener)
+                        .start(TinyRun.config(folder), photos, folder.resolve("run"));
+        assertEquals(Outcome.FINISHED, outcome);
+        assertEquals(20, steps.size());
+        assertTrue(steps.get(19).loss() < 0.5 * steps.get(0).loss(), steps.toString());
+        assertEquals(0.05 * 0.001, steps.get(0).learningRate(), 1e-12);
+        assertEquals(0.05, steps.get(11).learningRate(), 1e-12);
+        assertEquals(0.005, steps.get(12).learningRate(), 1e-12);
+        assertEquals(2, steps.get(11).epoch());
+        assertEquals(0, steps.get(19).remaining().toMillis());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"sgd", "adamw"})
+    void isTheSameByteForByteWhetherInterruptedOrNot(String optimizer) throws IOException {
+        var config = TinyRun.config(folder, "optimizer={type: " + optimizer + "}");
+        new TinyRun().start(config, photos, folder.resolve("whole"));
+        Outcome first = new TinyRun().stopAfter(10).start(config, photos, folder.resolve("parts"));
+        assertEquals(Outcome.INTERRUPTED, first);
+        assertEquals(
+                "10",
+                SafeTensors.read(folder.resolve("parts/checkpoints/last.safetensors"))
+                        .metadata()
+                        .get("run.iteration"));
+        Outcome second = new TinyRun().resume(config, photos, folder.resolve("parts"));
+        assertEquals(Outcome.FINISHED, second);
+        assertArrayEquals(last("whole"), last("parts"));
+    }
+
+    @Test
+    void fallsBackToTheStateBeforeADamagedOne() throws IOException {
+        var config = TinyRun.config(folder, "checkpoint.every.iterations=3");
+        new TinyRun().start(config, photos, folder.resolve("whole"));
+        new TinyRun().stopAfter(8).start(config, photos, folder.resolve("parts"));
+        RunFolder parts = new RunFolder(folder.resolve("parts"));
+        byte[] whole = Files.readAllBytes(parts.last());
+        Files.write(parts.last(), java.util.Arrays.copyOf(whole, whole.length - 7));
+
+        TinyRun resumed = new TinyRun();
+        assertEquals(Outcome.FINISHED, resumed.resume(config, photos, parts.path()));
+        assertTrue(resumed.notes().get(0).contains("truncated"), resumed.notes().toString());
+        assertArrayEquals(last("whole"), last("parts"));
+    }
+
+    @Test
+    @EnabledOnOs(value = OS.LINUX, disabledReason = "only Linux has /dev/full")
+    void aFullDiskEndsTheRunAndLeavesTheLastState() throws IOException {
+        var config = TinyRun.config(folder);
+        new TinyRun().stopAfter(5).start(config, photos, folder.resolve("run"));
+        byte[] before = last("run");
+        RunFolder run = new RunFolder(folder.resolve("run"));
+        Files.createSymbolicLink(
+                run.checkpoints().resolve(".last.safetensors.tmp"), Path.of("/dev/full"));
+        SaccadeException e =
+                assertThrows(
+                        SaccadeException.class,
+                        () -> new TinyRun().resume(config, photos, run.path()));
+        assertEquals(SaccadeException.Kind.IO, e.kind());
+        assertTrue(e.getMessage().contains("No space left"), e.getMessage());
+        assertArrayEquals(before, last("run"));
+    }
+
+    @Test
+    void aLossThatIsNotFiniteNamesImagesAndTerm() throws IOException {
+        var config = TinyRun.config(folder, "checkpoint.every.iterations=1");
+        TinyRun run = new TinyRun();
+        int[] calls = {0};
+        run.losses(
+                (batch, scratch) ->
+                        ++calls[0] < 7
+                                ? run.squares(batch, scratch)
+                                : new Losses(
+                                        ImmutableMap.of(
+                                                "loss_a", run.squares(batch, scratch).total(),
+                                                "loss_b",
+                                                        run.squares(batch, scratch)
+                                                                .total()
+                                                                .mul(Float.NaN))));
+        SaccadeException e =
+                assertThrows(
+                        SaccadeException.class,
+                        () -> run.start(config, photos, folder.resolve("run")));
+        assertEquals(SaccadeException.Kind.USER, e.kind());
+        for (String part :
+                List.of(
+                        "step 7",
+                        "loss_b = NaN",
+                        ".png (id 10",
+                        "learning rate: 5.000e-02",
+                        "stem.weight")) {
+            assertTrue(e.getMessage().contains(part), part + " in " + e.getMessage());
+        }
+        assertEquals(
+                "6",
+                SafeTensors.read(folder.resolve("run/checkpoints/last.safetensors"))
+                        .metadata()
+                        .get("run.iteration"));
+    }
+
+    @Test
+    void aGradientThatIsNotFiniteEndsTheRunToo() {
+        TinyRun run = new TinyRun();
+        run.losses(
+                (batch, scratch) ->
+                        new Losses(
+                                Map.of(
+                                        "root",
+                                        run.net
+                                                .forward(batch.on(scratch).pixels())
+                                                .mul(0)
+                                                .sum()
+                                                .sqrt())));
+        SaccadeException e =
+                assertThrows(
+                        SaccadeException.class,
+                        () -> run.start(TinyRun.config(folder), photos, folder.resolve("run")));
+        assertTrue(e.getMessage().contains("the gradient is not finite"), e.getMessage());
+    }
+
+    @Test
+    void keepsTheBestAndStopsWhenItsPatienceIsOver() throws IOException {
+        Iterator<Double> scores = List.of(0.3, 0.5, 0.4, 0.5, 0.9).iterator();
+        List<EvaluationReport> reports = new ArrayList<>();
+        TinyRun run = new TinyRun();
+        Outcome outcome =
+                run.evaluator(
+                                progress -> {
+                                    assertFalse(run.net.isTraining());
+                                    progress.run();
+                                    return new Evaluator.Result(
+                                            Map.of("AP", scores.next()), Map.of());
+                                })
+                        .listener(
+                                new TrainListener() {
+                                    @Override
+                                    public void evaluated(EvaluationReport evaluation) {
+                                        reports.add(evaluation);
+                                    }
+                                })
+                        .start(
+                                TinyRun.config(
+                                        folder,
+                                        "evaluation.patience=2",
+                                        "checkpoint.keep_every.epochs=2"),
+                                photos,
+                                folder.resolve("run"));
+        assertEquals(Outcome.STOPPED_EARLY, outcome);
+        assertEquals(
+                List.of(true, true, false, false),
+                reports.stream().map(EvaluationReport::best).toList());
+        RunFolder files = new RunFolder(folder.resolve("run"));
+        assertEquals("8", SafeTensors.read(files.best()).metadata().get("run.iteration"));
+        assertEquals("8", SafeTensors.read(files.epoch(2)).metadata().get("run.iteration"));
+        assertTrue(Files.exists(files.epoch(4)));
+        assertFalse(Files.exists(files.epoch(3)));
+    }
+
+    @Test
+    void doesAnEvaluationThatWasInterruptedAfterResuming() {
+        var config = TinyRun.config(folder, "epochs=1");
+        TinyRun first = new TinyRun();
+        first.stopAfter(4)
+                .evaluator(
+                        progress -> {
+                            throw new AssertionError("asked to stop");
+                        });
+        assertEquals(Outcome.INTERRUPTED, first.start(config, photos, folder.resolve("run")));
+        int[] evaluations = {0};
+        TinyRun second = new TinyRun();
+        second.evaluator(
+                progress -> {
+                    evaluations[0]++;
+                    return new Evaluator.Result(Map.of("AP", 0.5), Map.of());
+                });
+        assertEquals(Outcome.FINISHED, second.resume(config, photos, folder.resolve("run")));
+        assertEquals(1, evaluations[0]);
+    }
+
+    @Test
+    void memoryIsFlatOver500Steps() {
+        List<MemoryUse> uses = new ArrayList<>();
+        new TinyRun()
+                .listener(
+                        new TrainListener() {
+                            @Override
+                            public void averaged(StepReport mean, MemoryUse memory) {
+                                uses.add(memory);
+                            }
+                        })
+                .start(
+                        TinyRun.config(
+                                folder,
+                                "iterations=500",
+                                "log_interval=100",
+                                "checkpoint.every.iterations=500"),
+                        photos,
+                        folder.resolve("run"));
+        assertEquals(5, uses.size());
+        assertEquals(uses.get(0).arrays(), uses.get(4).arrays());
+        long growth = uses.get(4).residentBytes() - uses.get(1).residentBytes();
+        assertTrue(growth < 48 << 20, "grew by " + growth + " bytes: " + uses);
+    }
+}
