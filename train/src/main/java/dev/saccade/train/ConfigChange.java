@@ -1,0 +1,84 @@
+package dev.saccade.train;
+
+import dev.saccade.core.Problems;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.models.config.ConfigBinder;
+import dev.saccade.models.config.ConfigNode;
+import dev.saccade.train.config.RunConfig;
+
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * What may change in the config of a run that is resumed: how long it lasts (upwards), where the
+ * data lies, and how it is read, told, saved and evaluated; nothing that learning depends on.
+ */
+final class ConfigChange {
+
+    private static final List<String> FREE =
+            List.of(
+                    "epochs",
+                    "iterations",
+                    "log_interval",
+                    "data.root",
+                    "data.workers",
+                    "checkpoint.",
+                    "evaluation.every.",
+                    "evaluation.patience");
+
+    private ConfigChange() {}
+
+    /**
+     * Refuses changes that would make the run another one.
+     *
+     * @throws SaccadeException of kind user that lists all of them
+     */
+    static void require(RunConfig before, RunConfig now) {
+        Problems problems = new Problems();
+        Map<String, String> old = flat(before);
+        Map<String, String> changed = flat(now);
+        TreeSet<String> keys = new TreeSet<>(old.keySet());
+        keys.addAll(changed.keySet());
+        for (String key : keys) {
+            String from = old.getOrDefault(key, "nothing");
+            String to = changed.getOrDefault(key, "nothing");
+            if (!from.equals(to) && FREE.stream().noneMatch(key::startsWith)) {
+                problems.add("%s: was %s, is %s", key, from, to);
+            }
+        }
+        if (now.iterations().isPresent() != before.iterations().isPresent()) {
+            problems.add("iterations: given in one of the two only");
+        } else if (now.iterations().isPresent()
+                && now.iterations().orElseThrow() < before.iterations().orElseThrow()) {
+            problems.add(
+                    "iterations: was %s, is %s; it may only rise",
+                    before.iterations().orElseThrow(), now.iterations().orElseThrow());
+        } else if (now.epochs() < before.epochs()) {
+            problems.add("epochs: was %s, is %s; it may only rise", before.epochs(), now.epochs());
+        }
+        problems.throwIfAny("the run cannot be resumed with another config (start a new one)");
+    }
+
+    private static Map<String, String> flat(RunConfig config) {
+        Map<String, String> flat = new TreeMap<>();
+        flatten(ConfigBinder.unbind(config), "", flat);
+        return flat;
+    }
+
+    private static void flatten(ConfigNode node, String path, Map<String, String> flat) {
+        if (node instanceof ConfigNode.Mapping mapping) {
+            mapping.entries()
+                    .forEach(
+                            (key, value) ->
+                                    flatten(value, path.isEmpty() ? key : path + "." + key, flat));
+        } else if (node instanceof ConfigNode.Sequence sequence) {
+            for (int i = 0; i < sequence.items().size(); i++) {
+                flatten(sequence.items().get(i), path + "[" + i + "]", flat);
+            }
+        } else if (node instanceof ConfigNode.Scalar scalar) {
+            flat.put(path, scalar.value().toString());
+        }
+    }
+}

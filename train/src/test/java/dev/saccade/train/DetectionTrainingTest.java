@@ -1,0 +1,161 @@
+package dev.saccade.train;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.models.ObjectDetector;
+import dev.saccade.models.config.ConfigBinder;
+import dev.saccade.models.config.ConfigFile;
+import dev.saccade.train.config.RunConfig;
+import dev.saccade.train.logs.EvaluationReport;
+import dev.saccade.train.logs.TrainListener;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+class DetectionTrainingTest {
+
+    private static final String CONFIG =
+            """
+            model:
+              backbone: {type: resnet, depth: 18, stem_channels: 8, base_channels: 8}
+              neck: {type: fpn, out_channels: 16, start_level: 1, num_outs: 3}
+              head: {type: retinanet, feat_channels: 16, stacked_convs: 1}
+            data:
+              train: {type: coco, annotations: labels.json, images: .}
+              val: {type: coco, annotations: labels.json, images: .}
+              train_transforms: [{type: random_flip}, {type: normalize}, {type: pad}]
+              val_transforms: [{type: normalize}, {type: pad}]
+            optimizer: {type: adamw, learning_rate: 0.001}
+            schedule: {type: constant}
+            reference_batch: 4
+            log_interval: 2
+            epochs: 2
+            """;
+
+    @TempDir private Path folder;
+
+    @BeforeEach
+    void writeData() throws IOException {
+        TinyRun.Photos.in(folder);
+        StringBuilder images = new StringBuilder();
+        StringBuilder boxes = new StringBuilder();
+        for (int i = 0; i < 6; i++) {
+            String comma = i == 0 ? "" : ",";
+            images.append(comma)
+                    .append("{\"id\":%d,\"file_name\":\"%d.png\",".formatted(i + 1, i))
+                    .append("\"width\":40,\"height\":32}");
+            boxes.append(comma)
+                    .append("{\"id\":%d,\"image_id\":%d,\"category_id\":7,".formatted(i + 1, i + 1))
+                    .append("\"bbox\":[%d,4,16,20],\"area\":320,\"iscrowd\":0}".formatted(2 * i));
+        }
+        Files.writeString(
+                folder.resolve("labels.json"),
+                "{\"images\":["
+                        + images
+                        + "],\"annotations\":["
+                        + boxes
+                        + "],\"categories\":[{\"id\":7,\"name\":\"cell\"}]}");
+    }
+
+    private RunConfig config(String... overrides) throws IOException {
+        List<String> all = new ArrayList<>(Arrays.asList(overrides));
+        all.add("data.root=" + folder);
+        Path file = Files.writeString(folder.resolve("run.yaml"), CONFIG);
+        return ConfigBinder.bind(ConfigFile.load(file, all), RunConfig.class);
+    }
+
+    private static byte[] last(Path run) throws IOException {
+        return Files.readAllBytes(new RunFolder(run).last());
+    }
+
+    @Test
+    void leavesLogsAndADetector() throws IOException {
+        Path run = folder.resolve("run");
+        List<EvaluationReport> evaluations = new ArrayList<>();
+        TrainListener listener =
+                new TrainListener() {
+                    @Override
+                    public void evaluated(EvaluationReport evaluation) {
+                        evaluations.add(evaluation);
+                    }
+                };
+        assertEquals(Outcome.FINISHED, DetectionTraining.start(config(), run, List.of(listener)));
+        assertEquals(2, evaluations.size());
+        assertTrue(evaluations.get(1).metrics().containsKey("AP50"));
+        RunFolder files = new RunFolder(run);
+        String log = Files.readString(files.log());
+        assertTrue(log.contains("scaled to 5.0E-4"), log);
+        assertTrue(log.contains("step 6/6"), log);
+        assertEquals(5, Files.readAllLines(files.metrics()).size());
+        assertEquals(config(), DetectionTraining.config(run));
+        try (ObjectDetector detector = ObjectDetector.load(files.best())) {
+            assertEquals(List.of("cell"), detector.classes());
+        }
+    }
+
+    @Test
+    void goesOnForMoreEpochsAsIfItHadBeenAskedToAtOnce() throws IOException {
+        Path whole = folder.resolve("whole");
+        Path parts = folder.resolve("parts");
+        DetectionTraining.start(config("epochs=3"), whole, List.of());
+        DetectionTraining.start(config(), parts, List.of());
+        DetectionTraining.resume(config("epochs=3", "data.workers=1"), parts, List.of());
+        assertArrayEquals(last(whole), last(parts));
+    }
+
+    @Test
+    void refusesToResumeAnotherRun() throws IOException {
+        Path run = folder.resolve("run");
+        DetectionTraining.start(config("epochs=1"), run, List.of());
+        SaccadeException changed =
+                assertThrows(
+                        SaccadeException.class,
+                        () ->
+                                DetectionTraining.resume(
+                                        config("seed=3", "optimizer.learning_rate=0.1"),
+                                        run,
+                                        List.of()));
+        assertTrue(changed.getMessage().contains("seed: was 0, is 3"), changed.getMessage());
+        assertTrue(
+                changed.getMessage().contains("optimizer.learning_rate: was 0.001, is 0.1"),
+                changed.getMessage());
+        Path labels = folder.resolve("labels.json");
+        Files.writeString(labels, Files.readString(labels).replace("[2,4,16,20]", "[2,4,16,24]"));
+        SaccadeException data =
+                assertThrows(
+                        SaccadeException.class,
+                        () -> DetectionTraining.resume(config(), run, List.of()));
+        assertTrue(data.getMessage().contains("run.data is not the same"), data.getMessage());
+    }
+
+    @Test
+    void refusesAFolderThatIsInUse() throws IOException {
+        SaccadeException e =
+                assertThrows(
+                        SaccadeException.class,
+                        () -> DetectionTraining.start(config(), folder, List.of()));
+        assertEquals(SaccadeException.Kind.USER, e.kind());
+        assertTrue(e.getMessage().contains("not empty"), e.getMessage());
+    }
+
+    @Test
+    void refusesToResumeWhatWasNeverStarted() throws IOException {
+        SaccadeException e =
+                assertThrows(
+                        SaccadeException.class,
+                        () -> DetectionTraining.resume(config(), folder.resolve("x"), List.of()));
+        assertTrue(e.getMessage().contains("no run"), e.getMessage());
+    }
+}
