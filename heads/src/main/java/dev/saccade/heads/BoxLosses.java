@@ -3,6 +3,7 @@ package dev.saccade.heads;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.Tensors;
 
 /**
  * Losses between predicted and true boxes or box changes; each method returns the weighted sum, a
@@ -123,7 +124,7 @@ public final class BoxLosses {
      * {@code [N, 4]}.
      */
     public static NDArray smoothL1(NDArray pred, NDArray target, NDArray weight, float beta) {
-        try (NDArray threshold = pred.getManager().create(beta)) {
+        try (NDArray threshold = Tensors.of(pred.getManager(), beta)) {
             return SMOOTH_L1.run(pred, target, weight, threshold);
         }
     }

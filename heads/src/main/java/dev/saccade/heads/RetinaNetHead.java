@@ -17,6 +17,7 @@ import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.Boxes;
@@ -243,8 +244,8 @@ public final class RetinaNetHead extends DetectionHead {
         NDList sums =
                 Scope.list(
                         () -> {
-                            NDArray cls = manager.create(0f);
-                            NDArray box = manager.create(0f);
+                            NDArray cls = Tensors.of(manager, 0);
+                            NDArray box = Tensors.of(manager, 0);
                             for (int l = 0; l < maps.size(); l++) {
                                 RetinaNetTargets.Level level = learned.levels().get(l);
                                 cls = cls.add(clsLoss(maps.get(l).cls(), level, manager));
@@ -259,16 +260,17 @@ public final class RetinaNetHead extends DetectionHead {
     private NDArray clsLoss(NDArray map, RetinaNetTargets.Level level, NDManager manager) {
         return focalLoss.sum(
                 perAnchor(map, numClasses),
-                manager.create(level.labels()),
-                manager.create(level.weights()));
+                Tensors.of(manager, level.labels(), new Shape(level.labels().length)),
+                Tensors.of(manager, level.weights(), new Shape(level.weights().length)));
     }
 
     private NDArray boxLoss(NDArray map, RetinaNetTargets.Level level, NDManager manager) {
         int positives = level.positives().length;
         Shape shape = new Shape(positives, 4);
         NDArray chosen =
-                perAnchor(map, 4).get(manager.create(level.positives(), new Shape(positives)));
-        return BoxLosses.l1(chosen, manager.create(level.deltas(), shape), manager.ones(shape));
+                perAnchor(map, 4).get(Tensors.of(manager, level.positives(), new Shape(positives)));
+        return BoxLosses.l1(
+                chosen, Tensors.of(manager, level.deltas(), shape), manager.ones(shape));
     }
 
     private static NDArray perAnchor(NDArray map, int columns) {

@@ -11,7 +11,7 @@ import ai.djl.ndarray.NDArray;
 public final class MemoryFormat {
 
     private static final Script CHANNELS_LAST =
-            Script.compile("(x: Tensor) -> Tensor", "return torch.contiguous(x, memory_format=2)");
+            Script.compile("(x: Tensor) -> Tensor", "return torch.clone(x, memory_format=2)");
 
     private static final Script COPY =
             Script.compile(
@@ -23,7 +23,7 @@ public final class MemoryFormat {
 
     private MemoryFormat() {}
 
-    /** Returns {@code x}, of four axes, with channels innermost in memory. */
+    /** Returns a copy of {@code x}, of four axes, with channels innermost in memory. */
     public static NDArray channelsLast(NDArray x) {
         return CHANNELS_LAST.run(x);
     }

@@ -1,0 +1,38 @@
+package dev.saccade.core.ops;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+
+/**
+ * Arrays of Java values that own their memory.
+ *
+ * <p>What {@code NDManager.create} makes on a CPU lies in a Java buffer, which is freed when the
+ * array is closed, even while a gradient or a view inside libtorch still reads it. So whatever goes
+ * into a loss, or may be closed before what was made of it, comes from here.
+ */
+public final class Tensors {
+
+    private Tensors() {}
+
+    /** Returns a copy of values, row-major. */
+    public static NDArray of(NDManager manager, float[] values, Shape shape) {
+        return owning(manager.create(values, shape));
+    }
+
+    /** Returns a copy of values, row-major. */
+    public static NDArray of(NDManager manager, int[] values, Shape shape) {
+        return owning(manager.create(values, shape));
+    }
+
+    /** Returns a scalar. */
+    public static NDArray of(NDManager manager, float value) {
+        return owning(manager.create(value));
+    }
+
+    private static NDArray owning(NDArray borrowing) {
+        try (borrowing) {
+            return borrowing.duplicate();
+        }
+    }
+}
