@@ -251,8 +251,8 @@ public final class RetinaNetHead extends DetectionHead {
                                 cls = cls.add(clsLoss(maps.get(l).cls(), level, manager));
                                 box = box.add(boxLoss(maps.get(l).reg(), level, manager));
                             }
-                            return new NDList(
-                                    cls.div(learned.positives()), box.div(learned.positives()));
+                            NDArray positives = Tensors.of(manager, learned.positives());
+                            return new NDList(cls.div(positives), box.div(positives));
                         });
         return new Losses(ImmutableMap.of("loss_cls", sums.get(0), "loss_bbox", sums.get(1)));
     }

@@ -7,6 +7,7 @@ import ai.djl.nn.Parameter;
 
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.datasets.Batch;
 import dev.saccade.train.optimizers.Gradients;
@@ -106,7 +107,9 @@ final class StepTaker {
                                 losses.terms()
                                         .forEach((name, term) -> values.put(name, value(term)));
                                 NDArray all = losses.total();
-                                return accumulation == 1 ? all : all.mul(images);
+                                return accumulation == 1
+                                        ? all
+                                        : all.mul(Tensors.of(scratch, images));
                             });
             if (!values.values().stream().allMatch(Double::isFinite)) {
                 throw divergence.ofLosses(values, batch);

@@ -8,8 +8,9 @@ import ai.djl.ndarray.types.Shape;
  * Arrays of Java values that own their memory.
  *
  * <p>What {@code NDManager.create} makes on a CPU lies in a Java buffer, which is freed when the
- * array is closed, even while a gradient or a view inside libtorch still reads it. So whatever goes
- * into a loss, or may be closed before what was made of it, comes from here.
+ * array is closed, even while a gradient or a view inside libtorch still reads it; its {@code
+ * mul(Number)} and {@code div(Number)} make such arrays too. So whatever goes into a loss, or may
+ * be closed before what was made of it, comes from here.
  */
 public final class Tensors {
 
