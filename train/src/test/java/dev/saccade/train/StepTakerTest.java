@@ -1,0 +1,93 @@
+package dev.saccade.train;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
+import dev.saccade.datasets.Batch;
+import dev.saccade.datasets.Sample;
+import dev.saccade.datasets.SampleReader;
+import dev.saccade.datasets.transforms.Normalize;
+import dev.saccade.train.optimizers.Optimizer;
+import dev.saccade.train.optimizers.Sgd;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+
+class StepTakerTest {
+
+    @TempDir private Path folder;
+    private TinyRun.Photos photos;
+
+    @BeforeEach
+    void writePhotos() {
+        photos = TinyRun.Photos.in(folder);
+    }
+
+    private Batch batch(int from, int to) {
+        SampleReader reader = new SampleReader(List.of(new Normalize()));
+        List<Sample> samples =
+                IntStream.range(from, to)
+                        .mapToObj(i -> reader.trainingSample(photos, i, 0, 0))
+                        .toList();
+        Batch batch = Batch.of(samples);
+        samples.forEach(Sample::close);
+        return batch;
+    }
+
+    /** Returns the weights after a step over batches of the given sizes, and what it was like. */
+    private float[] weightsAfter(int accumulation, int... sizes) {
+        List<Batch> batches = new ArrayList<>();
+        int first = 0;
+        for (int size : sizes) {
+            batches.add(batch(first, first + size));
+            first += size;
+        }
+        TinyRun run = new TinyRun();
+        // Statistics over a batch would differ between small and large ones.
+        run.net.train(false);
+        try (run.manager;
+                Optimizer optimizer = new Sgd.Config().build(run.net)) {
+            StepTaker steps =
+                    new StepTaker(run::squares, optimizer, accumulation, Optional.of(0.5));
+            Iterator<Batch> iterator = batches.iterator();
+            StepTaker.Taken taken = steps.step(iterator, 1, 0.1);
+            assertEquals(first, taken.images());
+            assertFalse(iterator.hasNext());
+            return run.net.namedParameters().get("stem.weight").getArray().toFloatArray();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"4, 2, 2, 2", "3, 2, 2, 2", "3, 2, 2, 1", "2, 4, 1, 0"})
+    void aStepOverSmallBatchesEqualsOneOverALargeBatch(
+            int accumulation, int first, int second, int third) {
+        int[] sizes = IntStream.of(first, second, third).filter(size -> size > 0).toArray();
+        assertArrayEquals(
+                weightsAfter(1, IntStream.of(sizes).sum()),
+                weightsAfter(accumulation, sizes),
+                1e-6f);
+    }
+
+    @Test
+    void aStepTakesNoMoreBatchesThanItNeeds() {
+        TinyRun run = new TinyRun();
+        try (run.manager;
+                Optimizer optimizer = new Sgd.Config().build(run.net)) {
+            StepTaker steps = new StepTaker(run::squares, optimizer, 2, Optional.empty());
+            Iterator<Batch> iterator = List.of(batch(0, 2), batch(2, 4), batch(4, 6)).iterator();
+            assertEquals(4, steps.step(iterator, 1, 0.1).images());
+            assertEquals(2, steps.step(iterator, 2, 0.1).images());
+        }
+    }
+}
