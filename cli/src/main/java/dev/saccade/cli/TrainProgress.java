@@ -42,7 +42,7 @@ final class TrainProgress implements TrainListener {
     @Override
     public void evaluated(EvaluationReport evaluation) {
         pause();
-        StringBuilder line = new StringBuilder("epoch ").append(evaluation.epoch() + 1).append(':');
+        StringBuilder line = new StringBuilder("epoch ").append(evaluation.epoch()).append(':');
         for (String name : new String[] {"AP", "AP50", "AP75"}) {
             Double value = evaluation.metrics().get(name);
             if (value != null) {

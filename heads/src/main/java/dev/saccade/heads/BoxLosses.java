@@ -23,10 +23,11 @@ public final class BoxLosses {
             Script.compile(
                     "(pred: Tensor, target: Tensor, weight: Tensor, beta: Tensor) -> Tensor",
                     """
+                    b = float(beta)
                     d = torch.abs(torch.sub(pred, target))
-                    inner = torch.div(torch.mul(torch.mul(d, d), 0.5), beta)
-                    outer = torch.sub(d, torch.mul(beta, 0.5))
-                    return torch.sum(torch.mul(torch.where(torch.lt(d, beta), inner, outer), weight))
+                    inner = torch.mul(torch.mul(d, d), 0.5 / b)
+                    outer = torch.sub(d, 0.5 * b)
+                    return torch.sum(torch.mul(torch.where(torch.lt(d, b), inner, outer), weight))
                     """);
 
     /** Corners, intersection and areas of box pairs; what every IoU loss starts with. */

@@ -30,6 +30,16 @@ class MemoryFormatTest {
     }
 
     @Test
+    void sharesNoMemoryEvenWhereTheFormatIsTheSame() {
+        try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
+            NDArray x = manager.ones(new Shape(4, 3, 1, 1));
+            NDArray y = MemoryFormat.channelsLast(x);
+            x.addi(1);
+            assertArrayEquals(manager.ones(new Shape(12)).toFloatArray(), y.toFloatArray());
+        }
+    }
+
+    @Test
     void copiesIntoTheMemoryOfTheTarget() {
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             NDArray source = manager.arange(120f).reshape(SHAPE);
