@@ -28,7 +28,7 @@ final class ConfigArguments {
             names = "--set",
             paramLabel = "KEY=VALUE",
             description = "Sets a value of the config, such as model.backbone.depth=50.")
-    private List<String> overrides = List.of();
+    private List<String> overrides = new ArrayList<>();
 
     Path file() {
         return file;
@@ -49,5 +49,15 @@ final class ConfigArguments {
     /** Returns the config as records. */
     RunConfig bind() {
         return ConfigBinder.bind(read(), RunConfig.class);
+    }
+
+    /** Sets a value of the config, {@code key=value}, as {@code --set} does. */
+    void override(String assignment) {
+        overrides.add(assignment);
+    }
+
+    /** Returns a path as YAML. */
+    static String quoted(Path path) {
+        return "'" + path.toString().replace("'", "''") + "'";
     }
 }

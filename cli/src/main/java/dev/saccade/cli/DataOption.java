@@ -20,6 +20,6 @@ final class DataOption {
 
     /** Returns the override of a config that sets the folder of the data set. */
     static String override(Path root) {
-        return "data.root='" + root.toString().replace("'", "''") + "'";
+        return "data.root=" + ConfigArguments.quoted(root);
     }
 }

@@ -79,7 +79,7 @@ final class PredictCommand implements Callable<Integer> {
             for (Path photo : photos) {
                 try {
                     Instances all = detector.detect(photo);
-                    Instances sure = aboveScore(all);
+                    Instances sure = aboveScore(all, minScore);
                     pictures.write(photo, sure);
                     found.put(photo.toString(), describe(sure, detector.classes()));
                 } catch (SaccadeException e) {
@@ -118,7 +118,7 @@ final class PredictCommand implements Callable<Integer> {
         return ENDINGS.stream().anyMatch(name::endsWith);
     }
 
-    private Instances aboveScore(Instances all) {
+    static Instances aboveScore(Instances all, double minScore) {
         return all.select(
                 IntStream.range(0, all.size()).filter(i -> all.score(i) >= minScore).toArray());
     }

@@ -22,6 +22,8 @@ import java.io.PrintWriter;
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
         subcommands = {
+            DemoCommand.class,
+            TrainCommand.class,
             EvalCommand.class,
             PredictCommand.class,
             CheckCommand.class,

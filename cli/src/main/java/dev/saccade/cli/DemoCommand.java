@@ -1,0 +1,117 @@
+package dev.saccade.cli;
+
+import dev.saccade.cli.demo.SceneDataset;
+import dev.saccade.cli.demo.SceneRenderer;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.DatasetReport;
+import dev.saccade.models.ObjectDetector;
+import dev.saccade.models.config.ConfigBinder;
+import dev.saccade.models.config.ConfigFile;
+import dev.saccade.train.Outcome;
+import dev.saccade.train.RunFolder;
+import dev.saccade.train.config.RunConfig;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+
+/** Does the whole job once, on scenes that it renders itself. */
+@Command(
+        name = "demo",
+        description = {
+            "Render labelled scenes, check them, train a detector on them, measure it, use it, and"
+                    + " write a report."
+        },
+        mixinStandardHelpOptions = true,
+        footer = {"", "Example:  saccade demo --out runs/demo"})
+final class DemoCommand implements Callable<Integer> {
+
+    private static final Path CONFIG = Path.of("configs", "retinanet", "resnet18_fpn_demo.yaml");
+    private static final Size SCENE = new Size(192, 256);
+    private static final int PREDICTED = 8;
+
+    @Spec private CommandSpec spec;
+
+    @Option(
+            names = "--out",
+            paramLabel = "DIR",
+            defaultValue = "runs/demo",
+            description = "The folder of the run; ${DEFAULT-VALUE} by default.")
+    private Path out;
+
+    @Option(
+            names = "--scenes",
+            paramLabel = "N",
+            defaultValue = "320",
+            description = "Scenes to train with; ${DEFAULT-VALUE} by default.")
+    private int scenes;
+
+    @Option(
+            names = "--set",
+            paramLabel = "KEY=VALUE",
+            description = "Sets a value of the config, such as epochs=2.")
+    private List<String> overrides = List.of();
+
+    @Override
+    public Integer call() {
+        PrintWriter err = spec.commandLine().getErr();
+        Path data = out.resolveSibling(out.getFileName() + "-scenes");
+        render(data);
+        RunConfig run = config(data);
+        Map<String, DatasetReport> reports = CheckCommand.check(run.data(), true);
+        reports.forEach((role, report) -> CheckCommand.print(role, report, err));
+        if (TrainCommand.train(run, out, false, err) == Outcome.INTERRUPTED) {
+            throw SaccadeException.user("interrupted before the detector was trained");
+        }
+        Path report =
+                TrainCommand.report(
+                        out,
+                        "A RetinaNet that learned from nothing on %d rendered scenes"
+                                .formatted(scenes),
+                        reports,
+                        spec.commandLine().getOut());
+        predict(data.resolve("images"));
+        err.printf(
+                "report:      %s%npictures:    %s%nnow try:     ./saccade predict %s PHOTO%n",
+                report, out.resolve("predictions"), out);
+        return 0;
+    }
+
+    private void render(Path data) {
+        int heldBack = Math.max(8, scenes / 5);
+        try (Progress progress = new Progress("render", scenes + heldBack, " scenes")) {
+            SceneDataset.write(data, new SceneRenderer(0, SCENE), scenes, heldBack, progress::to);
+        }
+    }
+
+    private RunConfig config(Path data) {
+        Path file = Path.of(System.getProperty("saccade.home", ".")).resolve(CONFIG);
+        if (!Files.exists(file)) {
+            throw SaccadeException.user(
+                    "%s: is not there; start the demo by ./saccade of a checkout", file);
+        }
+        List<String> all = new ArrayList<>(List.of(DataOption.override(data)));
+        all.addAll(overrides);
+        return ConfigBinder.bind(ConfigFile.load(file, all), RunConfig.class);
+    }
+
+    private void predict(Path images) {
+        try (ObjectDetector detector = ObjectDetector.load(new RunFolder(out).best())) {
+            Pictures pictures = new Pictures(out.resolve("predictions"), detector.classes());
+            for (int i = 0; i < PREDICTED; i++) {
+                Path photo = images.resolve("scene_%04d.jpg".formatted(scenes + i));
+                pictures.write(photo, PredictCommand.aboveScore(detector.detect(photo), 0.3));
+            }
+        }
+    }
+}

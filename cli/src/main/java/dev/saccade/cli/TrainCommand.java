@@ -1,0 +1,120 @@
+package dev.saccade.cli;
+
+import com.google.common.collect.Maps;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.DatasetReport;
+import dev.saccade.datasets.DatasetStatistics;
+import dev.saccade.eval.CocoTable;
+import dev.saccade.eval.Evaluation;
+import dev.saccade.models.ObjectDetector;
+import dev.saccade.train.DetectionTraining;
+import dev.saccade.train.Outcome;
+import dev.saccade.train.RunFolder;
+import dev.saccade.train.config.RunConfig;
+import dev.saccade.train.logs.TrainListener;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+
+/** Trains a detector, measures its best state and reports. */
+@Command(
+        name = "train",
+        description = "Train a detector on labelled photographs.",
+        mixinStandardHelpOptions = true,
+        footer = {
+            "",
+            "Example:  saccade train configs/retinanet/resnet18_fpn_bccd.yaml --data data/bccd",
+            "          saccade train configs/retinanet/resnet18_fpn_bccd.yaml --resume"
+        })
+final class TrainCommand implements Callable<Integer> {
+
+    /** What a shell shows for a process that Ctrl-C has ended. */
+    private static final int INTERRUPTED = 130;
+
+    @Spec private CommandSpec spec;
+    @Mixin private ConfigArguments config;
+
+    @Option(
+            names = "--out",
+            paramLabel = "DIR",
+            description = "The folder of the run; runs/NAME-OF-CONFIG by default.")
+    private Optional<Path> out = Optional.empty();
+
+    @Option(names = "--resume", description = "Go on with the run in that folder.")
+    private boolean resume;
+
+    @Option(
+            names = "--init-from",
+            paramLabel = "FILE",
+            description = "Start from the weights of a checkpoint, such as torchvision's.")
+    private Optional<Path> initFrom = Optional.empty();
+
+    @Override
+    public Integer call() {
+        initFrom.ifPresent(file -> config.override("init_from=" + ConfigArguments.quoted(file)));
+        RunConfig run = config.bind();
+        Path folder = out.orElse(Path.of("runs", config.name()));
+        PrintWriter err = spec.commandLine().getErr();
+        Map<String, DatasetReport> reports = CheckCommand.check(run.data(), false);
+        if (CheckCommand.hasErrors(reports)) {
+            reports.forEach((role, report) -> CheckCommand.print(role, report, err));
+            throw SaccadeException.user(
+                    "%s: the data set has errors; nothing was trained", run.data().root());
+        }
+        if (train(run, folder, resume, err) == Outcome.INTERRUPTED) {
+            err.printf("interrupted; go on with --resume%n");
+            return INTERRUPTED;
+        }
+        if (run.data().val().isPresent()) {
+            Path report = report(folder, "", reports, spec.commandLine().getOut());
+            err.printf("report: %s%n", report);
+        }
+        return 0;
+    }
+
+    /** Trains in a folder, with progress on stderr. */
+    static Outcome train(RunConfig run, Path folder, boolean resume, PrintWriter err) {
+        List<TrainListener> progress = List.of(new TrainProgress(err));
+        return resume
+                ? DetectionTraining.resume(run, folder, progress)
+                : DetectionTraining.start(run, folder, progress);
+    }
+
+    /**
+     * Measures the best state of a run, prints the tables and writes the report.
+     *
+     * @param subtitle one sentence about the run
+     * @param reports what is known about its data sets
+     * @return the file of the report
+     */
+    static Path report(
+            Path folder, String subtitle, Map<String, DatasetReport> reports, PrintWriter out) {
+        RunFolder run = new RunFolder(folder);
+        RunConfig config = DetectionTraining.config(folder);
+        Dataset dataset = config.data().val().orElseThrow().open(config.data().root());
+        try (ObjectDetector detector = ObjectDetector.load(run.best())) {
+            Evaluation evaluation =
+                    EvalCommand.evaluate(detector, dataset, config.data().workers());
+            out.println(CocoTable.summary(evaluation.metrics()));
+            out.println(CocoTable.perClass(evaluation.metrics()));
+            out.flush();
+            return RunReport.write(folder, subtitle, dataset, evaluation, statistics(reports));
+        }
+    }
+
+    private static Map<String, DatasetStatistics> statistics(Map<String, DatasetReport> reports) {
+        return Maps.transformValues(reports, DatasetReport::statistics);
+    }
+}
