@@ -13,7 +13,6 @@ import dev.saccade.eval.Evaluation;
 import dev.saccade.models.Detector;
 import dev.saccade.models.DetectorSpec;
 import dev.saccade.models.checkpoint.Checkpoints;
-import dev.saccade.models.checkpoint.LoadReport;
 import dev.saccade.models.checkpoint.Weights;
 import dev.saccade.models.config.ConfigBinder;
 import dev.saccade.models.config.ConfigFile;
@@ -83,11 +82,13 @@ public final class DetectionTraining {
      */
     public static Outcome start(RunConfig config, Path folder, List<TrainListener> listeners) {
         DetectionTraining training = new DetectionTraining(config, new RunFolder(folder));
-        Optional<LoadReport> loaded =
+        List<String> notes =
                 config.initFrom()
-                        .map(file -> Weights.initialize(Checkpoints.open(file), training.detector));
+                        .map(file -> Weights.initialize(Checkpoints.open(file), training.detector))
+                        .map(report -> report.toString().lines().toList())
+                        .orElse(List.of());
         RunFolder.create(folder);
-        return training.run(listeners, loaded, false);
+        return training.run(listeners, notes, false);
     }
 
     /**
@@ -100,9 +101,17 @@ public final class DetectionTraining {
      *     changed in a way that would make it another run
      */
     public static Outcome resume(RunConfig config, Path folder, List<TrainListener> listeners) {
-        ConfigChange.require(config(folder), config);
+        RunConfig before = config(folder);
+        ConfigChange.require(before, config);
+        boolean longer =
+                config.epochs() > before.epochs()
+                        || !config.iterations().equals(before.iterations());
+        List<String> notes =
+                longer
+                        ? List.of("the run is longer now; its schedule runs to the new end")
+                        : List.of();
         DetectionTraining training = new DetectionTraining(config, new RunFolder(folder));
-        return training.run(listeners, Optional.empty(), true);
+        return training.run(listeners, notes, true);
     }
 
     /**
@@ -118,8 +127,7 @@ public final class DetectionTraining {
         return ConfigBinder.bind(ConfigFile.load(file, List.of()), RunConfig.class);
     }
 
-    private Outcome run(
-            List<TrainListener> listeners, Optional<LoadReport> loaded, boolean resume) {
+    private Outcome run(List<TrainListener> listeners, List<String> notes, boolean resume) {
         DataConfig data = config.data();
         try (manager;
                 Optimizer optimizer = config.optimizer().build(detector);
@@ -132,8 +140,8 @@ public final class DetectionTraining {
                                 config.seed())) {
             RunCheckpoints checkpoints =
                     new RunCheckpoints(folder, detector, optimizer, identity());
-            List<String> warnings = new ArrayList<>();
-            RunState state = resume ? checkpoints.resume(warnings::add) : RunState.START;
+            List<String> toSay = new ArrayList<>(notes);
+            RunState state = resume ? checkpoints.resume(toSay::add) : RunState.START;
             Trainer.Parts parts =
                     new Trainer.Parts(
                             detector,
@@ -143,8 +151,7 @@ public final class DetectionTraining {
                             val.map(this::evaluator));
             writeConfig();
             try (TrainListener all = listeners(listeners, state.iteration())) {
-                warnings.forEach(all::noted);
-                loaded.ifPresent(report -> report.toString().lines().forEach(all::noted));
+                toSay.forEach(all::noted);
                 introduce(all, state);
                 Trainer trainer = new Trainer(parts, config, folder, checkpoints, state, all);
                 return StopSignal.during(trainer::run, trainer::stop);

@@ -5,12 +5,16 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import ai.djl.ndarray.NDManager;
+
 import dev.saccade.core.SaccadeException;
 import dev.saccade.models.ObjectDetector;
 import dev.saccade.models.config.ConfigBinder;
 import dev.saccade.models.config.ConfigFile;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.logs.EvaluationReport;
+import dev.saccade.train.logs.MemoryUse;
+import dev.saccade.train.logs.StepReport;
 import dev.saccade.train.logs.TrainListener;
 
 import org.junit.jupiter.api.BeforeEach;
@@ -103,6 +107,43 @@ class DetectionTrainingTest {
         try (ObjectDetector detector = ObjectDetector.load(files.best())) {
             assertEquals(List.of("cell"), detector.classes());
         }
+    }
+
+    @Test
+    void memoryIsFlatOver500StepsAnd500Predictions() throws IOException {
+        Path run = folder.resolve("run");
+        List<MemoryUse> training = new ArrayList<>();
+        TrainListener listener =
+                new TrainListener() {
+                    @Override
+                    public void averaged(StepReport mean, MemoryUse memory) {
+                        training.add(memory);
+                    }
+                };
+        DetectionTraining.start(
+                config("iterations=500", "log_interval=100", "data.val=null"),
+                run,
+                List.of(listener));
+        assertFlat(training);
+
+        List<MemoryUse> predicting = new ArrayList<>();
+        try (NDManager any = NDManager.newBaseManager();
+                ObjectDetector detector = ObjectDetector.load(new RunFolder(run).last())) {
+            for (int i = 1; i <= 500; i++) {
+                detector.detect(folder.resolve(i % 8 + ".png"));
+                if (i % 100 == 0) {
+                    predicting.add(MemoryUse.now(any));
+                }
+            }
+        }
+        assertFlat(predicting);
+    }
+
+    private static void assertFlat(List<MemoryUse> uses) {
+        MemoryUse early = uses.get(1);
+        MemoryUse late = uses.get(uses.size() - 1);
+        assertEquals(early.arrays(), late.arrays(), uses.toString());
+        assertTrue(late.residentBytes() - early.residentBytes() < 32 << 20, uses.toString());
     }
 
     @Test

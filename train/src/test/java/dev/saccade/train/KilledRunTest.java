@@ -47,6 +47,7 @@ class KilledRunTest {
                         "-cp",
                         System.getProperty("java.class.path"),
                         "-Dai.djl.offline=true",
+                        "-Dai.djl.pytorch.num_threads=1",
                         KilledRunTest.class.getName(),
                         folder.toString(),
                         verb)

@@ -12,7 +12,6 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.models.checkpoint.SafeTensors;
 import dev.saccade.train.logs.EvaluationReport;
-import dev.saccade.train.logs.MemoryUse;
 import dev.saccade.train.logs.StepReport;
 import dev.saccade.train.logs.TrainListener;
 
@@ -234,30 +233,5 @@ class TrainerTest {
                 });
         assertEquals(Outcome.FINISHED, second.resume(config, photos, folder.resolve("run")));
         assertEquals(1, evaluations[0]);
-    }
-
-    @Test
-    void memoryIsFlatOver500Steps() {
-        List<MemoryUse> uses = new ArrayList<>();
-        new TinyRun()
-                .listener(
-                        new TrainListener() {
-                            @Override
-                            public void averaged(StepReport mean, MemoryUse memory) {
-                                uses.add(memory);
-                            }
-                        })
-                .start(
-                        TinyRun.config(
-                                folder,
-                                "iterations=500",
-                                "log_interval=100",
-                                "checkpoint.every.iterations=500"),
-                        photos,
-                        folder.resolve("run"));
-        assertEquals(5, uses.size());
-        assertEquals(uses.get(0).arrays(), uses.get(4).arrays());
-        long growth = uses.get(4).residentBytes() - uses.get(1).residentBytes();
-        assertTrue(growth < 48 << 20, "grew by " + growth + " bytes: " + uses);
     }
 }
