@@ -21,6 +21,7 @@ final class ConfigChange {
             List.of(
                     "epochs",
                     "iterations",
+                    "init_from",
                     "log_interval",
                     "data.root",
                     "data.workers",
