@@ -1,0 +1,198 @@
+package dev.saccade.cli;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+
+import dev.saccade.cli.demo.SceneDataset;
+import dev.saccade.cli.demo.SceneRenderer;
+import dev.saccade.core.structures.Size;
+
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** The commands as a user types them, careless ones included. */
+class SaccadeTest {
+
+    private static final Path CONFIGS = Path.of("..", "configs");
+    private static final Path RECIPE =
+            CONFIGS.resolve("retinanet").resolve("resnet18_fpn_demo.yaml");
+
+    @TempDir static Path shared;
+    @TempDir Path folder;
+
+    /** What a command printed and how it ended. */
+    private record Ended(int code, String out, String err) {}
+
+    @BeforeAll
+    static void render() {
+        SceneDataset.write(
+                shared.resolve("scenes"), new SceneRenderer(1, new Size(64, 96)), 8, 4, n -> {});
+    }
+
+    private static Ended saccade(Object... arguments) {
+        String[] args = Stream.of(arguments).map(Object::toString).toArray(String[]::new);
+        PrintStream out = System.out;
+        PrintStream err = System.err;
+        ByteArrayOutputStream outBytes = new ByteArrayOutputStream();
+        ByteArrayOutputStream errBytes = new ByteArrayOutputStream();
+        System.setOut(new PrintStream(outBytes, true, StandardCharsets.UTF_8));
+        System.setErr(new PrintStream(errBytes, true, StandardCharsets.UTF_8));
+        try {
+            int code = Saccade.run(args);
+            return new Ended(
+                    code,
+                    outBytes.toString(StandardCharsets.UTF_8),
+                    errBytes.toString(StandardCharsets.UTF_8));
+        } finally {
+            System.setOut(out);
+            System.setErr(err);
+        }
+    }
+
+    /** Runs a command on the tiny scenes with a narrow model that learns two epochs. */
+    private static Ended onScenes(String command, Path out, Object... more) {
+        List<Object> args =
+                new ArrayList<>(List.of(command, RECIPE, "--data", shared.resolve("scenes")));
+        args.addAll(List.of("--set", "model.backbone.base_channels=4"));
+        args.addAll(List.of("--set", "model.backbone.stem_channels=4"));
+        args.addAll(List.of("--set", "model.neck.out_channels=8"));
+        args.addAll(List.of("--set", "model.head.feat_channels=8"));
+        args.addAll(List.of("--set", "log_interval=1", "--out", out));
+        args.addAll(List.of(more));
+        return saccade(args.toArray());
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "demo", "train", "eval", "predict", "check", "browse", "info", "convert", "config",
+                "env"
+            })
+    void everyCommandExplainsItselfWithAnExample(String command) {
+        Ended help = saccade(command, "--help");
+        assertEquals(0, help.code());
+        assertTrue(
+                help.out().contains("Example:  saccade " + command)
+                        || (command.equals("env") && help.out().contains("saccade env")),
+                help.out());
+    }
+
+    static Stream<List<Object>> mistakes() {
+        return Stream.of(
+                List.of(),
+                List.of("tarin"),
+                List.of("train"),
+                List.of("train", "no_such.yaml"),
+                List.of("config", RECIPE, "--set", "model.backbone.dept=50"),
+                List.of("config", RECIPE, "--set", "epochs=many"),
+                List.of("check", RECIPE, "--data", "no_such_folder"),
+                List.of("train", RECIPE, "--data", "no_such_folder"),
+                List.of("eval", "no_such_run"),
+                List.of("predict", "no_such_run", "photo.jpg"),
+                List.of("convert", "no_such.pth", "to.safetensors"),
+                List.of("info", RECIPE, "--size", "800"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("mistakes")
+    void aMistakeEndsInAMessageAndTheCodeOfTheUser(List<Object> arguments) {
+        Ended ended = saccade(arguments.toArray());
+        assertEquals(2, ended.code(), ended.err());
+        assertFalse((ended.err() + ended.out()).isBlank());
+        assertFalse(ended.err().contains("\tat "), ended.err());
+    }
+
+    @Test
+    void namesTheKeyThatWasMeant() {
+        String err = saccade("config", RECIPE, "--set", "model.backbone.dept=50").err();
+        assertTrue(err.contains("did you mean depth?"), err);
+    }
+
+    @Test
+    void trainsResumesMeasuresAndPredicts() throws IOException {
+        Path run = folder.resolve("run");
+        Ended trained = onScenes("train", run, "--set", "epochs=2");
+        assertEquals(0, trained.code(), trained.err());
+        for (String file :
+                List.of(
+                        "config.yaml",
+                        "train.log",
+                        "metrics.jsonl",
+                        "report.html",
+                        "tensorboard")) {
+            assertTrue(Files.exists(run.resolve(file)), file);
+        }
+        assertEquals(2, onScenes("train", run, "--set", "epochs=2").code(), "not resumed");
+        Ended resumed = onScenes("train", run, "--set", "epochs=3", "--resume");
+        assertEquals(0, resumed.code(), resumed.err());
+
+        JsonNode metrics = new ObjectMapper().readTree(saccade("eval", run, "--json").out());
+        assertTrue(metrics.path("metrics").path("AP50").asDouble(-1) >= 0, metrics.toString());
+
+        Path photos = shared.resolve("scenes").resolve("images");
+        Path broken = Files.writeString(folder.resolve("broken.jpg"), "<html>");
+        Path found = folder.resolve("found");
+        Ended predicted =
+                saccade("predict", run, photos, broken, "--out", found, "--score", "0.01");
+        assertEquals(2, predicted.code());
+        assertTrue(predicted.err().contains("broken.jpg"), predicted.err());
+        assertTrue(Files.size(found.resolve("scene_0001.jpg")) > 0);
+        assertEquals(
+                12, new ObjectMapper().readTree(found.resolve("predictions.json").toFile()).size());
+    }
+
+    @Test
+    void showsWhatTrainingSees() throws IOException {
+        Path out = folder.resolve("browse");
+        assertEquals(0, onScenes("browse", out, "--count", "3").code());
+        try (Stream<Path> pictures = Files.list(out)) {
+            assertEquals(3, pictures.count());
+        }
+    }
+
+    @Test
+    void refusesToTrainOnFaultyData() throws IOException {
+        Path scenes = folder.resolve("scenes");
+        SceneDataset.write(scenes, new SceneRenderer(1, new Size(64, 64)), 4, 2, n -> {});
+        Files.delete(scenes.resolve("images").resolve("scene_0002.jpg"));
+        Path run = folder.resolve("run");
+        Ended ended = saccade("train", RECIPE, "--data", scenes, "--out", run);
+        assertEquals(2, ended.code());
+        assertTrue(ended.err().contains("scene_0002.jpg"), ended.err());
+        assertFalse(Files.exists(run));
+    }
+
+    @Test
+    void convertsThereAndBack() throws IOException {
+        Path run = folder.resolve("run");
+        assertEquals(0, onScenes("train", run, "--set", "epochs=1").code());
+        Path best = run.resolve("checkpoints").resolve("best.safetensors");
+        Path torch = folder.resolve("best.pth");
+        Path back = folder.resolve("back.safetensors");
+        assertEquals(0, saccade("convert", best, torch).code());
+        assertEquals(0, saccade("convert", torch, back).code());
+        assertEquals(2, saccade("convert", torch, back).code(), "overwrites");
+        Path again = folder.resolve("again.pth");
+        assertEquals(0, saccade("convert", back, again).code());
+        assertArrayEquals(Files.readAllBytes(torch), Files.readAllBytes(again));
+    }
+}
