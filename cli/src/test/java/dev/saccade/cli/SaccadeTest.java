@@ -10,7 +10,9 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 
 import dev.saccade.cli.demo.SceneDataset;
 import dev.saccade.cli.demo.SceneRenderer;
+import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Size;
+import dev.saccade.models.ObjectDetector;
 
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -156,6 +158,13 @@ class SaccadeTest {
         assertEquals(2, predicted.code());
         assertTrue(predicted.err().contains("broken.jpg"), predicted.err());
         assertTrue(Files.size(found.resolve("scene_0001.jpg")) > 0);
+        Path best = run.resolve("checkpoints").resolve("best.safetensors");
+        try (ObjectDetector detector = ObjectDetector.load(best)) {
+            assertEquals(List.of("button", "coin", "key", "leaf"), detector.classes());
+            for (Instances objects : detector.detect(List.of(photos.resolve("scene_0001.jpg")))) {
+                assertTrue(objects.size() <= 100);
+            }
+        }
         assertEquals(
                 12, new ObjectMapper().readTree(found.resolve("predictions.json").toFile()).size());
     }

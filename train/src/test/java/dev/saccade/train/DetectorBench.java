@@ -1,0 +1,132 @@
+package dev.saccade.train;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+
+import dev.saccade.core.SeededRandom;
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.ImageBatch;
+import dev.saccade.core.structures.ImageInfo;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Size;
+import dev.saccade.models.Detector;
+import dev.saccade.models.config.ConfigBinder;
+import dev.saccade.models.config.ConfigFile;
+import dev.saccade.train.config.RunConfig;
+import dev.saccade.train.logs.MemoryUse;
+import dev.saccade.train.optimizers.Gradients;
+import dev.saccade.train.optimizers.Optimizer;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+
+/**
+ * Times a detector on random pixels, to be held beside a peer in the same minute: {@code
+ * DetectorBench train|predict CONFIG HEIGHT WIDTH BATCH CLASSES ITERATIONS}. No test.
+ */
+final class DetectorBench {
+
+    private static final Logger log = LoggerFactory.getLogger(DetectorBench.class);
+    private static final int OBJECTS = 16;
+    private static final int WARM_UP = 2;
+    private static final double NO_STEP = 1e-6;
+
+    private final RunConfig config;
+    private final Detector detector;
+    private final NDManager manager = NDManager.newBaseManager("PyTorch");
+    private final Size size;
+    private final int images;
+
+    private DetectorBench(RunConfig config, Size size, int images, int classes) {
+        this.config = config;
+        this.size = size;
+        this.images = images;
+        this.detector = new Detector(config.model(), Collections.nCopies(classes, "class"));
+        detector.initialize(manager, 0);
+    }
+
+    /** Measures one of the two in a process of its own, so that the peak of memory is its own. */
+    public static void main(String[] args) {
+        RunConfig config =
+                ConfigBinder.bind(ConfigFile.load(Path.of(args[1]), List.of()), RunConfig.class);
+        Size size = new Size(Integer.parseInt(args[2]), Integer.parseInt(args[3]));
+        int images = Integer.parseInt(args[4]);
+        DetectorBench bench = new DetectorBench(config, size, images, Integer.parseInt(args[5]));
+        int iterations = Integer.parseInt(args[6]);
+        double[] seconds =
+                args[0].equals("train") ? bench.train(iterations) : bench.predict(iterations);
+        Arrays.sort(seconds);
+        log.info(
+                "{} {} size={} images={} median={} s least={} s peak={} MiB",
+                args[0],
+                args[1],
+                size,
+                images,
+                seconds[seconds.length / 2],
+                seconds[0],
+                MemoryUse.peakBytes() >> 20);
+    }
+
+    private double[] train(int iterations) {
+        List<ImageInfo> infos = Collections.nCopies(images, ImageInfo.of(size));
+        List<Instances> targets = IntStream.range(0, images).mapToObj(this::objects).toList();
+        try (Optimizer optimizer = config.optimizer().build(detector)) {
+            return time(
+                    iterations,
+                    batch -> {
+                        NDArray loss =
+                                Gradients.recording(() -> detector.losses(batch, targets).total());
+                        Gradients gradients = Gradients.of(loss, optimizer.parameters());
+                        float norm = gradients.norms().total();
+                        optimizer.step(gradients.clipped(norm, 10), NO_STEP);
+                    },
+                    infos);
+        }
+    }
+
+    private Instances objects(int image) {
+        SplittableRandom random = SeededRandom.of(0, image);
+        float[] boxes = new float[4 * OBJECTS];
+        int[] labels = new int[OBJECTS];
+        for (int i = 0; i < OBJECTS; i++) {
+            boxes[4 * i] = (float) (random.nextDouble() * 0.8 * size.width());
+            boxes[4 * i + 1] = (float) (random.nextDouble() * 0.8 * size.height());
+            boxes[4 * i + 2] =
+                    boxes[4 * i] + 8 + (float) (random.nextDouble() * 0.2 * size.width());
+            boxes[4 * i + 3] =
+                    boxes[4 * i + 1] + 8 + (float) (random.nextDouble() * 0.2 * size.height());
+            labels[i] = random.nextInt(detector.classes().size());
+        }
+        return Instances.groundTruth(Boxes.of(boxes), labels);
+    }
+
+    private double[] predict(int iterations) {
+        detector.train(false);
+        return time(iterations, detector::predict, Collections.nCopies(images, ImageInfo.of(size)));
+    }
+
+    private double[] time(int iterations, Consumer<ImageBatch> body, List<ImageInfo> infos) {
+        double[] seconds = new double[iterations];
+        for (int i = -WARM_UP; i < iterations; i++) {
+            try (NDManager scratch = manager.newSubManager()) {
+                NDArray pixels =
+                        scratch.randomNormal(new Shape(images, 3, size.height(), size.width()));
+                long start = System.nanoTime();
+                body.accept(new ImageBatch(pixels, infos));
+                if (i >= 0) {
+                    seconds[i] = (System.nanoTime() - start) / 1e9;
+                }
+            }
+        }
+        return seconds;
+    }
+}
