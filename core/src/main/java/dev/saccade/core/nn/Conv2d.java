@@ -4,6 +4,8 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
+import dev.saccade.core.ops.Scope;
+
 /**
  * A 2-D convolution with square kernel and zero padding; {@code weight} is {@code [out, in, k, k]},
  * {@code bias} is {@code [out]} where there is one.
@@ -11,11 +13,19 @@ import ai.djl.nn.Parameter;
 public final class Conv2d extends Layer {
 
     private static final Shape NO_DILATION = new Shape(1, 1);
+    private static final Shape NO_STRIDE = new Shape(1, 1);
+
+    /**
+     * With fewer input channels, oneDNN (as of libtorch 2.7.1) writes past its buffers in the
+     * backward pass of a strided 1x1 convolution whose channels lie innermost.
+     */
+    private static final int LEAST_CHANNELS_TO_STRIDE = 16;
 
     private final Parameter weight;
     private final Parameter bias;
     private final Shape stride;
     private final Shape padding;
+    private final boolean stridesFirst;
 
     /**
      * Makes a convolution with a bias of 0.
@@ -44,6 +54,8 @@ public final class Conv2d extends Layer {
         this.bias = biasInit == null ? null : parameter("bias", new Shape(out), biasInit);
         this.stride = new Shape(stride, stride);
         this.padding = new Shape(padding, padding);
+        this.stridesFirst =
+                kernel == 1 && stride > 1 && padding == 0 && in < LEAST_CHANNELS_TO_STRIDE;
     }
 
     /** Makes a convolution without bias, as before a normalisation. */
@@ -59,13 +71,25 @@ public final class Conv2d extends Layer {
      */
     @Override
     public NDArray forward(NDArray x) {
+        if (stridesFirst) {
+            return Scope.array(() -> convolve(unskippedCells(x), NO_STRIDE));
+        }
+        return convolve(x, stride);
+    }
+
+    /** Leaves out the cells that a strided 1x1 convolution passes over. */
+    private NDArray unskippedCells(NDArray x) {
+        return x.get(":, :, ::" + stride.get(0) + ", ::" + stride.get(1));
+    }
+
+    private NDArray convolve(NDArray x, Shape step) {
         NDArray y =
                 x.getNDArrayInternal()
                         .convolution(
                                 x,
                                 weight.getArray(),
                                 bias == null ? null : bias.getArray(),
-                                stride,
+                                step,
                                 padding,
                                 NO_DILATION,
                                 1)
