@@ -307,10 +307,24 @@ final class RunReport {
                     histograms.add(
                             new ReportData.Histogram(
                                     "Sizes of objects, " + role,
-                                    "square root of the area in pixels",
-                                    bars(counts.boxesPerSize())));
+                                    "square root of the area in pixels, below",
+                                    sizeBars(counts.boxesPerSize())));
                 });
         return histograms.build();
+    }
+
+    /** Bars whose names are short enough to stand side by side. */
+    private static List<ReportData.Bar> sizeBars(Map<String, Integer> counts) {
+        return bars(counts).stream()
+                .map(
+                        bar ->
+                                new ReportData.Bar(
+                                        bar.name()
+                                                .replace("below ", "")
+                                                .replace(" px and more", "+")
+                                                .replace(" px", ""),
+                                        bar.count()))
+                .toList();
     }
 
     private static List<ReportData.Bar> bars(Map<String, Integer> counts) {
