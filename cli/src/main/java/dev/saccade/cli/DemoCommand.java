@@ -23,6 +23,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 
 /** Does the whole job once, on scenes that it renders itself. */
@@ -45,9 +46,8 @@ final class DemoCommand implements Callable<Integer> {
     @Option(
             names = "--out",
             paramLabel = "DIR",
-            defaultValue = "runs/demo",
-            description = "The folder of the run; ${DEFAULT-VALUE} by default.")
-    private Path out;
+            description = "The folder of the run; runs/demo by default, or the next that is free.")
+    private Optional<Path> wanted = Optional.empty();
 
     @Option(
             names = "--scenes",
@@ -65,6 +65,7 @@ final class DemoCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         PrintWriter err = spec.commandLine().getErr();
+        Path out = wanted.orElseGet(DemoCommand::nextFolder);
         Path data = out.resolveSibling(out.getFileName() + "-scenes");
         render(data);
         RunConfig run = config(data);
@@ -80,11 +81,19 @@ final class DemoCommand implements Callable<Integer> {
                                 .formatted(scenes),
                         reports,
                         spec.commandLine().getOut());
-        predict(data.resolve("images"));
+        predict(out, data.resolve("images"));
         err.printf(
                 "report:      %s%npictures:    %s%nnow try:     ./saccade predict %s PHOTO%n",
                 report, out.resolve("predictions"), out);
         return 0;
+    }
+
+    private static Path nextFolder() {
+        Path folder = Path.of("runs", "demo");
+        for (int n = 2; Files.exists(folder); n++) {
+            folder = Path.of("runs", "demo-" + n);
+        }
+        return folder;
     }
 
     private void render(Path data) {
@@ -105,7 +114,7 @@ final class DemoCommand implements Callable<Integer> {
         return ConfigBinder.bind(ConfigFile.load(file, all), RunConfig.class);
     }
 
-    private void predict(Path images) {
+    private void predict(Path out, Path images) {
         try (ObjectDetector detector = ObjectDetector.load(new RunFolder(out).best())) {
             Pictures pictures = new Pictures(out.resolve("predictions"), detector.classes());
             for (int i = 0; i < PREDICTED; i++) {
