@@ -71,7 +71,7 @@ final class DemoCommand implements Callable<Integer> {
         RunConfig run = config(data);
         Map<String, DatasetReport> reports = CheckCommand.check(run.data(), true);
         reports.forEach((role, report) -> CheckCommand.print(role, report, err));
-        if (TrainCommand.train(run, out, false, err) == Outcome.INTERRUPTED) {
+        if (TrainCommand.train(run, out, false) == Outcome.INTERRUPTED) {
             throw SaccadeException.user("interrupted before the detector was trained");
         }
         Path report =

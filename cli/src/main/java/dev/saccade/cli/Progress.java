@@ -6,6 +6,8 @@ import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
 
+import java.time.Duration;
+
 /**
  * A progress bar on stderr: drawn over itself in a terminal, which the launcher tells by {@code
  * -Dsaccade.terminal}, a line now and then in a log.
@@ -26,12 +28,18 @@ final class Progress implements AutoCloseable {
      * @param unit what is counted, with a blank in front
      */
     Progress(String task, long total, String unit) {
+        this(task, 0, total, unit);
+    }
+
+    /** Starts a bar of which a part was done before. */
+    Progress(String task, long done, long total, String unit) {
         boolean terminal = Boolean.getBoolean("saccade.terminal");
         bar =
                 new ProgressBarBuilder()
                         .setTaskName(task)
                         .setInitialMax(total)
                         .setUnit(unit, 1)
+                        .startsFrom(done, Duration.ZERO)
                         .setStyle(ProgressBarStyle.ASCII)
                         .setUpdateIntervalMillis(terminal ? TERMINAL_MILLIS : LOG_MILLIS)
                         .setConsumer(
@@ -40,6 +48,11 @@ final class Progress implements AutoCloseable {
                                         : new DelegatingProgressBarConsumer(
                                                 System.err::println, WIDTH))
                         .build();
+    }
+
+    /** Writes a line above the bar. */
+    static void say(String line) {
+        System.err.printf("\r%-" + WIDTH + "s%n", line);
     }
 
     /** Says how much is done in all. */

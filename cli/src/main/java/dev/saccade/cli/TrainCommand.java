@@ -73,7 +73,7 @@ final class TrainCommand implements Callable<Integer> {
             throw SaccadeException.user(
                     "%s: the data set has errors; nothing was trained", run.data().root());
         }
-        if (train(run, folder, resume, err) == Outcome.INTERRUPTED) {
+        if (train(run, folder, resume) == Outcome.INTERRUPTED) {
             err.printf("interrupted; go on with --resume%n");
             return INTERRUPTED;
         }
@@ -85,8 +85,8 @@ final class TrainCommand implements Callable<Integer> {
     }
 
     /** Trains in a folder, with progress on stderr. */
-    static Outcome train(RunConfig run, Path folder, boolean resume, PrintWriter err) {
-        List<TrainListener> progress = List.of(new TrainProgress(err));
+    static Outcome train(RunConfig run, Path folder, boolean resume) {
+        List<TrainListener> progress = List.of(new TrainProgress());
         return resume
                 ? DetectionTraining.resume(run, folder, progress)
                 : DetectionTraining.start(run, folder, progress);

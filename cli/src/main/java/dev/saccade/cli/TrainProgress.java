@@ -4,44 +4,38 @@ import dev.saccade.train.logs.EvaluationReport;
 import dev.saccade.train.logs.StepReport;
 import dev.saccade.train.logs.TrainListener;
 
-import java.io.PrintWriter;
 import java.util.Locale;
+import java.util.Optional;
 
 /** Shows a run on stderr: a bar with losses and remaining time, a line for each evaluation. */
 final class TrainProgress implements TrainListener {
 
-    private final PrintWriter err;
-    private Progress bar;
-
-    TrainProgress(PrintWriter err) {
-        this.err = err;
-    }
+    private Optional<Progress> bar = Optional.empty();
 
     @Override
     public void noted(String line) {
-        pause();
-        err.println(line);
-        err.flush();
+        Progress.say(line);
     }
 
     @Override
     public void stepped(StepReport step) {
-        if (bar == null) {
-            bar = new Progress("train", step.iterations(), " steps");
+        if (bar.isEmpty()) {
+            long before = step.iteration() - 1;
+            bar = Optional.of(new Progress("train", before, step.iterations(), " steps"));
         }
-        bar.to(step.iteration());
-        bar.note(
-                String.format(
-                        Locale.ROOT,
-                        "epoch %d loss %.3f data %.0f%%",
-                        step.epoch() + 1,
-                        step.loss(),
-                        100 * step.dataShare()));
+        bar.get().to(step.iteration());
+        bar.get()
+                .note(
+                        String.format(
+                                Locale.ROOT,
+                                "epoch %d loss %.3f data %.0f%%",
+                                step.epoch() + 1,
+                                step.loss(),
+                                100 * step.dataShare()));
     }
 
     @Override
     public void evaluated(EvaluationReport evaluation) {
-        pause();
         StringBuilder line = new StringBuilder("epoch ").append(evaluation.epoch()).append(':');
         for (String name : new String[] {"AP", "AP50", "AP75"}) {
             Double value = evaluation.metrics().get(name);
@@ -49,20 +43,11 @@ final class TrainProgress implements TrainListener {
                 line.append(String.format(Locale.ROOT, "  %s %.3f", name, value));
             }
         }
-        err.println(line.append(evaluation.best() ? "  (best so far)" : ""));
-        err.flush();
-    }
-
-    /** Takes the bar away while something else is written; the next step brings it back. */
-    private void pause() {
-        if (bar != null) {
-            bar.close();
-            bar = null;
-        }
+        Progress.say(line.append(evaluation.best() ? "  (best so far)" : "").toString());
     }
 
     @Override
     public void close() {
-        pause();
+        bar.ifPresent(Progress::close);
     }
 }
