@@ -170,6 +170,21 @@ class SaccadeTest {
     }
 
     @Test
+    void theDemoDoesTheWholeJob() {
+        System.setProperty("saccade.home", "..");
+        Path run = folder.resolve("demo");
+        List<Object> args = new ArrayList<>(List.of("demo", "--out", run, "--scenes", "8"));
+        args.addAll(List.of("--set", "epochs=1", "--set", "model.backbone.base_channels=4"));
+        args.addAll(List.of("--set", "data.val_transforms=[{type: normalize}, {type: pad}]"));
+        Ended ended = saccade(args.toArray());
+        assertEquals(0, ended.code(), ended.err());
+        assertTrue(ended.out().contains("AP50"), ended.out());
+        assertTrue(Files.exists(run.resolve("report.html")));
+        assertTrue(Files.exists(run.resolve("predictions").resolve("scene_0009.jpg")));
+        assertTrue(Files.exists(folder.resolve("demo-scenes").resolve("images")));
+    }
+
+    @Test
     void showsWhatTrainingSees() throws IOException {
         Path out = folder.resolve("browse");
         assertEquals(0, onScenes("browse", out, "--count", "3").code());
