@@ -8,7 +8,6 @@ import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Size;
 
-import org.opencv.core.CvType;
 import org.opencv.core.Mat;
 
 import java.nio.file.Path;
@@ -38,26 +37,14 @@ public final class SampleReader {
      *     image id and file
      */
     public Sample trainingSample(Dataset dataset, int index, long seed, int epoch) {
-        return sample(dataset, index, seed, epoch, false);
-    }
-
-    /** Returns a training sample that has a bitmap of every object as well. */
-    public Sample trainingSampleWithMasks(Dataset dataset, int index, long seed, int epoch) {
-        return sample(dataset, index, seed, epoch, true);
-    }
-
-    private Sample sample(Dataset dataset, int index, long seed, int epoch, boolean masks) {
         Photo photo = dataset.photo(index);
         TrainingTargets targets = TrainingTargets.of(photo, dataset.annotations(index));
-        SplittableRandom random = SeededRandom.of(seed, epoch, photo.id());
         return describingFailure(
                 photo,
-                () -> {
-                    Sample sample = Sample.of(decode(photo), info(photo), targets.instances());
-                    return transform(
-                            masks ? sample.withMasks(bitmaps(targets, photo.size())) : sample,
-                            random);
-                });
+                () ->
+                        transform(
+                                Sample.of(decode(photo), info(photo), targets.instances()),
+                                SeededRandom.of(seed, epoch, photo.id())));
     }
 
     /** Returns a sample without targets, as for evaluation. */
@@ -117,17 +104,6 @@ public final class SampleReader {
                 1,
                 1,
                 false);
-    }
-
-    private static List<Mat> bitmaps(TrainingTargets targets, Size size) {
-        return targets.segmentations().stream()
-                .map(
-                        segmentation -> {
-                            Mat bitmap = new Mat(size.height(), size.width(), CvType.CV_8UC1);
-                            bitmap.put(0, 0, segmentation.mask(size).decode());
-                            return bitmap;
-                        })
-                .toList();
     }
 
     private static Sample describingFailure(Photo photo, Supplier<Sample> reading) {

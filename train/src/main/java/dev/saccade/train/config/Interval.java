@@ -25,11 +25,6 @@ public record Interval(int epochs, Optional<Long> iterations) {
         iterations.ifPresent(n -> checkArgument(n > 0, "iterations %s is not above 0", n));
     }
 
-    /** Returns every so many optimiser steps. */
-    public static Interval ofIterations(long iterations) {
-        return new Interval(1, Optional.of(iterations));
-    }
-
     /** Returns whether it is time after so many optimiser steps. */
     public boolean isDue(long iteration, RunLength length) {
         return iteration % iterations.orElse(epochs * length.iterationsPerEpoch()) == 0;
