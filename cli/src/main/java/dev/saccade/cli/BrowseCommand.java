@@ -51,6 +51,7 @@ final class BrowseCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        ConfigArguments.requirePositive("--count", count);
         RunConfig run = config.bind();
         Dataset dataset = run.data().train().open(run.data().root());
         SampleReader reader = new SampleReader(run.data().trainTransforms());

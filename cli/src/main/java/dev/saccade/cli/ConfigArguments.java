@@ -1,5 +1,6 @@
 package dev.saccade.cli;
 
+import dev.saccade.core.SaccadeException;
 import dev.saccade.models.config.ConfigBinder;
 import dev.saccade.models.config.ConfigFile;
 import dev.saccade.models.config.ConfigNode;
@@ -59,5 +60,12 @@ final class ConfigArguments {
     /** Returns a path as YAML. */
     static String quoted(Path path) {
         return "'" + path.toString().replace("'", "''") + "'";
+    }
+
+    /** Refuses a number of an option that is not above 0. */
+    static void requirePositive(String option, int value) {
+        if (value <= 0) {
+            throw SaccadeException.user("%s %d: expected a number above 0", option, value);
+        }
     }
 }

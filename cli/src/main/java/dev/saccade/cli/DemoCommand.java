@@ -64,6 +64,7 @@ final class DemoCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        ConfigArguments.requirePositive("--scenes", scenes);
         PrintWriter err = spec.commandLine().getErr();
         Path out = wanted.orElseGet(DemoCommand::nextFolder);
         Path data = out.resolveSibling(out.getFileName() + "-scenes");

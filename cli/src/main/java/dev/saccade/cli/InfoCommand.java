@@ -78,6 +78,7 @@ final class InfoCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        ConfigArguments.requirePositive("--classes", classes);
         Info info = measure(config.bind(), parse(size));
         if (json.wanted()) {
             json.print(spec, info);

@@ -83,6 +83,9 @@ final class PredictCommand implements Callable<Integer> {
                     pictures.write(photo, sure);
                     found.put(photo.toString(), describe(sure, detector.classes()));
                 } catch (SaccadeException e) {
+                    if (e.kind() != SaccadeException.Kind.USER) {
+                        throw e;
+                    }
                     unusable.add(e.getMessage());
                 }
                 progress.to(found.size() + unusable.size());

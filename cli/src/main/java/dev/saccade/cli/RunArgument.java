@@ -48,7 +48,8 @@ final class RunArgument {
      * @param data another folder of data than that of the training
      */
     RunConfig config(Optional<Path> data) {
-        Path folder = Files.isRegularFile(run) ? run.toAbsolutePath().getParent().getParent() : run;
+        Path folder =
+                Files.isRegularFile(run) ? run.toAbsolutePath().resolve("../..").normalize() : run;
         Path config = folder.resolve("config.yaml");
         if (!Files.isRegularFile(config)) {
             throw SaccadeException.user(

@@ -78,7 +78,8 @@ final class TrainCommand implements Callable<Integer> {
             return INTERRUPTED;
         }
         if (run.data().val().isPresent()) {
-            Path report = report(folder, "", reports, spec.commandLine().getOut());
+            String subtitle = "Trained on %s".formatted(run.data().root());
+            Path report = report(folder, subtitle, reports, spec.commandLine().getOut());
             err.printf("report: %s%n", report);
         }
         return 0;

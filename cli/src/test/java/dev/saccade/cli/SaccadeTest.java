@@ -111,7 +111,11 @@ class SaccadeTest {
                 List.of("eval", "no_such_run"),
                 List.of("predict", "no_such_run", "photo.jpg"),
                 List.of("convert", "no_such.pth", "to.safetensors"),
-                List.of("info", RECIPE, "--size", "800"));
+                List.of("info", RECIPE, "--size", "800"),
+                List.of("info", RECIPE, "--classes", "0"),
+                List.of("info", RECIPE, "--set", "model.neck.start_level=4"),
+                List.of("demo", "--scenes", "-1"),
+                List.of("browse", RECIPE, "--count", "0"));
     }
 
     @ParameterizedTest

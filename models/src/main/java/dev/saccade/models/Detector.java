@@ -5,6 +5,7 @@ import ai.djl.ndarray.NDList;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.MemoryFormat;
 import dev.saccade.core.ops.NoGrad;
@@ -17,6 +18,7 @@ import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Losses;
 
 import java.util.List;
+import java.util.function.Supplier;
 
 /**
  * Backbone, neck and head as one: images to losses in training, to objects in inference.
@@ -36,12 +38,21 @@ public final class Detector extends Module {
      *
      * @param config its parts
      * @param classes the names of the labels, in order
+     * @throws SaccadeException of kind user that names the part, if one does not fit the one before
      */
     public Detector(ModelConfig config, List<String> classes) {
         this.classes = ImmutableList.copyOf(classes);
-        backbone = add("backbone", config.backbone().build());
-        neck = add("neck", config.neck().build(backbone.features()));
-        head = add("", config.head().build(neck.features(), classes.size()));
+        backbone = add("backbone", built("backbone", () -> config.backbone().build()));
+        neck = add("neck", built("neck", () -> config.neck().build(backbone.features())));
+        head = add("", built("head", () -> config.head().build(neck.features(), classes.size())));
+    }
+
+    private static <M extends Module> M built(String part, Supplier<M> build) {
+        try {
+            return build.get();
+        } catch (IllegalArgumentException e) {
+            throw SaccadeException.user("model.%s: %s", part, e.getMessage());
+        }
     }
 
     /** Returns the names of the labels, in order. */
@@ -74,7 +85,9 @@ public final class Detector extends Module {
         FeaturePyramid maps = backbone.forward(images);
         images.close();
         FeaturePyramid pyramid = neck.forward(maps);
-        maps.levels().forEach(NDArray::close);
+        maps.levels().stream()
+                .filter(map -> pyramid.levels().stream().noneMatch(level -> level == map))
+                .forEach(NDArray::close);
         return pyramid;
     }
 
