@@ -7,12 +7,11 @@ import ai.djl.nn.Parameter;
 import dev.saccade.core.ops.Scope;
 
 /**
- * A 2-D convolution with square kernel and zero padding; {@code weight} is {@code [out, in, k, k]},
- * {@code bias} is {@code [out]} where there is one.
+ * A 2-D convolution with square kernel and zero padding; {@code weight} is {@code [out, in /
+ * groups, k, k]}, {@code bias} is {@code [out]} where there is one.
  */
 public final class Conv2d extends Layer {
 
-    private static final Shape NO_DILATION = new Shape(1, 1);
     private static final Shape NO_STRIDE = new Shape(1, 1);
 
     /**
@@ -21,10 +20,41 @@ public final class Conv2d extends Layer {
      */
     private static final int LEAST_CHANNELS_TO_STRIDE = 16;
 
+    /**
+     * What a convolution does with space and channels.
+     *
+     * @param in input channels
+     * @param out output channels
+     * @param kernel kernel size
+     * @param stride stride
+     * @param padding zeros added on each side
+     * @param dilation distance between the taps of the kernel
+     * @param groups groups of channels that do not see each other
+     */
+    public record Geometry(
+            int in, int out, int kernel, int stride, int padding, int dilation, int groups) {
+
+        /** A dense convolution whose taps lie side by side. */
+        public Geometry(int in, int out, int kernel, int stride, int padding) {
+            this(in, out, kernel, stride, padding, 1, 1);
+        }
+
+        /** Returns a depth-wise convolution that keeps the size of an odd kernel's input. */
+        public static Geometry depthwise(int channels, int kernel) {
+            return new Geometry(channels, channels, kernel, 1, kernel / 2, 1, channels);
+        }
+
+        private int fanIn() {
+            return in / groups * kernel * kernel;
+        }
+    }
+
     private final Parameter weight;
     private final Parameter bias;
     private final Shape stride;
     private final Shape padding;
+    private final Shape dilation;
+    private final int groups;
     private final boolean stridesFirst;
 
     /**
@@ -50,12 +80,37 @@ public final class Conv2d extends Layer {
             int padding,
             WeightInit init,
             WeightInit biasInit) {
-        this.weight = parameter("weight", new Shape(out, in, kernel, kernel), init);
-        this.bias = biasInit == null ? null : parameter("bias", new Shape(out), biasInit);
-        this.stride = new Shape(stride, stride);
-        this.padding = new Shape(padding, padding);
-        this.stridesFirst =
-                kernel == 1 && stride > 1 && padding == 0 && in < LEAST_CHANNELS_TO_STRIDE;
+        this(new Geometry(in, out, kernel, stride, padding), init, biasInit);
+    }
+
+    /**
+     * Makes a convolution.
+     *
+     * @param geometry what it does with space and channels
+     * @param init how the weight starts
+     * @param biasInit how the bias starts; null for none
+     */
+    public Conv2d(Geometry geometry, WeightInit init, WeightInit biasInit) {
+        int out = geometry.out();
+        int kernel = geometry.kernel();
+        Shape shape = new Shape(out, geometry.in() / geometry.groups(), kernel, kernel);
+        weight = parameter("weight", shape, init);
+        bias = biasInit == null ? null : parameter("bias", new Shape(out), biasInit);
+        stride = new Shape(geometry.stride(), geometry.stride());
+        padding = new Shape(geometry.padding(), geometry.padding());
+        dilation = new Shape(geometry.dilation(), geometry.dilation());
+        groups = geometry.groups();
+        stridesFirst =
+                kernel == 1
+                        && geometry.stride() > 1
+                        && geometry.padding() == 0
+                        && geometry.in() < LEAST_CHANNELS_TO_STRIDE;
+    }
+
+    /** Makes a convolution with a bias, both starting as PyTorch's own layers do. */
+    public static Conv2d withDefaultInit(Geometry geometry) {
+        WeightInit uniform = WeightInit.uniform(1 / Math.sqrt(geometry.fanIn()));
+        return new Conv2d(geometry, uniform, uniform);
     }
 
     /** Makes a convolution without bias, as before a normalisation. */
@@ -91,8 +146,8 @@ public final class Conv2d extends Layer {
                                 bias == null ? null : bias.getArray(),
                                 step,
                                 padding,
-                                NO_DILATION,
-                                1)
+                                dilation,
+                                groups)
                         .singletonOrThrow();
         MultiplyAdds.add(y.size() * weight.getShape().slice(1).size());
         return y;

@@ -25,7 +25,7 @@ public final class MultiplyAdds {
     }
 
     /** Adds to the count of this thread, if there is one. */
-    static void add(long multiplyAdds) {
+    public static void add(long multiplyAdds) {
         long[] counter = COUNTER.get();
         if (counter != null) {
             counter[0] += multiplyAdds;

@@ -47,6 +47,30 @@ public interface WeightInit {
         };
     }
 
+    /**
+     * Normal with mean 0, drawn again until it lies in [-2, 2], as timm's {@code trunc_normal_}.
+     */
+    static WeightInit truncatedNormal(double std) {
+        return (values, shape, random) -> {
+            for (int i = 0; i < values.length; i++) {
+                double value;
+                do {
+                    value = random.nextGaussian() * std;
+                } while (Math.abs(value) > 2);
+                values[i] = (float) value;
+            }
+        };
+    }
+
+    /** Uniform between {@code -bound} and {@code bound}. */
+    static WeightInit uniform(double bound) {
+        return (values, shape, random) -> {
+            for (int i = 0; i < values.length; i++) {
+                values[i] = (float) (random.nextDouble() * 2 * bound - bound);
+            }
+        };
+    }
+
     /** He et al. 2015: normal with variance {@code 2 / fan_out}, as PyTorch computes the fan. */
     static WeightInit kaimingNormal() {
         return (values, shape, random) ->
@@ -58,10 +82,7 @@ public interface WeightInit {
     static WeightInit xavierUniform() {
         return (values, shape, random) -> {
             long fans = (shape.get(0) + shape.get(1)) * receptiveField(shape);
-            double bound = Math.sqrt(6.0 / fans);
-            for (int i = 0; i < values.length; i++) {
-                values[i] = (float) (random.nextDouble() * 2 * bound - bound);
-            }
+            uniform(Math.sqrt(6.0 / fans)).fill(values, shape, random);
         };
     }
 

@@ -3,10 +3,9 @@ package dev.saccade.core.ops;
 import ai.djl.ndarray.NDArray;
 
 /**
- * Activations that overwrite their input, which spares a buffer the size of a feature map.
- *
- * <p>Only for inputs whose values no gradient needs any more, such as the output of a convolution
- * or of a normalisation.
+ * Activations; those of ReLU overwrite their input, which spares a buffer the size of a feature map
+ * and is only for inputs whose values no gradient needs any more, such as the output of a
+ * convolution or of a normalisation.
  */
 public final class Activations {
 
@@ -16,6 +15,9 @@ public final class Activations {
     private static final Script ADD_RELU =
             Script.compile(
                     "(x: Tensor, y: Tensor) -> Tensor", "return torch.relu_(torch.add_(x, y))");
+
+    private static final Script GELU =
+            Script.compile("(x: Tensor) -> Tensor", "return torch.gelu(x)");
 
     private Activations() {}
 
@@ -27,5 +29,10 @@ public final class Activations {
     /** Returns {@code max(x + y, 0)} in the memory of {@code x}. */
     public static NDArray addRelu(NDArray x, NDArray y) {
         return ADD_RELU.run(x, y);
+    }
+
+    /** Returns {@code x Phi(x)}, the exact form with the error function. */
+    public static NDArray gelu(NDArray x) {
+        return GELU.run(x);
     }
 }

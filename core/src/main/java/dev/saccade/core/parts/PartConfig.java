@@ -1,5 +1,7 @@
 package dev.saccade.core.parts;
 
+import java.util.Map;
+
 /**
  * The hyper-parameters of a component: a record whose components are the YAML keys (in snake case)
  * and whose no-argument constructor gives the defaults of the paper.
@@ -14,4 +16,13 @@ public interface PartConfig {
 
     /** Returns the name by which YAML selects this component, such as {@code resnet}. */
     String type();
+
+    /**
+     * Returns the published members of the family by the value of the key {@code variant}, the
+     * smallest first; each is the set of defaults that the other keys then change. Empty for a
+     * component without a key {@code variant}.
+     */
+    default Map<String, ? extends PartConfig> variants() {
+        return Map.of();
+    }
 }

@@ -21,17 +21,18 @@ import java.util.Set;
  * Makes records of config trees, and config trees of records.
  *
  * <p>The keys of a section are the components of its record in snake case. A missing key takes the
- * default: what the enclosing record's default has there, else what the record's no-argument
- * constructor gives; where there is neither, the key is required. Components are {@code int},
- * {@code long}, {@code float}, {@code double}, {@code boolean}, {@link String}, {@link
- * java.nio.file.Path}, enums (in lower snake case), records, {@link Optional} (nothing or {@code
- * null} is empty), {@link List} and {@link Map} from strings, and interfaces that extend {@link
- * PartConfig}, whose record the key {@code type} chooses among those that {@link
- * java.util.ServiceLoader} finds.
+ * default: what the {@code variant} of a component has there, else what the enclosing record's
+ * default has, else what the record's no-argument constructor gives; where there is none, the key
+ * is required. Components are {@code int}, {@code long}, {@code float}, {@code double}, {@code
+ * boolean}, {@link String}, {@link java.nio.file.Path}, enums (in lower snake case), records,
+ * {@link Optional} (nothing or {@code null} is empty), {@link List} and {@link Map} from strings,
+ * and interfaces that extend {@link PartConfig}, whose record the key {@code type} chooses among
+ * those that {@link java.util.ServiceLoader} finds.
  */
 public final class ConfigBinder {
 
     private static final String TYPE = "type";
+    private static final String VARIANT = "variant";
 
     /** What a value that is wrong becomes until all problems are reported. */
     private static final Object FAILED = new Object();
@@ -196,7 +197,11 @@ public final class ConfigBinder {
     private Object record(
             Class<? extends Record> type, ConfigNode.Mapping node, Object fallback, String path) {
         boolean given = fallback != null && fallback.getClass() == type;
-        Object defaults = given ? fallback : Records.defaults(type).orElse(null);
+        Object defaults =
+                variant(given ? fallback : Records.defaults(type).orElse(null), node, path);
+        if (defaults == FAILED) {
+            return FAILED;
+        }
         RecordComponent[] components = type.getRecordComponents();
         Object[] values = new Object[components.length];
         boolean failed = false;
@@ -223,6 +228,26 @@ public final class ConfigBinder {
             refused(node, path, e.getMessage());
             return FAILED;
         }
+    }
+
+    /** Returns the published member of the family that the config asks for, if it asks. */
+    private Object variant(Object defaults, ConfigNode.Mapping node, String path) {
+        Optional<ConfigNode> wanted = node.get(VARIANT);
+        if (!(defaults instanceof PartConfig part)
+                || part.variants().isEmpty()
+                || wanted.isEmpty()) {
+            return defaults;
+        }
+        Object name = wanted.get() instanceof ConfigNode.Scalar scalar ? scalar.value() : "";
+        PartConfig variant = part.variants().get(name.toString());
+        return variant != null
+                ? variant
+                : unknown(
+                        wanted.get(),
+                        join(path, VARIANT),
+                        "variant " + name,
+                        name.toString(),
+                        part.variants().keySet());
     }
 
     /** Notes what a record says about its values; {@code key: ...} is said of that key. */

@@ -1,0 +1,55 @@
+package dev.saccade.core.nn;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.Shape;
+
+import dev.saccade.core.ops.Tensors;
+
+import java.util.Arrays;
+
+/**
+ * Stochastic depth (Huang et al. 2016): in training, a residual branch is left out for a sample
+ * with probability {@code rate} and scaled by {@code 1 / (1 - rate)} where it stays.
+ */
+public final class DropPath extends Layer {
+
+    private final double rate;
+    private final long key;
+
+    /**
+     * Makes a layer.
+     *
+     * @param rate probability of leaving out, in [0, 1)
+     * @param key tells the layers of a model apart, so that each draws on its own
+     */
+    public DropPath(double rate, long key) {
+        checkArgument(rate >= 0 && rate < 1, "drop_path_rate: got %s, expected [0, 1)", rate);
+        this.rate = rate;
+        this.key = key;
+    }
+
+    /**
+     * Keeps or drops each sample.
+     *
+     * @param x {@code [N, ...]}
+     */
+    @Override
+    public NDArray forward(NDArray x) {
+        if (!isTraining() || rate == 0) {
+            return x;
+        }
+        float[] factors = new float[Math.toIntExact(x.getShape().get(0))];
+        for (int n = 0; n < factors.length; n++) {
+            boolean kept = SampleDraws.of(n, key).nextDouble() >= rate;
+            factors[n] = kept ? (float) (1 / (1 - rate)) : 0;
+        }
+        long[] shape = new long[x.getShape().dimension()];
+        Arrays.fill(shape, 1);
+        shape[0] = factors.length;
+        try (NDArray mask = Tensors.of(x.getManager(), factors, new Shape(shape))) {
+            return x.mul(mask);
+        }
+    }
+}

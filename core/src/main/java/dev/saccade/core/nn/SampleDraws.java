@@ -1,0 +1,59 @@
+package dev.saccade.core.nn;
+
+import dev.saccade.core.SeededRandom;
+
+import java.util.SplittableRandom;
+import java.util.function.Supplier;
+
+/**
+ * What layers that draw lots in training, such as {@link DropPath}, draw from: for every sample of
+ * the batch a generator that is a function of (seed, epoch, sample) and of the layer.
+ *
+ * <p>A training loop names the samples around its forward pass. Outside of that, each draw is the
+ * next one of its thread, with seed 0.
+ */
+public final class SampleDraws {
+
+    private static final ThreadLocal<SampleDraws> CURRENT = new ThreadLocal<>();
+    private static final ThreadLocal<SplittableRandom> UNNAMED =
+            ThreadLocal.withInitial(() -> SeededRandom.of(0));
+
+    private final long seed;
+    private final long epoch;
+    private final long[] samples;
+
+    private SampleDraws(long seed, long epoch, long[] samples) {
+        this.seed = seed;
+        this.epoch = epoch;
+        this.samples = samples.clone();
+    }
+
+    /**
+     * Runs a forward pass whose draws belong to samples.
+     *
+     * @param seed the seed of the run
+     * @param epoch the epoch, so that a sample draws anew in each
+     * @param samples what tells each sample of the batch from all others, such as its image id
+     */
+    public static <T> T during(long seed, long epoch, long[] samples, Supplier<T> forward) {
+        return during(new SampleDraws(seed, epoch, samples), forward);
+    }
+
+    private static <T> T during(SampleDraws draws, Supplier<T> forward) {
+        SampleDraws outer = CURRENT.get();
+        CURRENT.set(draws);
+        try {
+            return forward.get();
+        } finally {
+            CURRENT.set(outer);
+        }
+    }
+
+    /** Returns the generator of a layer for the n-th sample of the batch. */
+    static SplittableRandom of(int n, long layer) {
+        SampleDraws draws = CURRENT.get();
+        return draws == null
+                ? UNNAMED.get().split()
+                : SeededRandom.of(draws.seed, draws.epoch, draws.samples[n], layer);
+    }
+}

@@ -1,0 +1,58 @@
+package dev.saccade.core.nn;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.engine.Engine;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.training.GradientCollector;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import java.util.Arrays;
+
+class LinearTest {
+
+    private final NDManager manager = NDManager.newBaseManager("PyTorch");
+
+    @AfterEach
+    void free() {
+        manager.close();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"2 3 5 8, true", "2 3 5 8, false", "4 7 8, true", "6 8, true", "8, true"})
+    void isTheMatrixProductOverTheLastAxisWithItsGradients(String sizes, boolean bias) {
+        long[] shape = Arrays.stream(sizes.split(" ")).mapToLong(Long::parseLong).toArray();
+        WeightInit init = WeightInit.normal(1);
+        Linear linear = new Linear(8, 12, init, bias ? init : null);
+        linear.initialize(manager, 3);
+        NDArray w = linear.namedParameters().get("weight").getArray();
+        NDArray x = manager.randomNormal(new Shape(shape));
+        x.setRequiresGradient(true);
+        NDArray y;
+        try (GradientCollector collector = Engine.getEngine("PyTorch").newGradientCollector()) {
+            y = linear.forward(x);
+            collector.backward(y.mul(y).sum());
+        }
+        NDArray rows = x.reshape(-1, 8);
+        NDArray expected = rows.matMul(w.transpose());
+        if (bias) {
+            expected = expected.add(linear.namedParameters().get("bias").getArray());
+        }
+        shape[shape.length - 1] = 12;
+        assertEquals(new Shape(shape), y.getShape());
+        close(expected.reshape(y.getShape()), y);
+        close(expected.mul(2).transpose().matMul(rows), w.getGradient());
+        close(expected.mul(2).matMul(w).reshape(x.getShape()), x.getGradient());
+    }
+
+    private static void close(NDArray expected, NDArray actual) {
+        float deviation = expected.sub(actual).abs().max().getFloat();
+        assertTrue(deviation < 1e-4, "deviates by " + deviation);
+    }
+}
