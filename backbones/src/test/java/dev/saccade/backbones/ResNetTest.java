@@ -14,7 +14,7 @@ import ai.djl.nn.Parameter;
 import ai.djl.training.GradientCollector;
 
 import dev.saccade.core.nn.Module;
-import dev.saccade.core.nn.MultiplyAdds;
+import dev.saccade.core.ops.MultiplyAdds;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.FeaturePyramid;

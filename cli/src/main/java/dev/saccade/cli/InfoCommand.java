@@ -5,7 +5,7 @@ import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
-import dev.saccade.core.nn.MultiplyAdds;
+import dev.saccade.core.ops.MultiplyAdds;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.ImageInfo;

@@ -3,6 +3,8 @@ package dev.saccade.parity;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.backbones.ResNet;
+import dev.saccade.backbones.Swin;
+import dev.saccade.core.ops.Windows;
 import dev.saccade.core.parts.Backbone;
 
 import java.util.List;
@@ -23,9 +25,38 @@ final class BackboneKind implements Kind {
 
     /** Returns the backbone of mmdetection's class and settings. */
     static Backbone.Config config(String cls, Settings config) {
-        if (!cls.equals("ResNet")) {
-            throw config.unsupported("no backbone " + cls);
-        }
+        return switch (cls) {
+            case "ResNet" -> resnet(config);
+            case "SwinTransformer" -> swin(config);
+            default -> throw config.unsupported("no backbone " + cls);
+        };
+    }
+
+    private static Backbone.Config swin(Settings config) {
+        config.only("patch_size", 4);
+        config.only("in_chans", 3);
+        config.only("qk_scale", null);
+        config.only("drop_rate", 0.0);
+        config.only("attn_drop_rate", 0.0);
+        return new Swin.Config(
+                "tiny",
+                config.integer("embed_dim", 96),
+                config.integers("depths"),
+                config.integers("num_heads"),
+                config.integer("window_size", 7),
+                Windows.Order.PAD_THEN_SHIFT,
+                config.number("mlp_ratio", 4),
+                config.flag("qkv_bias", true),
+                config.flag("patch_norm", true),
+                config.flag("ape", false),
+                config.integer("pretrain_img_size", 224),
+                config.number("drop_path_rate", 0.2),
+                config.has("out_indices") ? config.integers("out_indices") : List.of(0, 1, 2, 3),
+                config.integer("frozen_stages", -1),
+                config.flag("use_checkpoint", false));
+    }
+
+    private static Backbone.Config resnet(Settings config) {
         config.only("in_channels", 3);
         config.only("num_stages", 4);
         config.only("strides", List.of(1, 2, 2, 2));

@@ -4,6 +4,7 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
+import dev.saccade.core.ops.MultiplyAdds;
 import dev.saccade.core.ops.Script;
 
 /**

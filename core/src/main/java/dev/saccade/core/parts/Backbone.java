@@ -7,6 +7,7 @@ import dev.saccade.core.nn.Module;
 import dev.saccade.core.structures.FeaturePyramid;
 
 import java.util.List;
+import java.util.Map;
 
 /** Turns images into a pyramid of features. */
 public abstract class Backbone extends Module {
@@ -16,6 +17,11 @@ public abstract class Backbone extends Module {
 
         /** Returns a backbone without weights. */
         Backbone build();
+
+        @Override
+        default Map<String, ? extends Config> variants() {
+            return Map.of();
+        }
     }
 
     /**
@@ -28,6 +34,13 @@ public abstract class Backbone extends Module {
 
     /** Returns channels and stride of every level, from fine to coarse. */
     public abstract List<FeatureInfo> features();
+
+    /**
+     * Folds what inference can do without, such as parallel branches, into fewer operations;
+     * outputs change by rounding alone. It lasts until the backbone is trained again; parameters
+     * and their names stay.
+     */
+    public void fuse() {}
 
     @Override
     public final NDList call(NDList inputs) {

@@ -11,6 +11,7 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.training.GradientCollector;
 
 import dev.saccade.core.ops.MemoryFormat;
+import dev.saccade.core.ops.MultiplyAdds;
 import dev.saccade.core.ops.NoGrad;
 
 import org.junit.jupiter.api.AfterEach;

@@ -1,4 +1,4 @@
-package dev.saccade.core.nn;
+package dev.saccade.core.ops;
 
 /**
  * Counts the multiply-adds of the layers that run in a thread; what papers call FLOPs.

@@ -1,0 +1,49 @@
+package dev.saccade.backbones;
+
+import ai.djl.ndarray.NDArray;
+
+import dev.saccade.core.nn.Layer;
+import dev.saccade.core.nn.LayerNorm;
+import dev.saccade.core.nn.Linear;
+import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.Script;
+
+/**
+ * Halves a map of tokens and doubles its channels (Liu et al. 2021): each cell of 2x2 tokens, in
+ * the order (0, 0), (1, 0), (0, 1), (1, 1) of (row, column), is normalised and reduced. Odd sizes
+ * are padded with zeros at the bottom and right.
+ */
+final class PatchMerging extends Layer {
+
+    private static final Script CELLS =
+            Script.compile(
+                    "(x: Tensor) -> Tensor",
+                    """
+                    h = torch.size(x, 1)
+                    w = torch.size(x, 2)
+                    if h % 2 + w % 2 > 0:
+                      x = torch.constant_pad_nd(x, [0, 0, 0, w % 2, 0, h % 2])
+                    cells = torch.reshape(x, [torch.size(x, 0), (h + 1) // 2, 2, (w + 1) // 2, 2, -1])
+                    ordered = torch.permute(cells, [0, 1, 3, 4, 2, 5])
+                    return torch.reshape(ordered, [torch.size(x, 0), (h + 1) // 2, (w + 1) // 2, -1])
+                    """);
+
+    private final LayerNorm norm;
+    private final Linear reduction;
+
+    PatchMerging(int channels) {
+        norm = add("norm", new LayerNorm(4 * channels));
+        reduction = add("reduction", new Linear(4 * channels, 2 * channels, false));
+    }
+
+    /**
+     * Merges patches.
+     *
+     * @param x {@code [N, H, W, C]}
+     * @return {@code [N, ceil(H / 2), ceil(W / 2), 2 C]}
+     */
+    @Override
+    public NDArray forward(NDArray x) {
+        return Scope.array(() -> reduction.forward(norm.forward(CELLS.run(x))));
+    }
+}

@@ -1,0 +1,208 @@
+package dev.saccade.backbones;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import ai.djl.ndarray.NDArray;
+
+import com.google.common.collect.ImmutableList;
+
+import dev.saccade.core.nn.Layer;
+import dev.saccade.core.nn.LayerNorm;
+import dev.saccade.core.nn.Module;
+import dev.saccade.core.parts.Backbone;
+import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.structures.FeaturePyramid;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.IntFunction;
+import java.util.stream.IntStream;
+
+/**
+ * A backbone of four stages of blocks on tokens: a stem to stride 4, then blocks and a
+ * down-sampling by 2 in turn. What comes out of a stage is taken after its blocks, as a copy with a
+ * layer normalisation of its own where the family has one; the next stage gets it without.
+ *
+ * <p>Between the layers, maps are tokens {@code [N, H, W, C]}; channels-last feature maps and
+ * tokens are the same memory, so images and features are turned for nothing.
+ */
+abstract class StagedTransformer extends Backbone {
+
+    static final int STAGES = 4;
+
+    /** The hyper-parameters that all such families have. */
+    interface Config extends Backbone.Config {
+
+        /** Returns the number of blocks of each stage. */
+        List<Integer> depths();
+
+        /** Returns the probability of leaving out the last block; it rises to this from 0. */
+        double dropPathRate();
+
+        /** Returns the stages that come out, 0 to 3, ascending. */
+        List<Integer> outIndices();
+
+        /** Returns -1 to freeze nothing, 0 the stem, k the stem and stages 1 to k. */
+        int frozenStages();
+
+        /** Returns whether blocks are computed again in the backward pass instead of kept. */
+        boolean activationCheckpointing();
+
+        /** Returns the channels of a stage, 0 to 3. */
+        int channels(int stage);
+
+        /** Returns the probability of leaving out a block. */
+        default double dropPathRate(int stage, int block) {
+            int before = depths().stream().limit(stage).mapToInt(Integer::intValue).sum();
+            int all = depths().stream().mapToInt(Integer::intValue).sum();
+            return all == 1 ? 0 : dropPathRate() * (before + block) / (all - 1);
+        }
+    }
+
+    /** Returns a number that tells a block apart from all others of the backbone. */
+    static long key(int stage, int block) {
+        return stage * 1000L + block;
+    }
+
+    /** Refuses what no family allows. */
+    static void check(
+            List<Integer> depths, double dropPathRate, List<Integer> outIndices, int frozenStages) {
+        checkStages("depths", depths);
+        checkArgument(
+                dropPathRate >= 0 && dropPathRate < 1,
+                "drop_path_rate: got %s, expected [0, 1)",
+                dropPathRate);
+        checkArgument(
+                !outIndices.isEmpty()
+                        && outIndices.stream().allMatch(i -> i >= 0 && i < STAGES)
+                        && outIndices.stream().sorted().distinct().toList().equals(outIndices),
+                "out_indices: got %s, expected ascending stages of 0 to 3",
+                outIndices);
+        checkArgument(
+                frozenStages >= -1 && frozenStages <= STAGES,
+                "frozen_stages: got %s, expected -1 to 4",
+                frozenStages);
+    }
+
+    /** Refuses a list that does not hold a positive number for each stage. */
+    static void checkStages(String key, List<Integer> values) {
+        checkArgument(
+                values.size() == STAGES && values.stream().allMatch(value -> value > 0),
+                "%s: got %s, expected four numbers > 0",
+                key,
+                values);
+    }
+
+    /** Refuses heads that do not divide the channels of their stage. */
+    static void checkHeads(List<Integer> heads, int embedDim) {
+        checkStages("num_heads", heads);
+        for (int s = 0; s < STAGES; s++) {
+            checkArgument(
+                    (embedDim << s) % heads.get(s) == 0,
+                    "num_heads: got %s, expected divisors of the channels; stage %s has %s",
+                    heads,
+                    s,
+                    embedDim << s);
+        }
+    }
+
+    private record Stage(List<Layer> blocks, Optional<Layer> downsample) {}
+
+    private final Config config;
+    private final List<Stage> stages = new ArrayList<>();
+    private final Map<Integer, LayerNorm> norms = new TreeMap<>();
+    private final List<Module> frozen = new ArrayList<>();
+    private Layer stem;
+
+    StagedTransformer(Config config) {
+        this.config = config;
+    }
+
+    /** Sets the layer from images {@code [N, 3, H, W]} to tokens of stride 4. */
+    final void setStem(Layer layer) {
+        stem = layer;
+    }
+
+    /** Adds the next stage; all but the last end with a layer to half the size. */
+    final void addStage(List<? extends Layer> blocks, Optional<? extends Layer> downsample) {
+        stages.add(new Stage(List.copyOf(blocks), downsample.map(layer -> layer)));
+    }
+
+    /** Adds a normalisation {@code norm<i>} to every output; called after the last stage. */
+    final void addOutputNorms(float eps) {
+        for (int s : config.outIndices()) {
+            norms.put(s, add("norm" + s, new LayerNorm(config.channels(s), eps)));
+        }
+    }
+
+    /** Freezes what the config says; called at the end of the constructor. */
+    final void freezeStages() {
+        if (config.frozenStages() >= 0) {
+            frozen.add(stem);
+        }
+        for (Stage stage : stages.subList(0, Math.max(config.frozenStages(), 0))) {
+            frozen.addAll(stage.blocks);
+            stage.downsample.ifPresent(frozen::add);
+        }
+        frozen.forEach(Module::freeze);
+        train(true);
+    }
+
+    @Override
+    public final void train(boolean mode) {
+        super.train(mode);
+        frozen.forEach(module -> module.train(false));
+    }
+
+    @Override
+    public final FeaturePyramid forward(NDArray images) {
+        List<NDArray> levels = new ArrayList<>();
+        int last = config.outIndices().get(config.outIndices().size() - 1);
+        NDArray x = stem.forward(images);
+        for (int s = 0; s <= last; s++) {
+            Stage stage = stages.get(s);
+            for (Layer block : stage.blocks) {
+                x = replaced(x, block);
+            }
+            if (config.outIndices().contains(s)) {
+                levels.add(emitted(s, x));
+            }
+            if (s < last) {
+                x = replaced(x, stage.downsample.orElseThrow());
+            }
+        }
+        x.close();
+        return new FeaturePyramid(levels);
+    }
+
+    private static NDArray replaced(NDArray x, Layer layer) {
+        NDArray y = layer.forward(x);
+        x.close();
+        return y;
+    }
+
+    private NDArray emitted(int stage, NDArray x) {
+        LayerNorm norm = norms.get(stage);
+        if (norm == null) {
+            return x.transpose(0, 3, 1, 2);
+        }
+        try (NDArray normalised = norm.forward(x)) {
+            return normalised.transpose(0, 3, 1, 2);
+        }
+    }
+
+    @Override
+    public final List<FeatureInfo> features() {
+        return config.outIndices().stream()
+                .map(s -> new FeatureInfo(config.channels(s), 4 << s))
+                .collect(ImmutableList.toImmutableList());
+    }
+
+    /** Returns what {@code make} returns for each block of a stage. */
+    static <T> List<T> each(int depth, IntFunction<T> make) {
+        return IntStream.range(0, depth).mapToObj(make).toList();
+    }
+}

@@ -1,0 +1,60 @@
+package dev.saccade.backbones;
+
+import ai.djl.ndarray.NDArray;
+
+import dev.saccade.core.nn.DropPath;
+import dev.saccade.core.nn.Layer;
+import dev.saccade.core.nn.LayerNorm;
+import dev.saccade.core.nn.Mlp;
+import dev.saccade.core.ops.Scope;
+
+/**
+ * A pre-norm transformer block on tokens {@code [N, H, W, C]}: {@code x + attn(norm1(x))}, then
+ * {@code x + mlp(norm2(x))}, each branch with stochastic depth.
+ */
+final class TransformerBlock extends Layer {
+
+    private final LayerNorm norm1;
+    private final Layer attn;
+    private final LayerNorm norm2;
+    private final Layer mlp;
+    private final DropPath attnDrop;
+    private final DropPath mlpDrop;
+
+    /**
+     * Makes a block.
+     *
+     * @param channels C
+     * @param attn what mixes tokens
+     * @param mlp what mixes channels
+     * @param eps of the normalisations
+     * @param dropPath probability of leaving out each branch
+     * @param key tells the block apart from all others of the model
+     */
+    TransformerBlock(int channels, Layer attn, Layer mlp, float eps, double dropPath, long key) {
+        norm1 = add("norm1", new LayerNorm(channels, eps));
+        this.attn = add("attn", attn);
+        norm2 = add("norm2", new LayerNorm(channels, eps));
+        this.mlp = add("mlp", mlp);
+        attnDrop = add("attn_drop_path", new DropPath(dropPath, 2 * key));
+        mlpDrop = add("mlp_drop_path", new DropPath(dropPath, 2 * key + 1));
+    }
+
+    /** Makes a block with the usual feed-forward layers and eps 1e-5. */
+    TransformerBlock(int channels, Layer attn, double mlpRatio, double dropPath, long key) {
+        this(channels, attn, new Mlp(channels, (int) (channels * mlpRatio)), 1e-5f, dropPath, key);
+    }
+
+    @Override
+    public NDArray forward(NDArray x) {
+        return Scope.array(
+                () -> {
+                    NDArray y = residual(x, norm1, attn, attnDrop);
+                    return residual(y, norm2, mlp, mlpDrop);
+                });
+    }
+
+    private static NDArray residual(NDArray x, LayerNorm norm, Layer branch, DropPath drop) {
+        return Scope.array(() -> x.add(drop.forward(branch.forward(norm.forward(x)))));
+    }
+}
