@@ -24,7 +24,7 @@ import java.util.stream.IntStream;
 /**
  * A backbone of four stages of blocks on tokens: a stem to stride 4, then blocks and a
  * down-sampling by 2 in turn. What comes out of a stage is taken after its blocks, as a copy with a
- * layer normalisation of its own where the family has one; the next stage gets it without.
+ * normalisation of its own where the family has one; the next stage gets it without.
  *
  * <p>Between the layers, maps are tokens {@code [N, H, W, C]}; channels-last feature maps and
  * tokens are the same memory, so images and features are turned for nothing.
@@ -113,7 +113,7 @@ abstract class StagedTransformer extends Backbone {
 
     private final Config config;
     private final List<Stage> stages = new ArrayList<>();
-    private final Map<Integer, LayerNorm> norms = new TreeMap<>();
+    private final Map<Integer, Layer> norms = new TreeMap<>();
     private final List<Module> frozen = new ArrayList<>();
     private Layer stem;
 
@@ -131,10 +131,46 @@ abstract class StagedTransformer extends Backbone {
         stages.add(new Stage(List.copyOf(blocks), downsample.map(layer -> layer)));
     }
 
-    /** Adds a normalisation {@code norm<i>} to every output; called after the last stage. */
+    /** What makes a block of a stage. */
+    interface BlockMaker {
+
+        Layer make(int stage, int block);
+    }
+
+    /**
+     * Adds the four stages of Swin by their official names: blocks {@code layers.<s>.blocks.<b>},
+     * and between the stages {@link PatchMerging}, {@code layers.<s>.downsample}.
+     */
+    final void addSwinStages(BlockMaker blocks) {
+        for (int s = 0; s < STAGES; s++) {
+            String layer = "layers." + s + ".";
+            int stage = s;
+            addStage(
+                    each(
+                            config.depths().get(s),
+                            b -> add(layer + "blocks." + b, blocks.make(stage, b))),
+                    s == STAGES - 1
+                            ? Optional.empty()
+                            : Optional.of(
+                                    add(
+                                            layer + "downsample",
+                                            new PatchMerging(config.channels(s)))));
+        }
+    }
+
+    /** Adds a layer normalisation {@code norm<i>} to every output, after the last stage. */
     final void addOutputNorms(float eps) {
+        addOutputNorms(channels -> new LayerNorm(channels, eps));
+    }
+
+    /**
+     * Adds a normalisation of tokens {@code norm<i>} to every output, after the last stage.
+     *
+     * @param norm makes it for a number of channels
+     */
+    final void addOutputNorms(IntFunction<Layer> norm) {
         for (int s : config.outIndices()) {
-            norms.put(s, add("norm" + s, new LayerNorm(config.channels(s), eps)));
+            norms.put(s, add("norm" + s, norm.apply(config.channels(s))));
         }
     }
 
@@ -185,7 +221,7 @@ abstract class StagedTransformer extends Backbone {
     }
 
     private NDArray emitted(int stage, NDArray x) {
-        LayerNorm norm = norms.get(stage);
+        Layer norm = norms.get(stage);
         if (norm == null) {
             return x.transpose(0, 3, 1, 2);
         }

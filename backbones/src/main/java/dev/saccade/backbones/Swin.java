@@ -153,21 +153,15 @@ public final class Swin extends StagedTransformer {
     /** Makes a Swin Transformer without weights. */
     public Swin(Config config) {
         super(config);
-        setStem(add("", new Stem(config)));
-        for (int s = 0; s < STAGES; s++) {
-            String layer = "layers." + s + ".";
-            int stage = s;
-            addStage(
-                    each(
-                            config.depths().get(s),
-                            b -> add(layer + "blocks." + b, block(config, stage, b))),
-                    s == STAGES - 1
-                            ? Optional.empty()
-                            : Optional.of(
-                                    add(
-                                            layer + "downsample",
-                                            new PatchMerging(config.channels(s)))));
-        }
+        setStem(
+                add(
+                        "",
+                        new Stem(
+                                config.embedDim(),
+                                config.patchNorm(),
+                                config.ape(),
+                                config.pretrainImgSize())));
+        addSwinStages((stage, block) -> block(config, stage, block));
         addOutputNorms(EPS);
         freezeStages();
     }
@@ -189,18 +183,15 @@ public final class Swin extends StagedTransformer {
         private final PatchEmbed patches;
         private final Optional<Parameter> positions;
 
-        Stem(Config config) {
-            patches =
-                    add(
-                            "patch_embed",
-                            new PatchEmbed(3, config.embedDim(), PATCH, config.patchNorm()));
-            int side = config.pretrainImgSize() / PATCH;
+        Stem(int embedDim, boolean patchNorm, boolean ape, int pretrainImgSize) {
+            patches = add("patch_embed", new PatchEmbed(3, embedDim, PATCH, patchNorm));
+            int side = pretrainImgSize / PATCH;
             positions =
-                    config.ape()
+                    ape
                             ? Optional.of(
                                     parameter(
                                             "absolute_pos_embed",
-                                            new Shape(1, config.embedDim(), side, side),
+                                            new Shape(1, embedDim, side, side),
                                             WeightInit.truncatedNormal(0.02)))
                             : Optional.empty();
         }
