@@ -17,6 +17,7 @@ final class Kinds {
                     entry("assigner", new AssignerKind()),
                     entry("backbone", new BackboneKind()),
                     entry("bbox_coder", new BoxCoderKind()),
+                    entry("checkpoint_loading", new CheckpointLoadingKind()),
                     entry("coco_eval", new CocoEvalKind()),
                     entry("detector_retina", new RetinaNetKind()),
                     entry("losses", new LossesKind()),

@@ -6,12 +6,16 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 
 /**
  * What came of a checkpoint in a module.
  *
  * @param loaded names of the module that got their values
- * @param missing names of the module that the checkpoint has no values for
+ * @param resized those of them whose table of positions was made for a grid of another size
+ * @param fresh names of the module that no such checkpoint has values for, such as the norms of the
+ *     outputs, or the neck and the head where the checkpoint is of a backbone
+ * @param missing other names of the module that the checkpoint has no values for
  * @param unexpected names of the checkpoint that the module has no place for
  * @param misshaped names that both have, in different shapes
  * @param ignored names of the checkpoint that need no place, such as counters and the classifier of
@@ -19,6 +23,8 @@ import java.util.Map;
  */
 public record LoadReport(
         List<String> loaded,
+        List<Resized> resized,
+        List<String> fresh,
         List<String> missing,
         List<String> unexpected,
         List<Misshaped> misshaped,
@@ -35,9 +41,21 @@ public record LoadReport(
      */
     public record Misshaped(String name, Shape found, Shape expected) {}
 
+    /**
+     * A table of positions that was made to fit.
+     *
+     * @param name its name in the module
+     * @param found its shape in the checkpoint
+     * @param expected its shape in the module
+     * @param how how it was made to fit, such as {@code bicubic}
+     */
+    public record Resized(String name, Shape found, Shape expected, String how) {}
+
     /** Makes a report. */
     public LoadReport {
         loaded = List.copyOf(loaded);
+        resized = List.copyOf(resized);
+        fresh = List.copyOf(fresh);
         missing = List.copyOf(missing);
         unexpected = List.copyOf(unexpected);
         misshaped = List.copyOf(misshaped);
@@ -46,7 +64,7 @@ public record LoadReport(
 
     /** Returns whether every parameter and buffer of the module got its value. */
     public boolean isComplete() {
-        return missing.isEmpty() && misshaped.isEmpty();
+        return fresh.isEmpty() && missing.isEmpty() && misshaped.isEmpty();
     }
 
     /** Returns the share of the checkpoint's tensors, those that need a place, that found one. */
@@ -59,24 +77,35 @@ public record LoadReport(
     @Override
     public String toString() {
         List<String> lines = new ArrayList<>();
-        lines.add(
-                String.format(
-                        "loaded %d of %d parameters",
-                        loaded.size(), loaded.size() + missing.size() + misshaped.size()));
-        section(lines, "missing in the checkpoint, left as they were", missing);
-        section(lines, "unexpected in the checkpoint, not used", unexpected);
-        if (!misshaped.isEmpty()) {
-            lines.add("of another shape, left as they were: " + misshaped.size());
-            addFirst(
-                    lines,
-                    misshaped.stream()
-                            .map(m -> m.name + ": got " + m.found + ", expected " + m.expected)
-                            .toList());
-        }
+        int all = loaded.size() + fresh.size() + missing.size() + misshaped.size();
+        lines.add(String.format("loaded %d of %d parameters", loaded.size(), all));
+        section(
+                lines,
+                "positions fitted to another grid",
+                resized,
+                r -> r.name + ": from " + r.found + " to " + r.expected + ", " + r.how);
+        groups(lines, "not part of such a checkpoint, start as the config says", fresh);
+        groups(lines, "missing in the checkpoint, left as they were", missing);
+        groups(lines, "unexpected in the checkpoint, not used", unexpected);
+        section(
+                lines,
+                "of another shape, left as they were",
+                misshaped,
+                m -> m.name + ": got " + m.found + ", expected " + m.expected);
+        groups(lines, "needless here, ignored", ignored);
         return String.join(System.lineSeparator(), lines);
     }
 
-    private static void section(List<String> lines, String title, List<String> names) {
+    private static <T> void section(
+            List<String> lines, String title, List<T> items, Function<T, String> line) {
+        if (!items.isEmpty()) {
+            lines.add(title + ": " + items.size());
+            addFirst(lines, items.stream().map(line).toList());
+        }
+    }
+
+    /** Adds names, in one line those that have the beginning, or a computed end, in common. */
+    private static void groups(List<String> lines, String title, List<String> names) {
         if (names.isEmpty()) {
             return;
         }
@@ -91,7 +120,7 @@ public record LoadReport(
                         rendered.add(
                                 members.size() == 1
                                         ? members.get(0)
-                                        : group + ".* (" + members.size() + ")"));
+                                        : group + " (" + members.size() + ")"));
         addFirst(lines, rendered);
     }
 
@@ -102,13 +131,15 @@ public record LoadReport(
         }
     }
 
-    /** Returns the first two parts of a dotted name, or all but its last where there are fewer. */
     private static String group(String name) {
+        if (Expectations.isComputed(name)) {
+            return "*" + name.substring(name.lastIndexOf('.'));
+        }
         int first = name.indexOf('.');
         int second = first < 0 ? -1 : name.indexOf('.', first + 1);
         if (second < 0) {
-            return first < 0 ? name : name.substring(0, first);
+            return first < 0 ? name : name.substring(0, first) + ".*";
         }
-        return name.substring(0, second);
+        return name.substring(0, second) + ".*";
     }
 }

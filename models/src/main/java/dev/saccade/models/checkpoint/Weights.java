@@ -16,9 +16,10 @@ import java.util.Set;
 /**
  * Brings the tensors of a checkpoint into a module by their names.
  *
- * <p>Official names are translated, and a prefix such as {@code backbone.} is added or taken away
- * where more names agree that way: a file of a backbone fits a detector, and the other way round.
- * The arrays of the module stay, only their values change. Nothing is changed unless all is right.
+ * <p>Names of other libraries are translated, see {@link Naming}, and a prefix such as {@code
+ * backbone.} is added or taken away where more names agree that way: a file of a backbone fits a
+ * detector, and the other way round. The arrays of the module stay, only their values change.
+ * Nothing is changed unless all is right.
  */
 public final class Weights {
 
@@ -46,11 +47,17 @@ public final class Weights {
     /**
      * Sets the values that a checkpoint has, to start training from; the others stay as they are.
      *
+     * <p>Tables of positions that were learned for windows or images of another size are
+     * interpolated: bias tables of Swin and ELSA and absolute embeddings of Swin bicubically, those
+     * of Focal Transformer's pooled windows and of PVT bilinearly. A table with another number of
+     * heads is not used.
+     *
      * @throws SaccadeException of kind user that shows the differences, if less than half of the
      *     checkpoint finds a place
      */
     public static LoadReport initialize(Checkpoint checkpoint, Module module) {
         Match match = new Match(checkpoint, module);
+        match.fitPositions();
         LoadReport report = match.report();
         if (report.ratio() < LEAST_RATIO) {
             throw SaccadeException.user(
@@ -66,26 +73,44 @@ public final class Weights {
 
         private final Map<String, Parameter> parameters;
         private final Map<String, Tensor> tensors = new LinkedHashMap<>();
+        private final List<String> ofOtherParts = new ArrayList<>();
+        private final List<LoadReport.Resized> resized = new ArrayList<>();
+        private final Renaming renaming;
 
         Match(Checkpoint checkpoint, Module module) {
             this.parameters = module.namedParameters();
-            Set<String> translated = new LinkedHashSet<>();
-            checkpoint.tensors().keySet().stream()
-                    .map(OfficialNames::translate)
-                    .forEach(translated::add);
-            Renaming renaming = Renaming.best(translated, parameters.keySet());
-            checkpoint
-                    .tensors()
+            // Names that are all here need no translation, whatever they look like.
+            boolean isOurs = checkpoint.tensors().keySet().containsAll(parameters.keySet());
+            Checkpoint named = isOurs ? checkpoint : Naming.toSaccade(checkpoint);
+            this.renaming = Renaming.best(named.tensors().keySet(), parameters.keySet());
+            named.tensors()
                     .forEach(
-                            (name, tensor) ->
-                                    put(renaming.apply(OfficialNames.translate(name)), tensor));
+                            (name, tensor) -> {
+                                if (renaming.isOfOtherPart(name)) {
+                                    ofOtherParts.add(name);
+                                } else {
+                                    Checkpoint.putNew(tensors, renaming.apply(name), tensor);
+                                }
+                            });
         }
 
-        private void put(String name, Tensor tensor) {
-            if (tensors.put(name, tensor) != null) {
-                throw SaccadeException.user(
-                        "the checkpoint holds two tensors for %s, such as those of two models",
-                        name);
+        /** Interpolates the tables of positions that are of another size here. */
+        void fitPositions() {
+            for (String name : parameters.keySet()) {
+                if (tensors.containsKey(name) && !fits(name)) {
+                    Tensor found = tensors.get(name);
+                    PositionTables.fit(name, found, shape(name))
+                            .ifPresent(
+                                    fitted -> {
+                                        tensors.put(name, fitted.tensor());
+                                        resized.add(
+                                                new LoadReport.Resized(
+                                                        name,
+                                                        found.shape(),
+                                                        shape(name),
+                                                        fitted.how()));
+                                    });
+                }
             }
         }
 
@@ -101,6 +126,7 @@ public final class Weights {
 
         LoadReport report() {
             List<String> loaded = new ArrayList<>();
+            List<String> fresh = new ArrayList<>();
             List<String> missing = new ArrayList<>();
             List<LoadReport.Misshaped> misshaped = new ArrayList<>();
             for (String name : parameters.keySet()) {
@@ -109,18 +135,20 @@ public final class Weights {
                 } else if (tensors.containsKey(name)) {
                     Shape found = tensors.get(name).shape();
                     misshaped.add(new LoadReport.Misshaped(name, found, shape(name)));
+                } else if (!name.startsWith(renaming.added) || Expectations.isFresh(name)) {
+                    fresh.add(name);
                 } else {
                     missing.add(name);
                 }
             }
             List<String> unexpected = new ArrayList<>();
-            List<String> ignored = new ArrayList<>();
+            List<String> ignored = new ArrayList<>(ofOtherParts);
             for (String name : tensors.keySet()) {
                 if (!parameters.containsKey(name)) {
-                    (OfficialNames.isNeedless(name) ? ignored : unexpected).add(name);
+                    (Expectations.isNeedless(name) ? ignored : unexpected).add(name);
                 }
             }
-            return new LoadReport(loaded, missing, unexpected, misshaped, ignored);
+            return new LoadReport(loaded, resized, fresh, missing, unexpected, misshaped, ignored);
         }
 
         void copy() {
@@ -134,8 +162,8 @@ public final class Weights {
     }
 
     /**
-     * A prefix taken from all names that have it, and one added to all; names that would not be
-     * found either way keep their own.
+     * A prefix taken from all names that have it, so that those without are of other parts, or one
+     * added to all; names that would not be found either way keep their own.
      */
     private record Renaming(String removed, String added, Set<String> known) {
 
@@ -165,6 +193,10 @@ public final class Weights {
 
         private String renamed(String name) {
             return name.startsWith(removed) ? added + name.substring(removed.length()) : name;
+        }
+
+        boolean isOfOtherPart(String name) {
+            return !name.startsWith(removed) && !known.contains(name);
         }
 
         String apply(String name) {

@@ -129,7 +129,7 @@ class WeightsTest {
 
         assertEquals(1.0, report.ratio());
         assertEquals("backbone.conv1.weight", report.loaded().get(0));
-        assertTrue(report.missing().contains("neck.fpn_convs.3.conv.bias"));
+        assertTrue(report.fresh().contains("neck.fpn_convs.3.conv.bias"));
         Module other = backbone();
         other.initialize(manager, 6);
         Weights.restore(Checkpoint.of(detector, Map.of()), other);
@@ -237,5 +237,135 @@ class WeightsTest {
                 assertThrows(SaccadeException.class, () -> Weights.restore(checkpoint, detector))
                         .getMessage();
         assertTrue(message.contains("got (7, 4, 1, 1), expected (4, 4, 1, 1)"), message);
+    }
+
+    /** A classifier of smaller windows and images, as its official code saves it. */
+    private Map<String, Tensor> pretraining() {
+        Module swin = TestFiles.swin(4);
+        swin.initialize(manager, 1);
+        Map<String, Tensor> tensors = new LinkedHashMap<>(Checkpoint.of(swin, Map.of()).tensors());
+        tensors.keySet().removeIf(name -> name.matches("norm\\d.*"));
+        Shape shape = new Shape(1, 16, 4);
+        tensors.put(
+                "absolute_pos_embed",
+                new Tensor(ElementType.FLOAT32, shape, tensors.get("absolute_pos_embed").data()));
+        tensors.put("layers.0.blocks.1.attn_mask", TestFiles.ones(new Shape(4, 16, 16)));
+        tensors.put("norm.weight", TestFiles.ones(new Shape(32)));
+        tensors.put("head.weight", TestFiles.ones(new Shape(10, 32)));
+        return new LinkedHashMap<>(
+                Naming.OFFICIAL.fromSaccade(new Checkpoint(tensors, Map.of())).tensors());
+    }
+
+    @Test
+    void aClassifierOfOtherWindowsStartsADenseBackbone() {
+        Map<String, Tensor> tensors = pretraining();
+        String odd = "layers.2.blocks.0.attn.relative_position_bias_table";
+        tensors.put(odd, TestFiles.ones(new Shape(49, 3)));
+        Module swin = TestFiles.swin(7);
+        swin.initialize(manager, 2);
+        Checkpoint before = Checkpoint.of(swin, Map.of());
+
+        LoadReport report = Weights.initialize(new Checkpoint(tensors, Map.of()), swin);
+
+        assertEquals(
+                List.of("norm0.weight", "norm0.bias", "norm1.weight", "norm1.bias"),
+                report.fresh().subList(0, 4));
+        assertEquals(8, report.fresh().size());
+        assertEquals(List.of(), report.missing());
+        assertEquals(List.of(), report.unexpected());
+        assertEquals(
+                List.of(new LoadReport.Misshaped(odd, new Shape(49, 3), new Shape(169, 4))),
+                report.misshaped());
+        assertEquals(5, report.resized().size(), "an embedding and four of five blocks");
+        assertEquals(
+                new LoadReport.Resized(
+                        "layers.3.blocks.0.attn.relative_position_bias_table",
+                        new Shape(49, 8),
+                        new Shape(169, 8),
+                        "bicubic"),
+                report.resized().get(4));
+        Checkpoint after = Checkpoint.of(swin, Map.of());
+        assertEquals(before.tensors().get(odd), after.tensors().get(odd));
+        assertEquals(
+                tensors.get("layers.1.downsample.reduction.weight"),
+                after.tensors().get("layers.1.downsample.reduction.weight"));
+        String text = report.toString();
+        assertTrue(text.contains("start as the config says: 8"), text);
+        assertTrue(text.contains("from (49, 8) to (169, 8), bicubic"), text);
+        assertTrue(text.contains("*.relative_position_index (5)"), text);
+    }
+
+    @Test
+    void nothingIsFittedThatIsPutBack() {
+        Module swin = TestFiles.swin(7);
+        swin.initialize(manager, 2);
+        Checkpoint checkpoint = new Checkpoint(pretraining(), Map.of());
+
+        String message =
+                assertThrows(SaccadeException.class, () -> Weights.restore(checkpoint, swin))
+                        .getMessage();
+
+        assertTrue(message.contains("got (49, 8), expected (169, 8)"), message);
+    }
+
+    @Test
+    void neckAndHeadStartAsTheConfigSaysWhereTheFileIsOfABackbone() {
+        Module backbone = backbone();
+        backbone.initialize(manager, 5);
+        Map<String, Tensor> tensors =
+                new LinkedHashMap<>(Checkpoint.of(backbone, Map.of()).tensors());
+        tensors.remove("conv1.weight");
+
+        LoadReport report = Weights.initialize(new Checkpoint(tensors, Map.of()), detector);
+
+        assertEquals(List.of("backbone.conv1.weight"), report.missing());
+        assertEquals(8, report.fresh().size());
+        assertTrue(report.fresh().contains("bbox_head.retina_cls.bias"));
+    }
+
+    @Test
+    void onlyTheBackboneOfADetectorIsWanted() {
+        Module backbone = backbone();
+        backbone.initialize(manager, 5);
+
+        LoadReport report = Weights.initialize(Checkpoint.of(detector, Map.of()), backbone);
+
+        assertTrue(report.isComplete());
+        assertEquals(List.of(), report.unexpected());
+        assertTrue(report.ignored().contains("neck.fpn_convs.3.conv.weight"));
+    }
+
+    /** MoBY keeps the encoder that learns, its running mean and projections in one file. */
+    @Test
+    void theEncoderThatLearnsIsTakenFromSelfSupervision() {
+        Map<String, Tensor> tensors = new LinkedHashMap<>();
+        for (String part : List.of("encoder.", "encoder_k.", "projector.")) {
+            Module backbone = backbone();
+            backbone.initialize(manager, part.hashCode());
+            Checkpoint.of(backbone, Map.of())
+                    .tensors()
+                    .forEach((name, tensor) -> tensors.put(part + name, tensor));
+        }
+
+        Module backbone = backbone();
+        backbone.initialize(manager, 5);
+        LoadReport report = Weights.initialize(new Checkpoint(tensors, Map.of()), backbone);
+
+        assertTrue(report.isComplete());
+        assertEquals(
+                tensors.get("encoder.conv1.weight"),
+                Checkpoint.of(backbone, Map.of()).tensors().get("conv1.weight"));
+    }
+
+    /** Names of ours that look like those of another library are still ours. */
+    @Test
+    void aModuleWithForeignNamesComesBack() {
+        Module module =
+                new Parent()
+                        .child("layers.3.downsample.reduction", conv())
+                        .child("layers.1.downsample.reduction", conv());
+        module.initialize(manager, 1);
+
+        assertTrue(Weights.restore(Checkpoint.of(module, Map.of()), module).isComplete());
     }
 }

@@ -3,7 +3,9 @@ import argparse
 import collections
 import os
 
+import mmdet.models
 import numpy
+import timm
 import torch
 import torchvision
 
@@ -102,3 +104,6 @@ names(
     ),
     "retinanet_resnet50_fpn.names",
 )
+names(torchvision.models.swin_t(), "swin_tiny_torchvision.names")
+names(timm.create_model("swin_tiny_patch4_window7_224"), "swin_tiny_timm.names")
+names(mmdet.models.SwinTransformer(), "swin_tiny_openmmlab.names")
