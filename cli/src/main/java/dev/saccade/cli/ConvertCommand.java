@@ -3,6 +3,8 @@ package dev.saccade.cli;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.models.checkpoint.Checkpoint;
 import dev.saccade.models.checkpoint.Checkpoints;
+import dev.saccade.models.checkpoint.Naming;
+import dev.saccade.models.checkpoint.TorchFile;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -12,14 +14,19 @@ import picocli.CommandLine.Spec;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 
 /** Turns PyTorch's checkpoints into safetensors and back; no code in them is run. */
 @Command(
         name = "convert",
-        description = "Convert a checkpoint between .pth and .safetensors.",
+        description = "Convert a checkpoint between .pth and .safetensors, and between namings.",
         mixinStandardHelpOptions = true,
-        footer = {"", "Example:  saccade convert resnet50.pth resnet50.safetensors"})
+        footer = {
+            "",
+            "Example:  saccade convert resnet50.pth resnet50.safetensors",
+            "          saccade convert best.safetensors swin.pth --names timm --part backbone"
+        })
 final class ConvertCommand implements Callable<Integer> {
 
     @Spec private CommandSpec spec;
@@ -33,6 +40,23 @@ final class ConvertCommand implements Callable<Integer> {
             description = "The file to write; .pth or .safetensors decides the format.")
     private Path to;
 
+    @Option(
+            names = "--names",
+            paramLabel = "NAMES",
+            description =
+                    "Name the tensors as one of ${COMPLETION-CANDIDATES} does; as they are by"
+                            + " default.")
+    private Optional<Naming> names = Optional.empty();
+
+    @Option(
+            names = "--part",
+            paramLabel = "PART",
+            description = "Take only a part of the model, such as backbone, without its prefix.")
+    private Optional<String> part = Optional.empty();
+
+    @Option(names = "--ema", description = "Take the averaged weights, state_dict_ema, of FROM.")
+    private boolean ema;
+
     @Option(names = "--force", description = "Overwrite TO if it is there.")
     private boolean force;
 
@@ -41,7 +65,16 @@ final class ConvertCommand implements Callable<Integer> {
         if (Files.exists(to) && !force) {
             throw SaccadeException.user("%s: exists already; add --force to overwrite it", to);
         }
-        Checkpoint checkpoint = Checkpoints.open(from);
+        Checkpoint checkpoint = ema ? TorchFile.readAveraged(from) : Checkpoints.open(from);
+        if (names.isPresent()) {
+            checkpoint = Naming.toSaccade(checkpoint);
+        }
+        if (part.isPresent()) {
+            checkpoint = checkpoint.part(part.get());
+        }
+        if (names.isPresent()) {
+            checkpoint = names.get().fromSaccade(checkpoint);
+        }
         Checkpoints.save(to, checkpoint);
         spec.commandLine()
                 .getErr()

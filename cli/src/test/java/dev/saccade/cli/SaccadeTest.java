@@ -13,6 +13,7 @@ import dev.saccade.cli.demo.SceneRenderer;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Size;
 import dev.saccade.models.ObjectDetector;
+import dev.saccade.models.checkpoint.Checkpoints;
 
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -222,5 +223,21 @@ class SaccadeTest {
         Path again = folder.resolve("again.pth");
         assertEquals(0, saccade("convert", back, again).code());
         assertArrayEquals(Files.readAllBytes(torch), Files.readAllBytes(again));
+
+        Path theirs = folder.resolve("theirs.pth");
+        Path ours = folder.resolve("ours.pth");
+        assertEquals(0, saccade("convert", best, theirs, "--names", "torchvision").code());
+        assertTrue(Checkpoints.open(theirs).tensors().containsKey("backbone.body.conv1.weight"));
+        assertEquals(0, saccade("convert", theirs, ours, "--names", "official").code());
+        assertEquals(Checkpoints.open(best).tensors(), Checkpoints.open(ours).tensors());
+
+        Path part = folder.resolve("part.pth");
+        assertEquals(0, saccade("convert", theirs, part, "--names=official", "--part=neck").code());
+        assertTrue(Checkpoints.open(part).tensors().containsKey("lateral_convs.0.conv.weight"));
+        Ended unknown = saccade("convert", best, folder.resolve("x.pth"), "--names", "timm");
+        assertEquals(2, unknown.code());
+        assertTrue(unknown.err().contains("timm has no names for this model"), unknown.err());
+        assertEquals(2, saccade("convert", best, folder.resolve("x.pth"), "--part=nek").code());
+        assertEquals(2, saccade("convert", torch, folder.resolve("x.pth"), "--ema").code());
     }
 }
