@@ -97,16 +97,21 @@ abstract class StagedTransformer extends Backbone {
     }
 
     /** Refuses heads that do not divide the channels of their stage. */
-    static void checkHeads(List<Integer> heads, int embedDim) {
+    static void checkHeads(List<Integer> heads, List<Integer> channels) {
         checkStages("num_heads", heads);
         for (int s = 0; s < STAGES; s++) {
             checkArgument(
-                    (embedDim << s) % heads.get(s) == 0,
+                    channels.get(s) % heads.get(s) == 0,
                     "num_heads: got %s, expected divisors of the channels; stage %s has %s",
                     heads,
                     s,
-                    embedDim << s);
+                    channels.get(s));
         }
+    }
+
+    /** Refuses heads that do not divide channels that double from stage to stage. */
+    static void checkHeads(List<Integer> heads, int embedDim) {
+        checkHeads(heads, each(STAGES, s -> embedDim << s));
     }
 
     private record Stage(List<Layer> blocks, Optional<Layer> downsample) {}

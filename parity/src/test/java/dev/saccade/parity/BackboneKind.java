@@ -2,6 +2,7 @@ package dev.saccade.parity;
 
 import ai.djl.ndarray.NDArray;
 
+import dev.saccade.backbones.Pvt;
 import dev.saccade.backbones.ResNet;
 import dev.saccade.backbones.Swin;
 import dev.saccade.core.ops.Windows;
@@ -9,9 +10,14 @@ import dev.saccade.core.parts.Backbone;
 
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Features of a backbone and, where recorded, gradients. */
 final class BackboneKind implements Kind {
+
+    private static final Pattern LAYER_NORM =
+            Pattern.compile("(?:nn\\.)?LayerNorm(?: eps=([-+.e\\d]+))?.*");
 
     @Override
     public void run(Case recorded) {
@@ -28,6 +34,7 @@ final class BackboneKind implements Kind {
         return switch (cls) {
             case "ResNet" -> resnet(config);
             case "SwinTransformer" -> swin(config);
+            case "PyramidVisionTransformer" -> pvt(config);
             default -> throw config.unsupported("no backbone " + cls);
         };
     }
@@ -51,9 +58,48 @@ final class BackboneKind implements Kind {
                 config.flag("ape", false),
                 config.integer("pretrain_img_size", 224),
                 config.number("drop_path_rate", 0.2),
-                config.has("out_indices") ? config.integers("out_indices") : List.of(0, 1, 2, 3),
+                config.integers("out_indices", List.of(0, 1, 2, 3)),
                 config.integer("frozen_stages", -1),
                 config.flag("use_checkpoint", false));
+    }
+
+    private static Backbone.Config pvt(Settings config) {
+        if (config.integer("patch_size", 16) != 4) {
+            throw config.unsupported("patch_size other than 4");
+        }
+        config.only("in_chans", 3);
+        config.only("num_stages", 4);
+        config.only("qk_scale", null);
+        config.only("drop_rate", 0.0);
+        config.only("attn_drop_rate", 0.0);
+        config.only("pretrained", null);
+        config.describes("num_classes");
+        return new Pvt.Config(
+                "small",
+                config.integers("embed_dims", List.of(64, 128, 256, 512)),
+                config.integers("depths", List.of(3, 4, 6, 3)),
+                config.integers("num_heads", List.of(1, 2, 4, 8)),
+                config.integers("mlp_ratios", List.of(4, 4, 4, 4)),
+                config.integers("sr_ratios", List.of(8, 4, 2, 1)),
+                config.flag("qkv_bias", false),
+                normEps(config),
+                config.integer("img_size", 224),
+                config.number("drop_path_rate", 0),
+                config.flag("F4", false) ? List.of(3) : List.of(0, 1, 2, 3),
+                -1,
+                false);
+    }
+
+    /** Returns the eps that the description of a layer normalisation names, or PyTorch's. */
+    private static double normEps(Settings config) {
+        if (!config.has("norm_layer")) {
+            return 1e-5;
+        }
+        Matcher layerNorm = LAYER_NORM.matcher(config.text("norm_layer"));
+        if (!layerNorm.matches()) {
+            throw config.unsupported("norm_layer: " + config.text("norm_layer"));
+        }
+        return layerNorm.group(1) == null ? 1e-5 : Double.parseDouble(layerNorm.group(1));
     }
 
     private static Backbone.Config resnet(Settings config) {
@@ -72,7 +118,7 @@ final class BackboneKind implements Kind {
                 config.integer("depth"),
                 config.integer("stem_channels", baseChannels),
                 baseChannels,
-                config.has("out_indices") ? config.integers("out_indices") : List.of(0, 1, 2, 3),
+                config.integers("out_indices", List.of(0, 1, 2, 3)),
                 config.integer("frozen_stages", -1),
                 config.flag("norm_eval", true),
                 config.flag("zero_init_residual", true));

@@ -94,6 +94,10 @@ final class Settings {
                 .toList();
     }
 
+    List<Integer> integers(String key, List<Integer> otherwise) {
+        return has(key) ? integers(key) : otherwise;
+    }
+
     List<Double> numbers(String key) {
         return each(key, "numbers", JsonNode::isNumber).map(JsonNode::doubleValue).toList();
     }

@@ -32,19 +32,21 @@ public abstract class Module extends AbstractBaseBlock {
 
     private final Map<String, Parameter> parameters = new LinkedHashMap<>();
     private final Map<Parameter, WeightInit> initializers = new LinkedHashMap<>();
-    private final Map<String, Module> children = new LinkedHashMap<>();
+    private final Map<Module, String> children = new LinkedHashMap<>();
     private boolean training = true;
 
     /**
      * Adds a child.
      *
      * @param name its name, such as {@code conv1} or, for a member of a list, {@code layer1.0};
-     *     empty for a child whose parameters carry full names
+     *     empty for children whose parameters carry full names
      * @param child the child
      * @return the child
      */
     protected final <M extends Module> M add(String name, M child) {
-        checkArgument(children.put(name, child) == null, "two children named %s", name);
+        checkArgument(
+                name.isEmpty() || !children.containsValue(name), "two children named %s", name);
+        children.put(child, name);
         return child;
     }
 
@@ -88,8 +90,13 @@ public abstract class Module extends AbstractBaseBlock {
     }
 
     private void collect(String prefix, Map<String, Parameter> named) {
-        parameters.forEach((name, parameter) -> named.put(prefix + name, parameter));
-        children.forEach((name, child) -> child.collect(below(prefix, name), named));
+        parameters.forEach(
+                (name, parameter) ->
+                        checkArgument(
+                                named.put(prefix + name, parameter) == null,
+                                "two parameters named %s",
+                                prefix + name));
+        children.forEach((child, name) -> child.collect(below(prefix, name), named));
     }
 
     /**
@@ -111,7 +118,7 @@ public abstract class Module extends AbstractBaseBlock {
                             (owner, shape, type) -> firstValues(init, owner, shape, random));
                     parameter.initialize(manager, DataType.FLOAT32);
                 });
-        children.forEach((name, child) -> child.initialize(manager, seed, below(prefix, name)));
+        children.forEach((child, name) -> child.initialize(manager, seed, below(prefix, name)));
     }
 
     private static NDArray firstValues(
@@ -144,7 +151,7 @@ public abstract class Module extends AbstractBaseBlock {
      */
     public void train(boolean mode) {
         training = mode;
-        children.values().forEach(child -> child.train(mode));
+        children.keySet().forEach(child -> child.train(mode));
     }
 
     /** Returns whether this module is in training mode, as it is when made. */
@@ -200,7 +207,7 @@ public abstract class Module extends AbstractBaseBlock {
     @Override
     public final BlockList getChildren() {
         BlockList list = new BlockList();
-        children.forEach(list::add);
+        children.forEach((child, name) -> list.add(name, child));
         return list;
     }
 

@@ -1,0 +1,298 @@
+package dev.saccade.backbones;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Parameter;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Maps;
+
+import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.Layer;
+import dev.saccade.core.nn.LayerNorm;
+import dev.saccade.core.nn.Linear;
+import dev.saccade.core.nn.Mlp;
+import dev.saccade.core.nn.WeightInit;
+import dev.saccade.core.ops.DotProductAttention;
+import dev.saccade.core.ops.Interpolation;
+import dev.saccade.core.ops.Scope;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Pyramid Vision Transformer (Wang et al. 2021, the first version) in the form of its official
+ * detection code, whose names its parameters have: every token attends to all tokens of a map that
+ * a strided convolution has made smaller. There are no output norms.
+ *
+ * <p>Sizes that patches do not divide lose the rest at the bottom and right, as in the original.
+ */
+public final class Pvt extends StagedTransformer {
+
+    private record Size(List<Integer> depths, double dropPathRate) {}
+
+    private static final ImmutableMap<String, Size> VARIANTS =
+            ImmutableMap.of(
+                    "tiny", new Size(List.of(2, 2, 2, 2), 0.1),
+                    "small", new Size(List.of(3, 4, 6, 3), 0.1),
+                    "medium", new Size(List.of(3, 4, 18, 3), 0),
+                    "large", new Size(List.of(3, 8, 27, 3), 0));
+
+    /**
+     * The hyper-parameters of a Pyramid Vision Transformer.
+     *
+     * @param variant the published member of the family that the other keys start from
+     * @param embedDims channels of each stage
+     * @param depths blocks of each stage
+     * @param numHeads heads of each stage
+     * @param mlpRatios hidden channels of the feed-forward layers of each stage over its channels
+     * @param srRatios how many times smaller than the map, along a side, the keys of each stage are
+     * @param qkvBias whether queries, keys and values have a bias
+     * @param normEps eps of the normalisations of the blocks; that of all others is 1e-5
+     * @param pretrainImgSize image size that the position embeddings are for
+     * @param dropPathRate stochastic depth of the last block
+     * @param outIndices the stages that come out, 0 to 3, ascending
+     * @param frozenStages -1 freezes nothing, 0 the stem, k the stem and stages 1 to k
+     * @param activationCheckpointing whether blocks are computed again in the backward pass, which
+     *     spares memory
+     */
+    public record Config(
+            String variant,
+            List<Integer> embedDims,
+            List<Integer> depths,
+            List<Integer> numHeads,
+            List<Integer> mlpRatios,
+            List<Integer> srRatios,
+            boolean qkvBias,
+            double normEps,
+            int pretrainImgSize,
+            double dropPathRate,
+            List<Integer> outIndices,
+            int frozenStages,
+            boolean activationCheckpointing)
+            implements StagedTransformer.Config {
+
+        /** PVT-Small. */
+        public Config() {
+            this("small");
+        }
+
+        /** A published member of the family. */
+        public Config(String variant) {
+            this(variant, Variants.get(VARIANTS, variant));
+        }
+
+        private Config(String variant, Size size) {
+            this(
+                    variant,
+                    List.of(64, 128, 320, 512),
+                    size.depths,
+                    List.of(1, 2, 5, 8),
+                    List.of(8, 8, 4, 4),
+                    List.of(8, 4, 2, 1),
+                    true,
+                    1e-6,
+                    224,
+                    size.dropPathRate,
+                    List.of(0, 1, 2, 3),
+                    -1,
+                    false);
+        }
+
+        /** Checks the values. */
+        public Config {
+            embedDims = ImmutableList.copyOf(embedDims);
+            depths = ImmutableList.copyOf(depths);
+            numHeads = ImmutableList.copyOf(numHeads);
+            mlpRatios = ImmutableList.copyOf(mlpRatios);
+            srRatios = ImmutableList.copyOf(srRatios);
+            outIndices = ImmutableList.copyOf(outIndices);
+            StagedTransformer.checkStages("embed_dims", embedDims);
+            StagedTransformer.check(depths, dropPathRate, outIndices, frozenStages);
+            StagedTransformer.checkHeads(numHeads, embedDims);
+            StagedTransformer.checkStages("mlp_ratios", mlpRatios);
+            StagedTransformer.checkStages("sr_ratios", srRatios);
+            checkArgument(normEps > 0, "norm_eps: got %s, expected > 0", normEps);
+            checkArgument(
+                    pretrainImgSize > 0 && pretrainImgSize % COARSEST == 0,
+                    "pretrain_img_size: got %s, expected a multiple of 32",
+                    pretrainImgSize);
+        }
+
+        @Override
+        public String type() {
+            return "pvt";
+        }
+
+        @Override
+        public Map<String, Config> variants() {
+            return Maps.toMap(VARIANTS.keySet(), Config::new);
+        }
+
+        @Override
+        public int channels(int stage) {
+            return embedDims.get(stage);
+        }
+
+        @Override
+        public Pvt build() {
+            return new Pvt(this);
+        }
+    }
+
+    private static final int PATCH = 4;
+    private static final int COARSEST = 32;
+
+    /** Makes a Pyramid Vision Transformer without weights. */
+    public Pvt(Config config) {
+        super(config);
+        List<Embedding> embeddings = each(STAGES, s -> add("", new Embedding(config, s)));
+        setStem(embeddings.get(0));
+        for (int s = 0; s < STAGES; s++) {
+            int stage = s;
+            addStage(
+                    each(
+                            config.depths().get(s),
+                            b -> add("block" + (stage + 1) + "." + b, block(config, stage, b))),
+                    embeddings.stream().skip(s + 1L).findFirst());
+        }
+        freezeStages();
+    }
+
+    private static TransformerBlock block(Config config, int stage, int block) {
+        int channels = config.channels(stage);
+        return new TransformerBlock(
+                channels,
+                new Attention(config, stage),
+                new Mlp(channels, channels * config.mlpRatios().get(stage)),
+                (float) config.normEps(),
+                config.dropPathRate(stage, block),
+                key(stage, block));
+    }
+
+    /**
+     * Patches of the image or of the map of the stage before, with learned position embeddings.
+     *
+     * <p>The table is for the map of an image of the size pre-trained with, the last one behind a
+     * row for the class token of the classifier. It is resized bilinearly to other maps; but as in
+     * the original, one for the first stage serves, row by row, any map of as many cells.
+     */
+    static final class Embedding extends Layer {
+
+        private final boolean ofImage;
+        private final boolean hasClassToken;
+        private final int side;
+        private final Conv2d proj;
+        private final LayerNorm norm;
+        private final Parameter positions;
+
+        Embedding(Config config, int stage) {
+            int channels = config.channels(stage);
+            ofImage = stage == 0;
+            hasClassToken = stage == STAGES - 1;
+            side = config.pretrainImgSize() / (PATCH << stage);
+            int in = ofImage ? 3 : config.channels(stage - 1);
+            int patch = ofImage ? PATCH : 2;
+            int cells = side * side + (hasClassToken ? 1 : 0);
+            String number = String.valueOf(stage + 1);
+            positions =
+                    parameter(
+                            "pos_embed" + number,
+                            new Shape(1, cells, channels),
+                            WeightInit.truncatedNormal(0.02));
+            proj =
+                    add(
+                            "patch_embed" + number + ".proj",
+                            Conv2d.withDefaultInit(
+                                    new Conv2d.Geometry(in, channels, patch, patch, 0)));
+            norm = add("patch_embed" + number + ".norm", new LayerNorm(channels));
+        }
+
+        /**
+         * Embeds.
+         *
+         * @param x images {@code [N, 3, H, W]} in the first stage, else tokens {@code [N, H, W, C]}
+         * @return tokens, a patch of each
+         */
+        @Override
+        public NDArray forward(NDArray x) {
+            return Scope.array(
+                    () -> {
+                        NDArray map = ofImage ? x : x.transpose(0, 3, 1, 2);
+                        NDArray tokens = norm.forward(proj.forward(map).transpose(0, 2, 3, 1));
+                        return tokens.add(positions(tokens));
+                    });
+        }
+
+        private NDArray positions(NDArray tokens) {
+            NDArray table = positions.getArray();
+            NDArray cells = hasClassToken ? table.get(":, 1:") : table;
+            long height = tokens.getShape().get(1);
+            long width = tokens.getShape().get(2);
+            if (ofImage && height * width == cells.getShape().get(1)) {
+                return cells.reshape(1, height, width, -1);
+            }
+            return Interpolation.bilinear(
+                    cells.reshape(1, side, side, -1).transpose(0, 3, 1, 2), tokens);
+        }
+    }
+
+    /** Attention whose keys and values are of a smaller map. */
+    private static final class Attention extends Layer {
+
+        private final int heads;
+        private final Linear q;
+        private final Linear kv;
+        private final Linear proj;
+        private final Optional<Reduction> reduction;
+
+        Attention(Config config, int stage) {
+            int channels = config.channels(stage);
+            int ratio = config.srRatios().get(stage);
+            heads = config.numHeads().get(stage);
+            q = add("q", new Linear(channels, channels, config.qkvBias()));
+            kv = add("kv", new Linear(channels, 2 * channels, config.qkvBias()));
+            proj = add("proj", new Linear(channels, channels));
+            reduction =
+                    ratio == 1
+                            ? Optional.empty()
+                            : Optional.of(add("", new Reduction(channels, ratio)));
+        }
+
+        @Override
+        public NDArray forward(NDArray x) {
+            return Scope.array(
+                    () -> {
+                        NDArray reduced = reduction.map(layer -> layer.forward(x)).orElse(x);
+                        return proj.forward(
+                                DotProductAttention.of(q.forward(x), kv.forward(reduced), heads));
+                    });
+        }
+    }
+
+    /** Cells of {@code ratio} by {@code ratio} tokens to one each. */
+    private static final class Reduction extends Layer {
+
+        private final Conv2d sr;
+        private final LayerNorm norm;
+
+        Reduction(int channels, int ratio) {
+            sr =
+                    add(
+                            "sr",
+                            Conv2d.withDefaultInit(
+                                    new Conv2d.Geometry(channels, channels, ratio, ratio, 0)));
+            norm = add("norm", new LayerNorm(channels));
+        }
+
+        @Override
+        public NDArray forward(NDArray x) {
+            return Scope.array(
+                    () -> norm.forward(sr.forward(x.transpose(0, 3, 1, 2)).transpose(0, 2, 3, 1)));
+        }
+    }
+}
