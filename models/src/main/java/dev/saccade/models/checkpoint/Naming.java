@@ -80,9 +80,9 @@ public enum Naming {
                         .orElseThrow(
                                 () ->
                                         SaccadeException.user(
-                                                "%s has no names for this model; those of its"
-                                                        + " official code are %s",
-                                                this, OFFICIAL));
+                                                "%s has no names for this model; official ones"
+                                                        + " are those of its own code",
+                                                this));
         Map<String, Tensor> tensors = new LinkedHashMap<>();
         whole.tensors()
                 .forEach(

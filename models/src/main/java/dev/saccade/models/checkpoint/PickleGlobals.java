@@ -46,7 +46,8 @@ final class PickleGlobals {
                     "pathlib.PosixPath",
                     "pathlib.WindowsPath",
                     "torch.device",
-                    "torch.Generator");
+                    "torch.Generator",
+                    "yacs.config.CfgNode");
 
     private static final int MAX_LISTED = 10;
 

@@ -52,6 +52,17 @@ class PickleTest {
                 "a result was called");
     }
 
+    /** Training scripts of Swin and Focal Transformer save their config beside the weights. */
+    @Test
+    void aConfigIsPassedOver() {
+        String config = "cyacs.config\nCfgNode\n)\u0081(X\1\0\0\0aK\1u}X\1\0\0\0bNsb";
+
+        Object root = read("\u0080\2}(X\1\0\0\0c" + config + "X\1\0\0\0mK\5u.");
+
+        assertEquals(5L, Pickle.map(root).get("m"));
+        assertTrue(Pickle.map(root).get("c") instanceof Pickle.Opaque);
+    }
+
     @Test
     void otherOperationsAreRefused() {
         for (char code : "ISFLVgpiPo\u0082\u0083\u0084\u0097\u0098".toCharArray()) {
