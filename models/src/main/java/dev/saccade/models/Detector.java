@@ -98,7 +98,10 @@ public final class Detector extends Module {
      * @param targets boxes in the coordinates of the batch, and labels, of each image
      */
     public Losses losses(ImageBatch batch, List<Instances> targets) {
-        return head.losses(features(batch.pixels()), batch.images(), targets);
+        FeaturePyramid pyramid = features(batch.pixels());
+        Losses losses = head.losses(pyramid, batch.images(), targets);
+        pyramid.levels().forEach(NDArray::close);
+        return losses;
     }
 
     /**

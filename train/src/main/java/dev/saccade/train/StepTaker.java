@@ -7,6 +7,7 @@ import ai.djl.nn.Parameter;
 
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.datasets.Batch;
@@ -100,21 +101,8 @@ final class StepTaker {
         int images = batch.images().size();
         try (NDManager scratch = manager.newSubManager()) {
             Map<String, Double> values = new LinkedHashMap<>();
-            NDArray total =
-                    Gradients.recording(
-                            () -> {
-                                Losses losses = model.of(batch, scratch);
-                                losses.terms()
-                                        .forEach((name, term) -> values.put(name, value(term)));
-                                NDArray all = losses.total();
-                                return accumulation == 1
-                                        ? all
-                                        : all.mul(Tensors.of(scratch, images));
-                            });
-            if (!values.values().stream().allMatch(Double::isFinite)) {
-                throw divergence.ofLosses(values, batch);
-            }
-            Gradients gradients = Gradients.of(total, parameters);
+            Gradients gradients =
+                    Gradients.of(() -> loss(batch, scratch, divergence, values), parameters);
             Gradients.Norms found = gradients.norms();
             if (!Float.isFinite(found.total())) {
                 throw divergence.ofGradients(found.byParameter(), batch);
@@ -124,6 +112,24 @@ final class StepTaker {
             values.forEach((name, value) -> sum.losses.merge(name, value * images, Double::sum));
             sum.images += images;
         }
+    }
+
+    private NDArray loss(
+            Batch batch, NDManager scratch, Divergence divergence, Map<String, Double> values) {
+        Losses losses = model.of(batch, scratch);
+        losses.terms().forEach((name, term) -> values.put(name, value(term)));
+        if (!values.values().stream().allMatch(Double::isFinite)) {
+            throw divergence.ofLosses(values, batch);
+        }
+        int images = batch.images().size();
+        NDArray total =
+                Scope.array(
+                        () ->
+                                accumulation == 1
+                                        ? losses.total()
+                                        : losses.total().mul(Tensors.of(scratch, images)));
+        losses.terms().values().stream().filter(term -> term != total).forEach(NDArray::close);
+        return total;
     }
 
     private static double value(NDArray scalar) {

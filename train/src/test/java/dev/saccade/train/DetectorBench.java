@@ -83,9 +83,10 @@ final class DetectorBench {
             return time(
                     iterations,
                     batch -> {
-                        NDArray loss =
-                                Gradients.recording(() -> detector.losses(batch, targets).total());
-                        Gradients gradients = Gradients.of(loss, optimizer.parameters());
+                        Gradients gradients =
+                                Gradients.of(
+                                        () -> detector.losses(batch, targets).total(),
+                                        optimizer.parameters());
                         float norm = gradients.norms().total();
                         optimizer.step(gradients.clipped(norm, 10), NO_STEP);
                     },

@@ -15,6 +15,9 @@ public final class BatchNorm2d extends Layer {
     /** DJL counts the share of the old value that stays, PyTorch (0.1) the share that goes. */
     private static final float MOMENTUM = 0.9f;
 
+    /** Leaves the running statistics where they are. */
+    private static final float STANDSTILL = 1;
+
     private final Parameter weight;
     private final Parameter bias;
     private final Parameter runningMean;
@@ -44,7 +47,7 @@ public final class BatchNorm2d extends Layer {
                         weight.getArray(),
                         bias.getArray(),
                         -1,
-                        MOMENTUM,
+                        Recompute.isRepeating() ? STANDSTILL : MOMENTUM,
                         EPS,
                         isTraining())
                 .singletonOrThrow();

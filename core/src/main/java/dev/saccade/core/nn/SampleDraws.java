@@ -3,6 +3,7 @@ package dev.saccade.core.nn;
 import dev.saccade.core.SeededRandom;
 
 import java.util.SplittableRandom;
+import java.util.function.IntToLongFunction;
 import java.util.function.Supplier;
 
 /**
@@ -20,12 +21,12 @@ public final class SampleDraws {
 
     private final long seed;
     private final long epoch;
-    private final long[] samples;
+    private final IntToLongFunction samples;
 
-    private SampleDraws(long seed, long epoch, long[] samples) {
+    private SampleDraws(long seed, long epoch, IntToLongFunction samples) {
         this.seed = seed;
         this.epoch = epoch;
-        this.samples = samples.clone();
+        this.samples = samples;
     }
 
     /**
@@ -36,12 +37,20 @@ public final class SampleDraws {
      * @param samples what tells each sample of the batch from all others, such as its image id
      */
     public static <T> T during(long seed, long epoch, long[] samples, Supplier<T> forward) {
-        return during(new SampleDraws(seed, epoch, samples), forward);
+        long[] names = samples.clone();
+        return new SampleDraws(seed, epoch, n -> names[n]).during(forward);
     }
 
-    private static <T> T during(SampleDraws draws, Supplier<T> forward) {
+    /** Returns what this thread draws from, such that a forward pass can draw the same again. */
+    static SampleDraws current() {
+        SampleDraws draws = CURRENT.get();
+        return draws == null ? new SampleDraws(UNNAMED.get().nextLong(), 0, n -> n) : draws;
+    }
+
+    /** Runs a forward pass that draws from here. */
+    <T> T during(Supplier<T> forward) {
         SampleDraws outer = CURRENT.get();
-        CURRENT.set(draws);
+        CURRENT.set(this);
         try {
             return forward.get();
         } finally {
@@ -54,6 +63,6 @@ public final class SampleDraws {
         SampleDraws draws = CURRENT.get();
         return draws == null
                 ? UNNAMED.get().split()
-                : SeededRandom.of(draws.seed, draws.epoch, draws.samples[n], layer);
+                : SeededRandom.of(draws.seed, draws.epoch, draws.samples.applyAsLong(n), layer);
     }
 }

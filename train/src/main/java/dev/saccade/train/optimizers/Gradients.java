@@ -2,15 +2,14 @@ package dev.saccade.train.optimizers;
 
 import static com.google.common.collect.ImmutableMap.toImmutableMap;
 
-import ai.djl.engine.Engine;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.nn.Parameter;
-import ai.djl.training.GradientCollector;
 
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.core.nn.Autograd;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Script;
@@ -24,27 +23,12 @@ import java.util.function.Supplier;
  * The gradients of one loss by the names of the parameters; a parameter on which the loss does not
  * depend has none.
  *
- * <p>They come from libtorch's {@code autograd.grad}, so that nothing is left on the parameters
- * that would have to be set to zero before the next step. Two parameters may share one gradient, so
- * gradients are never changed in place.
+ * <p>Nothing is left on the parameters that would have to be set to zero before the next step. Two
+ * parameters may share one gradient, so gradients are never changed in place.
  *
  * @param arrays gradients, each with the shape of its parameter, in the order of the parameters
  */
 public record Gradients(Map<String, NDArray> arrays) {
-
-    private static final Script BACKWARD =
-            Script.compile(
-                    "(loss: List[Tensor], parameters: List[Tensor]) -> List[Tensor]",
-                    """
-                    gradients = torch.autograd.grad(loss, parameters, None, None, False, True)
-                    out = annotate(List[Tensor], [])
-                    for gradient in gradients:
-                      if gradient is None:
-                        out.append(torch.empty([0]))
-                      else:
-                        out.append(gradient)
-                    return out
-                    """);
 
     private static final Script SCALE =
             Script.compile(
@@ -86,28 +70,14 @@ public record Gradients(Map<String, NDArray> arrays) {
     }
 
     /**
-     * Returns what {@code forward} returns, run with gradients recorded in this thread; DJL lets
-     * one thread of the process record at a time.
-     */
-    public static <T> T recording(Supplier<T> forward) {
-        GradientCollector recording = Engine.getEngine("PyTorch").newGradientCollector();
-        try {
-            return forward.get();
-        } finally {
-            recording.close();
-        }
-    }
-
-    /**
-     * Runs the backward pass.
+     * Runs a forward pass with gradients recorded in this thread, and the backward pass.
      *
-     * @param loss a scalar that was computed while {@link #recording}; its manager will own the
-     *     gradients
+     * @param loss computes a scalar, which is freed; its manager will own the gradients
      * @param parameters what to differentiate by, at least one
      */
-    public static Gradients of(NDArray loss, Map<String, Parameter> parameters) {
+    public static Gradients of(Supplier<NDArray> loss, Map<String, Parameter> parameters) {
         List<NDArray> values = parameters.values().stream().map(Parameter::getArray).toList();
-        NDList found = BACKWARD.runLists(List.of(List.of(loss), values));
+        NDList found = Autograd.gradients(loss, values);
         Map<String, NDArray> byName = new LinkedHashMap<>();
         int i = 0;
         for (String name : parameters.keySet()) {

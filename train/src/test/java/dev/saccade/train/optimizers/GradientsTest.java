@@ -53,8 +53,7 @@ class GradientsTest {
 
     private Gradients gradients(NDManager step) {
         NDArray x = step.create(new float[] {1, 2, 3, 4, 5, 6}, new Shape(3, 2));
-        NDArray loss = Gradients.recording(() -> sum.forward(x).sum());
-        return Gradients.of(loss, Gradients.learned(sum));
+        return Gradients.of(() -> sum.forward(x).sum(), Gradients.learned(sum));
     }
 
     @Test
@@ -78,10 +77,9 @@ class GradientsTest {
         try (NDManager step = manager.newSubManager();
                 Optimizer update = config.build(conv)) {
             NDArray x = step.randomNormal(new Shape(2, 3, 9, 7));
-            NDArray loss =
-                    Gradients.recording(
-                            () -> conv.forward(x).mul(step.arange(4f).reshape(1, 4, 1, 1)).sum());
-            Gradients gradients = Gradients.of(loss, Gradients.learned(conv));
+            NDArray weights = step.arange(4f).reshape(1, 4, 1, 1);
+            Gradients gradients =
+                    Gradients.of(() -> conv.forward(x).mul(weights).sum(), Gradients.learned(conv));
             float[] gradient = gradients.arrays().get("weight").toFloatArray();
             update.step(gradients, 1);
             float[] after = conv.namedParameters().get("weight").getArray().toFloatArray();
