@@ -3,8 +3,13 @@ package dev.saccade.train;
 import ai.djl.ndarray.NDManager;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.SeededRandom;
 import dev.saccade.core.nn.Module;
+import dev.saccade.core.nn.SampleDraws;
 import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.structures.ImageInfo;
+import dev.saccade.core.structures.Losses;
+import dev.saccade.datasets.Batch;
 import dev.saccade.datasets.DataLoader;
 import dev.saccade.train.config.Interval;
 import dev.saccade.train.config.RunConfig;
@@ -18,6 +23,9 @@ import dev.saccade.train.schedules.RunLength;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -87,7 +95,7 @@ public final class Trainer {
         length = config.length(parts.loader.batchesPerEpoch());
         steps =
                 new StepTaker(
-                        parts.losses,
+                        this::losses,
                         parts.optimizer,
                         config.accumulation(),
                         config.maxGradientNorm());
@@ -182,6 +190,28 @@ public final class Trainer {
         if (state.iteration() % config.logInterval() == 0 || isOver()) {
             listener.averaged(meter.mean(report), MemoryUse.now(manager));
         }
+    }
+
+    /** Runs the model, each layer of which draws by seed, epoch and image. */
+    private Losses losses(Batch batch, NDManager scratch) {
+        return SampleDraws.during(
+                config.seed(),
+                length.epoch(state.iteration()),
+                distinct(batch.images()),
+                () -> parts.losses.of(batch, scratch));
+    }
+
+    /** Returns the ids of images, but others for the second and further times that one comes. */
+    static long[] distinct(List<ImageInfo> images) {
+        Map<Long, Integer> times = new HashMap<>();
+        return images.stream()
+                .mapToLong(ImageInfo::id)
+                .map(
+                        id -> {
+                            int time = times.merge(id, 1, Integer::sum);
+                            return time == 1 ? id : SeededRandom.of(id, time).nextLong();
+                        })
+                .toArray();
     }
 
     private Duration remaining() {

@@ -9,7 +9,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Losses;
+import dev.saccade.core.structures.Size;
 import dev.saccade.models.checkpoint.SafeTensors;
 import dev.saccade.train.logs.EvaluationReport;
 import dev.saccade.train.logs.StepReport;
@@ -27,6 +29,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -87,13 +90,27 @@ class TrainerTest {
     }
 
     @Test
+    void drawsForAnImageThatComesTwiceAreItsOwn() {
+        ImageInfo three = info(3);
+        long[] names = Trainer.distinct(List.of(three, info(4), three, three));
+        assertArrayEquals(new long[] {3, 4}, Arrays.copyOf(names, 2));
+        assertEquals(4, Arrays.stream(names).distinct().count());
+        assertArrayEquals(names, Trainer.distinct(List.of(three, info(4), three, three)));
+    }
+
+    private static ImageInfo info(long id) {
+        Size size = new Size(1, 1);
+        return new ImageInfo(id, "", size, size, size, 1, 1, false);
+    }
+
+    @Test
     void fallsBackToTheStateBeforeADamagedOne() throws IOException {
         var config = TinyRun.config(folder, "checkpoint.every.iterations=3");
         new TinyRun().start(config, photos, folder.resolve("whole"));
         new TinyRun().stopAfter(8).start(config, photos, folder.resolve("parts"));
         RunFolder parts = new RunFolder(folder.resolve("parts"));
         byte[] whole = Files.readAllBytes(parts.last());
-        Files.write(parts.last(), java.util.Arrays.copyOf(whole, whole.length - 7));
+        Files.write(parts.last(), Arrays.copyOf(whole, whole.length - 7));
 
         TinyRun resumed = new TinyRun();
         assertEquals(Outcome.FINISHED, resumed.resume(config, photos, parts.path()));
