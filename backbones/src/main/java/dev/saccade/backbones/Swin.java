@@ -120,10 +120,7 @@ public final class Swin extends StagedTransformer {
             StagedTransformer.checkHeads(numHeads, embedDim);
             checkArgument(windowSize > 0, "window_size: got %s, expected > 0", windowSize);
             checkArgument(mlpRatio > 0, "mlp_ratio: got %s, expected > 0", mlpRatio);
-            checkArgument(
-                    pretrainImgSize >= PATCH,
-                    "pretrain_img_size: got %s, expected >= 4",
-                    pretrainImgSize);
+            Stem.check(pretrainImgSize);
         }
 
         @Override
@@ -182,6 +179,14 @@ public final class Swin extends StagedTransformer {
 
         private final PatchEmbed patches;
         private final Optional<Parameter> positions;
+
+        /** Refuses an image without a patch. */
+        static void check(int pretrainImgSize) {
+            checkArgument(
+                    pretrainImgSize >= PATCH,
+                    "pretrain_img_size: got %s, expected >= 4",
+                    pretrainImgSize);
+        }
 
         Stem(int embedDim, boolean patchNorm, boolean ape, int pretrainImgSize) {
             patches = add("patch_embed", new PatchEmbed(3, embedDim, PATCH, patchNorm));

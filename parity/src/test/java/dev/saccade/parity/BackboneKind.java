@@ -2,6 +2,7 @@ package dev.saccade.parity;
 
 import ai.djl.ndarray.NDArray;
 
+import dev.saccade.backbones.DwNet;
 import dev.saccade.backbones.Pvt;
 import dev.saccade.backbones.ResNet;
 import dev.saccade.backbones.Swin;
@@ -35,6 +36,7 @@ final class BackboneKind implements Kind {
             case "ResNet" -> resnet(config);
             case "SwinTransformer" -> swin(config);
             case "PyramidVisionTransformer" -> pvt(config);
+            case "DWNet" -> dwnet(config);
             default -> throw config.unsupported("no backbone " + cls);
         };
     }
@@ -100,6 +102,26 @@ final class BackboneKind implements Kind {
             throw config.unsupported("norm_layer: " + config.text("norm_layer"));
         }
         return layerNorm.group(1) == null ? 1e-5 : Double.parseDouble(layerNorm.group(1));
+    }
+
+    private static Backbone.Config dwnet(Settings config) {
+        config.only("patch_size", 4);
+        config.only("in_chans", 3);
+        config.only("drop_rate", 0.0);
+        return new DwNet.Config(
+                "tiny",
+                config.integer("embed_dim", 96),
+                config.integers("depths", List.of(2, 2, 6, 2)),
+                config.integer("window_size", 7),
+                config.number("mlp_ratio", 4),
+                config.flag("dynamic", false),
+                config.flag("patch_norm", true),
+                config.flag("ape", false),
+                config.integer("pretrain_img_size", 224),
+                config.number("drop_path_rate", 0.2),
+                config.integers("out_indices", List.of(0, 1, 2, 3)),
+                config.integer("frozen_stages", -1),
+                config.flag("use_checkpoint", false));
     }
 
     private static Backbone.Config resnet(Settings config) {

@@ -1,0 +1,321 @@
+package dev.saccade.backbones;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Parameter;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Maps;
+
+import dev.saccade.core.nn.BatchNorm2d;
+import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.DropPath;
+import dev.saccade.core.nn.Layer;
+import dev.saccade.core.nn.Mlp;
+import dev.saccade.core.nn.WeightInit;
+import dev.saccade.core.ops.Activations;
+import dev.saccade.core.ops.MultiplyAdds;
+import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.core.ops.Windows;
+
+import java.util.List;
+import java.util.Map;
+
+/**
+ * DWNet (Han et al. 2022): Swin Transformer with a depth-wise convolution between two 1x1
+ * convolutions in place of attention, each with a batch normalisation; in its dynamic form the
+ * filters are predicted from every image.
+ *
+ * <p>As in the official detection code, whose names its parameters have, maps are padded at the
+ * bottom and right to multiples of the kernel around the convolutions; the statistics of their
+ * normalisations include the padding. Outputs have batch normalisations too.
+ */
+public final class DwNet extends StagedTransformer {
+
+    private record Size(int embedDim, int depth, boolean dynamic, double dropPathRate) {}
+
+    private static final ImmutableMap<String, Size> VARIANTS =
+            ImmutableMap.of(
+                    "tiny", new Size(96, 6, false, 0.2),
+                    "base", new Size(128, 18, false, 0.3),
+                    "dynamic_tiny", new Size(96, 6, true, 0.2),
+                    "dynamic_base", new Size(128, 18, true, 0.3));
+
+    /**
+     * The hyper-parameters of a DWNet.
+     *
+     * @param variant the published member of the family that the other keys start from
+     * @param embedDim channels of the first stage; the others double it
+     * @param depths blocks of each stage
+     * @param windowSize side of the depth-wise filters, odd
+     * @param mlpRatio hidden channels of the feed-forward layers over channels
+     * @param dynamic whether every image has filters of its own; then it trains on batches of two
+     *     images or more
+     * @param patchNorm whether a normalisation follows the patch embedding
+     * @param ape whether learned absolute position embeddings are added to the patches
+     * @param pretrainImgSize image size that the absolute position embeddings are for
+     * @param dropPathRate stochastic depth of the last block
+     * @param outIndices the stages that come out, 0 to 3, ascending
+     * @param frozenStages -1 freezes nothing, 0 the stem, k the stem and stages 1 to k
+     * @param activationCheckpointing whether blocks are computed again in the backward pass, which
+     *     spares memory
+     */
+    public record Config(
+            String variant,
+            int embedDim,
+            List<Integer> depths,
+            int windowSize,
+            double mlpRatio,
+            boolean dynamic,
+            boolean patchNorm,
+            boolean ape,
+            int pretrainImgSize,
+            double dropPathRate,
+            List<Integer> outIndices,
+            int frozenStages,
+            boolean activationCheckpointing)
+            implements StagedTransformer.Config {
+
+        /** DWNet-T. */
+        public Config() {
+            this("tiny");
+        }
+
+        /** A published member of the family. */
+        public Config(String variant) {
+            this(variant, Variants.get(VARIANTS, variant));
+        }
+
+        private Config(String variant, Size size) {
+            this(
+                    variant,
+                    size.embedDim,
+                    List.of(2, 2, size.depth, 2),
+                    7,
+                    4,
+                    size.dynamic,
+                    true,
+                    false,
+                    224,
+                    size.dropPathRate,
+                    List.of(0, 1, 2, 3),
+                    -1,
+                    false);
+        }
+
+        /** Checks the values. */
+        public Config {
+            depths = ImmutableList.copyOf(depths);
+            outIndices = ImmutableList.copyOf(outIndices);
+            checkArgument(embedDim > 0, "embed_dim: got %s, expected > 0", embedDim);
+            checkArgument(
+                    !dynamic || embedDim % REDUCTION == 0,
+                    "embed_dim: got %s, expected a multiple of 4 for dynamic filters",
+                    embedDim);
+            StagedTransformer.check(depths, dropPathRate, outIndices, frozenStages);
+            checkArgument(
+                    windowSize > 0 && windowSize % 2 == 1,
+                    "window_size: got %s, expected an odd number > 0",
+                    windowSize);
+            checkArgument(mlpRatio > 0, "mlp_ratio: got %s, expected > 0", mlpRatio);
+            Swin.Stem.check(pretrainImgSize);
+        }
+
+        @Override
+        public String type() {
+            return "dwnet";
+        }
+
+        @Override
+        public Map<String, Config> variants() {
+            return Maps.toMap(VARIANTS.keySet(), Config::new);
+        }
+
+        @Override
+        public int channels(int stage) {
+            return embedDim << stage;
+        }
+
+        @Override
+        public DwNet build() {
+            return new DwNet(this);
+        }
+    }
+
+    private static final int REDUCTION = 4;
+
+    /** Makes a DWNet without weights. */
+    public DwNet(Config config) {
+        super(config);
+        setStem(
+                add(
+                        "",
+                        new Swin.Stem(
+                                config.embedDim(),
+                                config.patchNorm(),
+                                config.ape(),
+                                config.pretrainImgSize())));
+        addSwinStages((stage, block) -> new Block(config, stage, block));
+        addOutputNorms(TokenBatchNorm::new);
+        freezeStages();
+    }
+
+    /** Batch normalisation of tokens {@code [N, H, W, C]}. */
+    private static final class TokenBatchNorm extends Layer {
+
+        private final BatchNorm2d norm;
+
+        TokenBatchNorm(int channels) {
+            norm = add("", new BatchNorm2d(channels));
+        }
+
+        @Override
+        public NDArray forward(NDArray x) {
+            return Scope.array(() -> norm.forward(x.transpose(0, 3, 1, 2)).transpose(0, 2, 3, 1));
+        }
+    }
+
+    /** Convolutions without a normalisation before them, then feed-forward layers with one. */
+    private static final class Block extends Layer {
+
+        private final Windows padding;
+        private final Layer convolutions;
+        private final TokenBatchNorm norm;
+        private final Mlp mlp;
+        private final DropPath convolutionsDrop;
+        private final DropPath mlpDrop;
+
+        Block(Config config, int stage, int block) {
+            int channels = config.channels(stage);
+            padding = new Windows(config.windowSize(), 0);
+            convolutions =
+                    add(
+                            "attn2conv",
+                            new Convolutions(channels, config.windowSize(), config.dynamic()));
+            norm = add("bn", new TokenBatchNorm(channels));
+            mlp = add("mlp", new Mlp(channels, (int) (channels * config.mlpRatio())));
+            double rate = config.dropPathRate(stage, block);
+            long key = key(stage, block);
+            convolutionsDrop = add("attn_drop_path", new DropPath(rate, 2 * key));
+            mlpDrop = add("mlp_drop_path", new DropPath(rate, 2 * key + 1));
+        }
+
+        @Override
+        public NDArray forward(NDArray x) {
+            return Scope.array(
+                    () -> {
+                        NDArray y = Scope.array(() -> x.add(convolutionsDrop.forward(mixed(x))));
+                        return Scope.array(
+                                () -> y.add(mlpDrop.forward(mlp.forward(norm.forward(y)))));
+                    });
+        }
+
+        private NDArray mixed(NDArray x) {
+            NDArray y = convolutions.forward(padding.arrange(x));
+            Shape map = x.getShape();
+            return y.getShape().equals(map) ? y : y.get(":, :{}, :{}", map.get(1), map.get(2));
+        }
+    }
+
+    /** 1x1, depth-wise and 1x1 convolution of tokens. */
+    private static final class Convolutions extends Layer {
+
+        private final Conv2d conv0;
+        private final BatchNorm2d bn0;
+        private final Layer depthwise;
+        private final BatchNorm2d bn;
+        private final Conv2d conv2;
+        private final BatchNorm2d bn2;
+
+        Convolutions(int channels, int kernel, boolean dynamic) {
+            conv0 = add("conv0", pointwise(channels, channels, false));
+            bn0 = add("bn0", new BatchNorm2d(channels));
+            depthwise =
+                    add(
+                            "conv",
+                            dynamic
+                                    ? new DynamicDepthwise(channels, kernel)
+                                    : Conv2d.withDefaultInit(
+                                            Conv2d.Geometry.depthwise(channels, kernel)));
+            bn = add("bn", new BatchNorm2d(channels));
+            conv2 = add("conv2", pointwise(channels, channels, false));
+            bn2 = add("bn2", new BatchNorm2d(channels));
+        }
+
+        @Override
+        public NDArray forward(NDArray x) {
+            return Scope.array(
+                    () -> {
+                        NDArray map = normalised(conv0, bn0, x.transpose(0, 3, 1, 2));
+                        map = normalised(depthwise, bn, Activations.relu(map));
+                        map = normalised(conv2, bn2, Activations.relu(map));
+                        return map.transpose(0, 2, 3, 1);
+                    });
+        }
+
+        private static NDArray normalised(Layer layer, BatchNorm2d norm, NDArray x) {
+            return Scope.array(() -> norm.forward(layer.forward(x)));
+        }
+    }
+
+    private static Conv2d pointwise(int in, int out, boolean bias) {
+        WeightInit uniform = WeightInit.uniform(1 / Math.sqrt(in));
+        return new Conv2d(new Conv2d.Geometry(in, out, 1, 1, 0), uniform, bias ? uniform : null);
+    }
+
+    /** A depth-wise convolution whose filters come from the mean of the map they run over. */
+    static final class DynamicDepthwise extends Layer {
+
+        private static final Script MEAN =
+                Script.compile("(x: Tensor) -> Tensor", "return torch.mean(x, [2, 3], True)");
+
+        /** An image at a time: channels innermost in memory stay so. */
+        private static final ScriptTemplate CONVOLVE =
+                ScriptTemplate.of(
+                        "(x: Tensor, filters: Tensor, bias: Tensor) -> Tensor",
+                        """
+                        c = torch.size(x, 1)
+                        maps = torch.split(x, 1)
+                        kernels = torch.split(torch.reshape(filters, [-1, 1, %1$d, %1$d]), c)
+                        pad = [%1$d // 2, %1$d // 2]
+                        out = annotate(List[Tensor], [])
+                        for i in range(torch.len(maps)):
+                          y = torch.conv2d(maps[i], kernels[i], bias, [1, 1], pad, [1, 1], c)
+                          _ = torch.append(out, y)
+                        return torch.cat(out)
+                        """);
+
+        private final int kernel;
+        private final Conv2d conv1;
+        private final BatchNorm2d bn;
+        private final Conv2d conv2;
+        private final Parameter bias;
+
+        DynamicDepthwise(int channels, int kernel) {
+            this.kernel = kernel;
+            int hidden = channels / REDUCTION;
+            conv1 = add("conv1", pointwise(channels, hidden, false));
+            bn = add("bn", new BatchNorm2d(hidden));
+            conv2 = add("conv2", pointwise(hidden, channels * kernel * kernel, true));
+            bias = parameter("bias", new Shape(channels), WeightInit.ZEROS);
+        }
+
+        @Override
+        public NDArray forward(NDArray x) {
+            checkArgument(
+                    !isTraining() || x.getShape().get(0) > 1,
+                    "dynamic: got a batch of one image, expected at least two to train with");
+            return Scope.array(
+                    () -> {
+                        NDArray hidden = Activations.relu(bn.forward(conv1.forward(MEAN.run(x))));
+                        MultiplyAdds.add(x.size() * kernel * kernel);
+                        return CONVOLVE.with(kernel).run(x, conv2.forward(hidden), bias.getArray());
+                    });
+        }
+    }
+}
