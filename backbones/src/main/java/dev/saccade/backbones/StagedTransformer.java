@@ -9,6 +9,7 @@ import com.google.common.collect.ImmutableList;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.LayerNorm;
 import dev.saccade.core.nn.Module;
+import dev.saccade.core.nn.Recompute;
 import dev.saccade.core.parts.Backbone;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.FeaturePyramid;
@@ -206,23 +207,24 @@ abstract class StagedTransformer extends Backbone {
         for (int s = 0; s <= last; s++) {
             Stage stage = stages.get(s);
             for (Layer block : stage.blocks) {
-                x = replaced(x, block);
+                NDArray y =
+                        config.activationCheckpointing()
+                                ? Recompute.run(block, x)
+                                : block.forward(x);
+                x.close();
+                x = y;
             }
             if (config.outIndices().contains(s)) {
                 levels.add(emitted(s, x));
             }
             if (s < last) {
-                x = replaced(x, stage.downsample.orElseThrow());
+                NDArray y = stage.downsample.orElseThrow().forward(x);
+                x.close();
+                x = y;
             }
         }
         x.close();
         return new FeaturePyramid(levels);
-    }
-
-    private static NDArray replaced(NDArray x, Layer layer) {
-        NDArray y = layer.forward(x);
-        x.close();
-        return y;
     }
 
     private NDArray emitted(int stage, NDArray x) {

@@ -1,5 +1,6 @@
 package dev.saccade.backbones;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -7,7 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Parameter;
 
+import dev.saccade.core.nn.Autograd;
+import dev.saccade.core.nn.SampleDraws;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Windows.Order;
 
@@ -46,6 +50,39 @@ class SwinTest {
         assertTrue(Float.isFinite(map.sum().getFloat()));
     }
 
+    /** Branches of outputs, drop-path and down-sampling between the cuts included. */
+    @Test
+    void recomputesBlocksForTheSameGradients() {
+        NDArray image = manager.randomNormal(new Shape(2, 3, 61, 70));
+        List<float[]> kept = gradients(false, image);
+        List<float[]> recomputed = gradients(true, image);
+        for (int i = 0; i < kept.size(); i++) {
+            assertArrayEquals(kept.get(i), recomputed.get(i), 1e-5f);
+        }
+    }
+
+    private List<float[]> gradients(boolean activationCheckpointing, NDArray image) {
+        Swin swin = build(Order.PAD_THEN_SHIFT, 0.5, List.of(0, 1, 3), activationCheckpointing);
+        List<NDArray> parameters =
+                swin.namedParameters().values().stream().map(Parameter::getArray).toList();
+        return SampleDraws.during(
+                        1,
+                        1,
+                        new long[] {3, 4},
+                        () ->
+                                Autograd.gradients(
+                                        () ->
+                                                swin.forward(image).levels().stream()
+                                                        .map(level -> level.mul(level).mul(level))
+                                                        .map(NDArray::sum)
+                                                        .reduce(NDArray::add)
+                                                        .orElseThrow(),
+                                        parameters))
+                .stream()
+                .map(NDArray::toFloatArray)
+                .toList();
+    }
+
     @Test
     void saysWhatIsWrong() {
         Exception e = assertThrows(IllegalArgumentException.class, () -> new Swin.Config("huge"));
@@ -55,6 +92,23 @@ class SwinTest {
     }
 
     private NDArray features(Order order, NDArray image) {
+        Swin swin = build(order, 0, List.of(1), false);
+        swin.namedParameters()
+                .forEach(
+                        (name, parameter) -> {
+                            if (name.endsWith("table") || name.endsWith("qkv.weight")) {
+                                parameter.getArray().muli(20);
+                            }
+                        });
+        swin.train(false);
+        return NoGrad.call(() -> swin.forward(image)).levels().get(0);
+    }
+
+    private Swin build(
+            Order order,
+            double dropPathRate,
+            List<Integer> outIndices,
+            boolean activationCheckpointing) {
         Swin swin =
                 new Swin(
                         new Swin.Config(
@@ -69,19 +123,11 @@ class SwinTest {
                                 true,
                                 false,
                                 224,
-                                0,
-                                List.of(1),
+                                dropPathRate,
+                                outIndices,
                                 -1,
-                                false));
+                                activationCheckpointing));
         swin.initialize(manager, 0);
-        swin.namedParameters()
-                .forEach(
-                        (name, parameter) -> {
-                            if (name.endsWith("table") || name.endsWith("qkv.weight")) {
-                                parameter.getArray().muli(20);
-                            }
-                        });
-        swin.train(false);
-        return NoGrad.call(() -> swin.forward(image)).levels().get(0);
+        return swin;
     }
 }

@@ -91,7 +91,7 @@ final class BackboneBench {
                 long start = System.nanoTime();
                 NDArray x = MemoryFormat.channelsLast(pixels);
                 if (train) {
-                    Gradients.of(Gradients.recording(() -> loss(x)), parameters);
+                    Gradients.of(() -> loss(x), parameters);
                 } else {
                     NoGrad.call(() -> backbone.forward(x));
                 }
