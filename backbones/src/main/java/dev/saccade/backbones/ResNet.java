@@ -7,6 +7,7 @@ import ai.djl.ndarray.types.Shape;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.ImmutableSortedMap;
 
 import dev.saccade.core.nn.BatchNorm2d;
 import dev.saccade.core.nn.Conv2d;
@@ -21,6 +22,7 @@ import dev.saccade.core.structures.FeaturePyramid;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -29,8 +31,8 @@ import java.util.Optional;
  */
 public final class ResNet extends Backbone {
 
-    private static final ImmutableMap<Integer, ImmutableList<Integer>> BLOCKS_OF_DEPTH =
-            ImmutableMap.of(
+    private static final ImmutableSortedMap<Integer, ImmutableList<Integer>> BLOCKS_OF_DEPTH =
+            ImmutableSortedMap.of(
                     18, ImmutableList.of(2, 2, 2, 2),
                     34, ImmutableList.of(3, 4, 6, 3),
                     50, ImmutableList.of(3, 4, 6, 3),
@@ -61,7 +63,12 @@ public final class ResNet extends Backbone {
 
         /** The defaults of mmdetection: ResNet-50, nothing frozen. */
         public Config() {
-            this(50, 64, 64, List.of(0, 1, 2, 3), -1, true, true);
+            this(50);
+        }
+
+        /** The defaults of mmdetection at another depth. */
+        public Config(int depth) {
+            this(depth, 64, 64, List.of(0, 1, 2, 3), -1, true, true);
         }
 
         /** Checks the values. */
@@ -89,6 +96,13 @@ public final class ResNet extends Backbone {
         @Override
         public String type() {
             return "resnet";
+        }
+
+        /** The published depths: {@code resnet18} to {@code resnet152}. */
+        @Override
+        public Map<String, Config> members() {
+            return BLOCKS_OF_DEPTH.keySet().stream()
+                    .collect(ImmutableMap.toImmutableMap(d -> type() + d, Config::new));
         }
 
         @Override

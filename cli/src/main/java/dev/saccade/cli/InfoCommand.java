@@ -31,11 +31,15 @@ import java.util.stream.IntStream;
 /** Says how large a model is and what a forward pass costs. */
 @Command(
         name = "info",
-        description = "Print parameters, multiply-adds, feature shapes and peak memory of a model.",
+        description = {
+            "Print parameters, multiply-adds, feature shapes and peak memory of a model, or list all"
+                    + " backbones."
+        },
         mixinStandardHelpOptions = true,
         footer = {
             "",
-            "Example:  saccade info configs/retinanet/resnet50_fpn_1x_coco.yaml --size 800x1344"
+            "Example:  saccade info configs/retinanet/resnet50_fpn_1x_coco.yaml --size 800x1344",
+            "          saccade info --all"
         })
 final class InfoCommand implements Callable<Integer> {
 
@@ -56,6 +60,12 @@ final class InfoCommand implements Callable<Integer> {
             defaultValue = "80",
             description = "Number of classes; ${DEFAULT-VALUE} by default.")
     private int classes;
+
+    @Option(
+            names = "--all",
+            help = true,
+            description = "List every backbone, your own included, instead of a CONFIG.")
+    private boolean all;
 
     /**
      * What there is to know about a model.
@@ -78,6 +88,10 @@ final class InfoCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        if (all) {
+            list();
+            return 0;
+        }
         ConfigArguments.requirePositive("--classes", classes);
         Info info = measure(config.bind(), parse(size));
         if (json.wanted()) {
@@ -86,6 +100,17 @@ final class InfoCommand implements Callable<Integer> {
             print(info, spec.commandLine().getOut());
         }
         return 0;
+    }
+
+    private void list() {
+        if (config.file() != null) {
+            throw SaccadeException.user("--all: expected no CONFIG, got %s", config.file());
+        }
+        if (json.wanted()) {
+            json.print(spec, BackboneList.forMachines());
+        } else {
+            BackboneList.print(spec.commandLine().getOut());
+        }
     }
 
     private Info measure(RunConfig run, Size input) {
@@ -100,8 +125,8 @@ final class InfoCommand implements Callable<Integer> {
             long multiplyAdds = MultiplyAdds.count(() -> detector.predict(batch));
             return new Info(
                     config.name(),
-                    parameters(detector, false),
-                    parameters(detector, true),
+                    detector.parameterCount(),
+                    learned(detector),
                     byPart(detector),
                     input.toString(),
                     multiplyAdds,
@@ -110,18 +135,18 @@ final class InfoCommand implements Callable<Integer> {
         }
     }
 
-    private static long parameters(Module module, boolean learnedOnly) {
+    private static long learned(Module module) {
         return module.namedParameters().values().stream()
-                .filter(p -> !Module.isBuffer(p) && (!learnedOnly || p.requiresGradient()))
+                .filter(p -> !Module.isBuffer(p) && p.requiresGradient())
                 .mapToLong(p -> p.getShape().size())
                 .sum();
     }
 
     private static Map<String, Long> byPart(Detector detector) {
         Map<String, Long> parts = new LinkedHashMap<>();
-        parts.put("backbone", parameters(detector.backbone(), false));
-        parts.put("neck", parameters(detector.neck(), false));
-        parts.put("head", parameters(detector.head(), false));
+        parts.put("backbone", detector.backbone().parameterCount());
+        parts.put("neck", detector.neck().parameterCount());
+        parts.put("head", detector.head().parameterCount());
         return parts;
     }
 

@@ -1,5 +1,7 @@
 package dev.saccade.cli;
 
+import static dev.saccade.cli.Ended.saccade;
+
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -22,14 +24,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 
 /** The commands as a user types them, careless ones included. */
@@ -42,33 +43,10 @@ class SaccadeTest {
     @TempDir static Path shared;
     @TempDir Path folder;
 
-    /** What a command printed and how it ended. */
-    private record Ended(int code, String out, String err) {}
-
     @BeforeAll
     static void render() {
         SceneDataset.write(
                 shared.resolve("scenes"), new SceneRenderer(1, new Size(64, 96)), 8, 4, n -> {});
-    }
-
-    private static Ended saccade(Object... arguments) {
-        String[] args = Stream.of(arguments).map(Object::toString).toArray(String[]::new);
-        PrintStream out = System.out;
-        PrintStream err = System.err;
-        ByteArrayOutputStream outBytes = new ByteArrayOutputStream();
-        ByteArrayOutputStream errBytes = new ByteArrayOutputStream();
-        System.setOut(new PrintStream(outBytes, true, StandardCharsets.UTF_8));
-        System.setErr(new PrintStream(errBytes, true, StandardCharsets.UTF_8));
-        try {
-            int code = Saccade.run(args);
-            return new Ended(
-                    code,
-                    outBytes.toString(StandardCharsets.UTF_8),
-                    errBytes.toString(StandardCharsets.UTF_8));
-        } finally {
-            System.setOut(out);
-            System.setErr(err);
-        }
     }
 
     /** Runs a command on the tiny scenes with a narrow model that learns two epochs. */
@@ -114,6 +92,8 @@ class SaccadeTest {
                 List.of("convert", "no_such.pth", "to.safetensors"),
                 List.of("info", RECIPE, "--size", "800"),
                 List.of("info", RECIPE, "--classes", "0"),
+                List.of("info"),
+                List.of("info", "--all", RECIPE),
                 List.of("info", RECIPE, "--set", "model.neck.start_level=4"),
                 List.of("demo", "--scenes", "-1"),
                 List.of("browse", RECIPE, "--count", "0"));
@@ -187,6 +167,23 @@ class SaccadeTest {
         assertTrue(Files.exists(run.resolve("report.html")));
         assertTrue(Files.exists(run.resolve("predictions").resolve("scene_0009.jpg")));
         assertTrue(Files.exists(folder.resolve("demo-scenes").resolve("images")));
+    }
+
+    @Test
+    void listsEveryBackbone() throws IOException {
+        Ended listed = saccade("info", "--all", "--json");
+        assertEquals(0, listed.code(), listed.err());
+        Map<String, JsonNode> backbones = new LinkedHashMap<>();
+        new ObjectMapper()
+                .readTree(listed.out())
+                .forEach(backbone -> backbones.put(backbone.path("name").asText(), backbone));
+        assertTrue(backbones.keySet().containsAll(List.of("resnet50", "swin_tiny")));
+        JsonNode swin = backbones.get("swin_tiny");
+        assertEquals(27_520_698, swin.path("parameters").asLong());
+        assertEquals(28_288_354, swin.path("classifier_parameters").asLong());
+        assertEquals(4.49e9, swin.path("multiply_adds").asDouble(), 0.01e9);
+        assertEquals(28, swin.path("published").path("parameters_millions").asInt());
+        assertFalse(swin.has("training_parameters"));
     }
 
     @Test

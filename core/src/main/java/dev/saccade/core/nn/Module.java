@@ -99,6 +99,14 @@ public abstract class Module extends AbstractBaseBlock {
         children.forEach((child, name) -> child.collect(below(prefix, name), named));
     }
 
+    /** Returns the number of values of all parameters below this module, buffers not counted. */
+    public final long parameterCount() {
+        return namedParameters().values().stream()
+                .filter(parameter -> !isBuffer(parameter))
+                .mapToLong(parameter -> parameter.getShape().size())
+                .sum();
+    }
+
     /**
      * Gives every parameter below this module its initial value, a function of the seed and of the
      * parameter's dotted name alone; parameters that have a value keep it.

@@ -3,13 +3,22 @@ package dev.saccade.core.parts;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 
+import com.google.common.collect.ImmutableMap;
+
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.structures.FeaturePyramid;
 
 import java.util.List;
 import java.util.Map;
 
-/** Turns images into a pyramid of features. */
+/**
+ * Turns images into a pyramid of features.
+ *
+ * <p>In inference, what comes of an image does not depend on the others of its batch. Training
+ * differs from inference by stochastic depth alone and, where a family has them, by batch
+ * normalisations that use the statistics of the batch. Every parameter that is not frozen learns
+ * from the pyramid.
+ */
 public abstract class Backbone extends Module {
 
     /** The hyper-parameters of a backbone, and what builds it. */
@@ -22,13 +31,33 @@ public abstract class Backbone extends Module {
         default Map<String, ? extends Config> variants() {
             return Map.of();
         }
+
+        /**
+         * Returns the published members of the family by the names they go by: the type and the
+         * variant, such as {@code swin_tiny}. A family without variants has one member, of the name
+         * of its type.
+         */
+        default Map<String, ? extends Config> members() {
+            if (variants().isEmpty()) {
+                return Map.of(type(), this);
+            }
+            ImmutableMap.Builder<String, Config> members = ImmutableMap.builder();
+            variants().forEach((variant, config) -> members.put(type() + "_" + variant, config));
+            return members.buildOrThrow();
+        }
     }
+
+    /** The classes of ImageNet-1K, which papers count in. */
+    private static final int CLASSES = 1000;
 
     /**
      * Returns the features of a batch.
      *
-     * @param images {@code [N, 3, H, W]} normalised RGB of any height and width
-     * @return one level for each entry of {@link #features()}
+     * @param images {@code [N, 3, H, W]} normalised RGB; any height and width of at least the
+     *     coarsest stride
+     * @return one level {@code [N, C, h, w]} for each entry of {@link #features()}; {@code h} is
+     *     {@code H / stride}, {@code w} is {@code W / stride}, rounded up or down where the stride
+     *     does not divide them, as the family has it
      */
     public abstract FeaturePyramid forward(NDArray images);
 
@@ -41,6 +70,21 @@ public abstract class Backbone extends Module {
      * and their names stay.
      */
     public void fuse() {}
+
+    /** Returns the number of parameters that are left when the backbone is {@link #fuse()}d. */
+    public long fusedParameterCount() {
+        return parameterCount();
+    }
+
+    /**
+     * Returns the number of parameters that papers give: those of the fused backbone as a
+     * classifier of ImageNet, with a linear layer of 1000 classes on the coarsest level and what
+     * else the family has as a classifier only.
+     */
+    public long classifierParameterCount() {
+        int channels = features().get(features().size() - 1).channels();
+        return fusedParameterCount() + (channels + 1L) * CLASSES;
+    }
 
     @Override
     public final NDList call(NDList inputs) {

@@ -67,6 +67,16 @@ public final class ConfigBinder {
         return new ConfigNode.Mapping(entries, Origin.DEFAULT);
     }
 
+    /**
+     * Returns the components that {@code type} may name where a config wants one of a kind, each
+     * with its defaults, by type.
+     *
+     * @throws SaccadeException of kind user if two claim one type or one cannot be loaded
+     */
+    public static <P extends PartConfig> Map<String, P> known(Class<P> kind) {
+        return Records.parts(kind);
+    }
+
     private static ConfigNode node(Object value) {
         if (value instanceof Record section) {
             return unbind(section);
@@ -168,7 +178,7 @@ public final class ConfigBinder {
             ConfigNode.Mapping node,
             Object fallback,
             String path) {
-        Map<String, PartConfig> known = Records.parts(kind);
+        Map<String, ? extends PartConfig> known = known(kind);
         Optional<ConfigNode> type = node.get(TYPE);
         if (type.isEmpty() && fallback != null) {
             return record(fallback.getClass().asSubclass(Record.class), node, fallback, path);

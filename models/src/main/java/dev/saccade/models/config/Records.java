@@ -77,11 +77,11 @@ final class Records {
     }
 
     /** Returns the components of a kind by their types, with their defaults. */
-    static Map<String, PartConfig> parts(Class<? extends PartConfig> kind) {
-        Map<String, PartConfig> parts = new TreeMap<>();
+    static <P extends PartConfig> Map<String, P> parts(Class<P> kind) {
+        Map<String, P> parts = new TreeMap<>();
         try {
-            for (PartConfig part : ServiceLoader.load(kind)) {
-                PartConfig other = parts.put(part.type(), part);
+            for (P part : ServiceLoader.load(kind)) {
+                P other = parts.put(part.type(), part);
                 if (other != null) {
                     throw SaccadeException.user(
                             "type %s: claimed by %s and by %s; remove one from the class path",

@@ -1,0 +1,88 @@
+package dev.saccade.cli;
+
+import com.google.common.collect.ImmutableMap;
+
+import dev.saccade.backbones.BackboneSummary;
+import dev.saccade.backbones.PublishedFigures;
+import dev.saccade.core.parts.Backbone;
+import dev.saccade.models.config.ConfigBinder;
+
+import java.io.PrintWriter;
+import java.math.BigDecimal;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** Every backbone that configs may name, in all its variants. */
+final class BackboneList {
+
+    private static final String ROW = "%-24s %12s %20s %22s%n";
+
+    private BackboneList() {}
+
+    private static Stream<BackboneSummary> all() {
+        return ConfigBinder.known(Backbone.Config.class).values().stream()
+                .flatMap(family -> family.members().entrySet().stream())
+                .map(member -> BackboneSummary.of(member.getKey(), member.getValue()));
+    }
+
+    /** Prints a line as soon as it is known. */
+    static void print(PrintWriter out) {
+        out.printf(ROW, "", "parameters", "as classifier", "multiply-adds");
+        all().forEach(
+                        backbone -> {
+                            out.print(line(backbone));
+                            out.flush();
+                        });
+        out.printf(
+                "%nParameters in millions. Multiply-adds in billions, of a 224x224 image. In brackets"
+                        + " what was%npublished of the classifier of 1000 classes;"
+                        + " backbones/README.md says why some differ.%n");
+    }
+
+    private static String line(BackboneSummary backbone) {
+        Optional<PublishedFigures> published = backbone.published();
+        return ROW.formatted(
+                backbone.name(),
+                "%.2f".formatted(backbone.parameters() / 1e6),
+                beside(
+                        backbone.classifierParameters() / 1e6,
+                        published.flatMap(PublishedFigures::parameters)),
+                beside(
+                        backbone.multiplyAdds() / 1e9,
+                        published.flatMap(PublishedFigures::multiplyAdds)));
+    }
+
+    private static String beside(double ours, Optional<BigDecimal> published) {
+        return "%.2f %8s".formatted(ours, published.map(p -> "(" + p + ")").orElse(""));
+    }
+
+    /** Returns the list as JSON objects. */
+    static List<Map<String, Object>> forMachines() {
+        return all().map(BackboneList::keys).toList();
+    }
+
+    private static Map<String, Object> keys(BackboneSummary backbone) {
+        ImmutableMap.Builder<String, Object> keys = ImmutableMap.builder();
+        keys.put("name", backbone.name());
+        keys.put("parameters", backbone.parameters());
+        if (backbone.trainingParameters() != backbone.parameters()) {
+            keys.put("training_parameters", backbone.trainingParameters());
+        }
+        keys.put("classifier_parameters", backbone.classifierParameters());
+        keys.put("multiply_adds", backbone.multiplyAdds());
+        backbone.published().ifPresent(published -> keys.put("published", keys(published)));
+        return keys.buildOrThrow();
+    }
+
+    private static Map<String, Object> keys(PublishedFigures published) {
+        ImmutableMap.Builder<String, Object> keys = ImmutableMap.builder();
+        published.parameters().ifPresent(p -> keys.put("parameters_millions", p));
+        published.multiplyAdds().ifPresent(m -> keys.put("multiply_adds_billions", m));
+        published.top1().ifPresent(top1 -> keys.put("top1", top1));
+        keys.put("source", published.source());
+        keys.put("remark", published.remark());
+        return keys.buildOrThrow();
+    }
+}
