@@ -1,0 +1,289 @@
+package dev.saccade.backbones;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import ai.djl.engine.Engine;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Parameter;
+import ai.djl.training.GradientCollector;
+
+import com.google.common.collect.Sets;
+
+import dev.saccade.core.nn.Module;
+import dev.saccade.core.nn.WeightInit;
+import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.parts.Backbone;
+import dev.saccade.core.parts.FeatureInfo;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import java.util.Map;
+import java.util.ServiceLoader;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.TreeSet;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** What holds for every published member of every family of backbones. */
+@ParameterizedClass(name = "{0}")
+@MethodSource("members")
+class BackboneContractTest {
+
+    /** Families that leave out what is over where a side is no multiple of the stride. */
+    private static final Set<String> ROUND_DOWN = Set.of("pvt");
+
+    /** Families that use the statistics of the batch in training. */
+    private static final Set<String> NORMALISE_OVER_BATCHES = Set.of("linglo");
+
+    private static final String DROP_PATH = "dropPathRate";
+    private static final String FROZEN = "frozenStages";
+
+    private final Member member;
+    private final Backbone.Config config;
+
+    /** Checks a member, without stochastic depth. */
+    BackboneContractTest(Member member) {
+        this.member = member;
+        config = member.config();
+    }
+
+    static Stream<Member> members() {
+        return ServiceLoader.load(Backbone.Config.class).stream()
+                .flatMap(provider -> provider.get().members().entrySet().stream())
+                .map(e -> new Member(e.getKey(), Records.with(e.getValue(), DROP_PATH, 0.0)));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"97, 131", "33, 35", "64, 96"})
+    void givesWhatFeaturesPromiseForAnySize(int height, int width) {
+        member.on(
+                config,
+                (backbone, scratch) -> {
+                    NDList levels = infer(backbone, images(scratch, 1, height, width));
+                    assertEquals(backbone.features().size(), levels.size());
+                    for (int i = 0; i < levels.size(); i++) {
+                        FeatureInfo info = backbone.features().get(i);
+                        long h = cells(height, info.stride());
+                        long w = cells(width, info.stride());
+                        assertEquals(new Shape(1, info.channels(), h, w), levels.get(i).getShape());
+                        assertTrue(Float.isFinite(levels.get(i).sum().getFloat()));
+                    }
+                });
+    }
+
+    private long cells(int side, int stride) {
+        return ROUND_DOWN.contains(config.type()) ? side / stride : -Math.floorDiv(-side, stride);
+    }
+
+    @Test
+    void imagesOfABatchDoNotMix() {
+        member.on(
+                config,
+                (backbone, scratch) -> {
+                    NDArray images = images(scratch, 2, 64, 80);
+                    NDList both = infer(backbone, images);
+                    for (int n = 0; n < 2; n++) {
+                        String image = n + ":" + (n + 1);
+                        NDList alone = infer(backbone, images.get(image));
+                        for (int i = 0; i < alone.size(); i++) {
+                            assertClose(alone.get(i), both.get(i).get(image));
+                        }
+                    }
+                });
+    }
+
+    @Test
+    void everyParameterLearns() {
+        member.on(
+                config,
+                (backbone, scratch) -> {
+                    backbone.train(true);
+                    backward(backbone, images(scratch, 1, 65, 71), 0, 1, 2, 3);
+                    assertEquals(
+                            parameters(backbone, p -> true),
+                            parameters(backbone, BackboneContractTest::learns));
+                });
+    }
+
+    @Test
+    void frozenStagesAloneDoNotLearn() {
+        Set<String> below = new TreeSet<>();
+        for (int stages = -1; stages <= 4; stages++) {
+            Backbone backbone = Records.with(config, FROZEN, stages).build();
+            Set<String> frozen = parameters(backbone, p -> !p.requiresGradient());
+            assertTrue(frozen.containsAll(below), "frozen_stages: " + stages);
+            assertEquals(stages == -1, frozen.size() == below.size(), "frozen_stages: " + stages);
+            below = frozen;
+        }
+        Set<String> learning = Sets.difference(parameters(member.fresh(), p -> true), below);
+        assertTrue(learning.stream().allMatch(BackboneContractTest::isOutputNorm));
+
+        Set<String> firstTwo = new TreeSet<>();
+        member.on(
+                config,
+                (backbone, scratch) -> {
+                    backward(backbone, images(scratch, 1, 64, 64), 1);
+                    firstTwo.addAll(parameters(backbone, BackboneContractTest::learns));
+                    firstTwo.removeIf(BackboneContractTest::isOutputNorm);
+                });
+        member.on(
+                Records.with(config, FROZEN, 2),
+                (backbone, scratch) -> {
+                    backbone.train(true);
+                    backward(backbone, images(scratch, 1, 64, 64), 0, 1, 2, 3);
+                    assertEquals(
+                            parameters(backbone, Parameter::requiresGradient),
+                            parameters(backbone, BackboneContractTest::learns));
+                    assertTrue(
+                            parameters(backbone, p -> !p.requiresGradient()).containsAll(firstTwo));
+                });
+    }
+
+    private static boolean isOutputNorm(String key) {
+        return key.matches("norm[0-3]\\..*");
+    }
+
+    @Test
+    void trainingDiffersByStochasticDepthAlone() {
+        assumeFalse(NORMALISE_OVER_BATCHES.contains(config.type()));
+        member.on(
+                config,
+                (backbone, scratch) -> {
+                    NDArray images = images(scratch, 1, 33, 35);
+                    NDList still = infer(backbone, images);
+                    backbone.train(true);
+                    assertEquals(still, infer(backbone, images));
+                });
+    }
+
+    @Test
+    void stochasticDepthLeavesOutBlocksInTraining() {
+        assumeTrue(Records.has(config, DROP_PATH));
+        member.on(
+                Records.with(config, DROP_PATH, 0.9),
+                (backbone, scratch) -> {
+                    NDArray images = images(scratch, 1, 33, 35);
+                    NDArray still = infer(backbone, images).get(3);
+                    backbone.train(true);
+                    NDArray moving = infer(backbone, images).get(3);
+                    assertTrue(moving.sub(still).abs().max().getFloat() > 1e-3);
+                });
+    }
+
+    @Test
+    void fusedItSaysTheSameUntilItIsTrained() {
+        member.on(
+                config,
+                (backbone, scratch) -> {
+                    NDArray images = images(scratch, 1, 64, 64);
+                    NDList before = infer(backbone, images);
+                    backbone.fuse();
+                    NDList fused = infer(backbone, images);
+                    for (int i = 0; i < before.size(); i++) {
+                        assertClose(before.get(i), fused.get(i));
+                    }
+                    backbone.train(true);
+                    backbone.train(false);
+                    assertEquals(before, infer(backbone, images));
+                });
+    }
+
+    @Test
+    void startsAsPublished() {
+        member.fresh()
+                .namedParameters()
+                .forEach(
+                        (key, parameter) ->
+                                FirstValues.expected(
+                                                config.type(),
+                                                key,
+                                                member.fresh().namedParameters())
+                                        .check(key, parameter));
+    }
+
+    @Test
+    void startsTheSameForTheSameSeedAlone() {
+        assumeTrue(member.fresh().parameterCount() < 30_000_000, "the smaller members show it");
+        try (NDManager scratch = member.manager().newSubManager()) {
+            Backbone same = config.build();
+            same.initialize(scratch, 0);
+            Backbone other = config.build();
+            other.initialize(scratch, 1);
+            member.fresh()
+                    .namedParameters()
+                    .forEach(
+                            (key, parameter) -> {
+                                NDArray values = parameter.getArray();
+                                assertEquals(values, same.namedParameters().get(key).getArray());
+                                boolean constant =
+                                        values.max().getFloat() == values.min().getFloat();
+                                assertEquals(
+                                        constant,
+                                        values.equals(other.namedParameters().get(key).getArray()),
+                                        key);
+                            });
+        }
+    }
+
+    private static NDArray images(NDManager scratch, int count, int height, int width) {
+        return WeightInit.normal(1)
+                .create(scratch, new Shape(count, 3, height, width), new SplittableRandom(2));
+    }
+
+    private static NDList infer(Backbone backbone, NDArray images) {
+        return new NDList(NoGrad.call(() -> backbone.forward(images)).levels());
+    }
+
+    /** Leaves the gradients of a random combination of all values of some levels. */
+    private static void backward(Backbone backbone, NDArray images, int... levels) {
+        SplittableRandom random = new SplittableRandom(3);
+        try (GradientCollector collector = Engine.getEngine("PyTorch").newGradientCollector()) {
+            NDList features = new NDList(backbone.forward(images).levels());
+            NDArray sum = images.getManager().zeros(new Shape());
+            for (int level : levels) {
+                NDArray map = features.get(level);
+                NDArray weights =
+                        WeightInit.normal(1).create(images.getManager(), map.getShape(), random);
+                sum = sum.add(map.mul(weights).sum());
+            }
+            collector.backward(sum);
+        }
+    }
+
+    private static boolean learns(Parameter parameter) {
+        if (!parameter.getArray().hasGradient()) {
+            return false;
+        }
+        try (NDArray gradient = parameter.getArray().getGradient()) {
+            float sum = gradient.abs().sum().getFloat();
+            return sum > 0 && Float.isFinite(sum);
+        }
+    }
+
+    private static Set<String> parameters(Backbone backbone, Predicate<Parameter> which) {
+        return backbone.namedParameters().entrySet().stream()
+                .filter(entry -> !Module.isBuffer(entry.getValue()))
+                .filter(entry -> which.test(entry.getValue()))
+                .map(Map.Entry::getKey)
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    private static void assertClose(NDArray expected, NDArray actual) {
+        float difference = expected.sub(actual).abs().max().getFloat();
+        float scale = expected.abs().max().getFloat();
+        assertFalse(difference > 1e-5 * scale, difference + " of " + scale);
+    }
+}

@@ -1,0 +1,104 @@
+package dev.saccade.backbones;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Parameter;
+
+import com.google.common.base.Suppliers;
+
+import dev.saccade.core.nn.WeightInit;
+import dev.saccade.core.parts.Backbone;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.function.BiConsumer;
+import java.util.function.Supplier;
+
+/**
+ * A published backbone under test. Its weights are made once, which takes longest, and shared by
+ * models that differ in what is no matter of weights. What starts at zero is moved away in them, so
+ * that it takes part.
+ */
+final class Member implements AutoCloseable {
+
+    private final String name;
+    private final Backbone.Config config;
+    private final NDManager manager = NDManager.newBaseManager("PyTorch");
+    private final Supplier<Backbone> fresh = Suppliers.memoize(this::initialized);
+    private final Supplier<Map<String, NDArray>> weights = Suppliers.memoize(this::moved);
+
+    Member(String name, Backbone.Config config) {
+        this.name = name;
+        this.config = config;
+    }
+
+    Backbone.Config config() {
+        return config;
+    }
+
+    NDManager manager() {
+        return manager;
+    }
+
+    /** Returns the backbone as it starts with seed 0; not to be changed. */
+    Backbone fresh() {
+        return fresh.get();
+    }
+
+    private Backbone initialized() {
+        Backbone backbone = config.build();
+        backbone.initialize(manager, 0);
+        return backbone;
+    }
+
+    private Map<String, NDArray> moved() {
+        Map<String, NDArray> moved = new LinkedHashMap<>();
+        SplittableRandom random = new SplittableRandom(1);
+        fresh().namedParameters()
+                .forEach((key, parameter) -> moved.put(key, moved(key, parameter, random)));
+        return moved;
+    }
+
+    private NDArray moved(String key, Parameter parameter, SplittableRandom random) {
+        NDArray values = parameter.getArray().stopGradient();
+        Shape shape = parameter.getShape();
+        if (key.endsWith("running_var")) {
+            return WeightInit.uniform(0.5).create(manager, shape, random).add(1);
+        }
+        return values.any().getBoolean()
+                ? values
+                : WeightInit.normal(0.1).create(manager, shape, random);
+    }
+
+    /** Runs a check on a model of some config on the shared weights, in inference mode. */
+    void on(Backbone.Config some, BiConsumer<Backbone, NDManager> check) {
+        try (NDManager scratch = manager.newSubManager()) {
+            Backbone backbone = some.build();
+            backbone.namedParameters()
+                    .forEach(
+                            (key, parameter) -> {
+                                NDArray values = weights.get().get(key).stopGradient();
+                                values.attach(scratch);
+                                parameter.setInitializer((owner, shape, type) -> values);
+                                parameter.initialize(scratch, DataType.FLOAT32);
+                            });
+            backbone.train(false);
+            check.accept(backbone, scratch);
+        } catch (AssertionError | RuntimeException e) {
+            throw new AssertionError(name + ": " + e.getMessage(), e);
+        }
+    }
+
+    @Override
+    public void close() {
+        manager.close();
+    }
+
+    @Override
+    public String toString() {
+        return name;
+    }
+}
