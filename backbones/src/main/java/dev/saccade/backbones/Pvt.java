@@ -147,9 +147,12 @@ public final class Pvt extends StagedTransformer {
     private static final int PATCH = 4;
     private static final int COARSEST = 32;
 
+    private final Config config;
+
     /** Makes a Pyramid Vision Transformer without weights. */
     public Pvt(Config config) {
         super(config);
+        this.config = config;
         List<Embedding> embeddings = each(STAGES, s -> add("", new Embedding(config, s)));
         setStem(embeddings.get(0));
         for (int s = 0; s < STAGES; s++) {
@@ -161,6 +164,12 @@ public final class Pvt extends StagedTransformer {
                     embeddings.stream().skip(s + 1L).findFirst());
         }
         freezeStages();
+    }
+
+    /** A classifier has a class token besides. */
+    @Override
+    public long classifierParameterCount() {
+        return super.classifierParameterCount() + config.channels(STAGES - 1);
     }
 
     private static TransformerBlock block(Config config, int stage, int block) {
