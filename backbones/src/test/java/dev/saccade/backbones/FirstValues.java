@@ -46,9 +46,12 @@ record FirstValues(double mean, double deviation, double bound) {
                         default -> endsResidual(owner, all) ? ZERO : ONE;
                     };
             case "bias" -> {
-                Shape weight = all.get(owner + "weight").getShape();
-                boolean asWeight = weight.dimension() == 4 && !KAIMING_NORMAL.contains(family);
-                yield asWeight ? convolution(family, weight) : ZERO;
+                Parameter weight = all.get(owner + "weight");
+                boolean asWeight =
+                        weight != null
+                                && weight.getShape().dimension() == 4
+                                && !KAIMING_NORMAL.contains(family);
+                yield asWeight ? convolution(family, weight.getShape()) : ZERO;
             }
             case "relative_position_bias_table" -> family.equals("focal") ? ZERO : TRUNCATED_NORMAL;
             default -> TRUNCATED_NORMAL;
@@ -57,8 +60,8 @@ record FirstValues(double mean, double deviation, double bound) {
 
     /** Whether a normalisation is the last of a block of a ResNet. */
     private static boolean endsResidual(String owner, Map<String, Parameter> all) {
-        boolean bottleneck = all.containsKey(owner.replace(".bn2.", ".bn3.") + "weight");
-        return owner.endsWith(bottleneck ? ".bn3." : ".bn2.");
+        String last = all.containsKey(owner.replace(".bn2.", ".bn3.") + "weight") ? "bn3" : "bn2";
+        return owner.matches("layer\\d\\.\\d+\\." + last + "\\.");
     }
 
     private static FirstValues convolution(String family, Shape weight) {
