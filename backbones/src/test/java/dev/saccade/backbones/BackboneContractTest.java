@@ -6,21 +6,24 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import ai.djl.engine.Engine;
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDArrays;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
-import ai.djl.training.GradientCollector;
 
+import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.Sets;
 
+import dev.saccade.core.nn.Autograd;
 import dev.saccade.core.nn.Module;
+import dev.saccade.core.nn.SampleDraws;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.parts.Backbone;
 import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.structures.FeaturePyramid;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -28,12 +31,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeSet;
-import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -50,6 +55,7 @@ class BackboneContractTest {
 
     private static final String DROP_PATH = "dropPathRate";
     private static final String FROZEN = "frozenStages";
+    private static final String RECOMPUTE = "activationCheckpointing";
 
     private final Member member;
     private final Backbone.Config config;
@@ -111,44 +117,60 @@ class BackboneContractTest {
                 config,
                 (backbone, scratch) -> {
                     backbone.train(true);
-                    backward(backbone, images(scratch, 2, 65, 71), 0, 1, 2, 3);
+                    NDArray images = images(scratch, 2, 65, 71);
                     assertEquals(
-                            parameters(backbone, p -> true),
-                            parameters(backbone, BackboneContractTest::learns));
+                            learned(backbone).keySet(), learning(backbone, images, 0, 1, 2, 3));
                 });
     }
 
     @Test
-    void frozenStagesAloneDoNotLearn() {
-        Set<String> below = new TreeSet<>();
-        for (int stages = -1; stages <= 4; stages++) {
-            Backbone backbone = Records.with(config, FROZEN, stages).build();
-            Set<String> frozen = parameters(backbone, p -> !p.requiresGradient());
-            assertTrue(frozen.containsAll(below), "frozen_stages: " + stages);
-            assertEquals(stages == -1, frozen.size() == below.size(), "frozen_stages: " + stages);
-            below = frozen;
+    void recomputedBlocksGiveTheSameGradients() {
+        assumeTrue(member.isSmall() && Records.has(config, RECOMPUTE));
+        List<NDArray> kept = new ArrayList<>();
+        for (boolean recompute : new boolean[] {false, true}) {
+            member.on(
+                    Records.with(Records.with(config, RECOMPUTE, recompute), DROP_PATH, 0.5),
+                    (backbone, scratch) -> {
+                        backbone.train(true);
+                        NDArray images = images(scratch, 2, 33, 35);
+                        NDList gradients = gradients(backbone, images, 0, 1, 2, 3);
+                        if (!recompute) {
+                            gradients.attach(member.manager());
+                            kept.addAll(gradients);
+                            return;
+                        }
+                        for (int i = 0; i < kept.size(); i++) {
+                            assertClose(kept.get(i), gradients.get(i));
+                        }
+                    });
         }
-        Set<String> learning = Sets.difference(parameters(member.fresh(), p -> true), below);
-        assertTrue(learning.stream().allMatch(BackboneContractTest::isOutputNorm));
+    }
+
+    @Test
+    void frozenStagesAloneDoNotLearn() {
+        Set<String> learned = learned(member.fresh()).keySet();
+        for (int stages = 0; stages <= 4; stages++) {
+            Backbone backbone = Records.with(config, FROZEN, stages).build();
+            Set<String> fewer = learned(backbone).keySet();
+            assertTrue(learned.containsAll(fewer) && learned.size() > fewer.size());
+            learned = fewer;
+        }
+        assertTrue(learned.stream().allMatch(BackboneContractTest::isOutputNorm));
 
         Set<String> firstTwo = new TreeSet<>();
         member.on(
                 config,
-                (backbone, scratch) -> {
-                    backward(backbone, images(scratch, 2, 64, 64), 1);
-                    firstTwo.addAll(parameters(backbone, BackboneContractTest::learns));
-                    firstTwo.removeIf(BackboneContractTest::isOutputNorm);
-                });
+                (backbone, scratch) ->
+                        firstTwo.addAll(learning(backbone, images(scratch, 2, 64, 64), 1)));
+        firstTwo.removeIf(BackboneContractTest::isOutputNorm);
         member.on(
                 Records.with(config, FROZEN, 2),
                 (backbone, scratch) -> {
                     backbone.train(true);
-                    backward(backbone, images(scratch, 2, 64, 64), 0, 1, 2, 3);
-                    assertEquals(
-                            parameters(backbone, Parameter::requiresGradient),
-                            parameters(backbone, BackboneContractTest::learns));
-                    assertTrue(
-                            parameters(backbone, p -> !p.requiresGradient()).containsAll(firstTwo));
+                    Set<String> rest = learned(backbone).keySet();
+                    assertEquals(Set.of(), Sets.intersection(rest, firstTwo));
+                    NDArray images = images(scratch, 2, 64, 64);
+                    assertEquals(rest, learning(backbone, images, 0, 1, 2, 3));
                 });
     }
 
@@ -212,7 +234,7 @@ class BackboneContractTest {
 
     @Test
     void startsTheSameForTheSameSeedAlone() {
-        assumeTrue(member.fresh().parameterCount() < 30_000_000, "the smaller members show it");
+        assumeTrue(member.isSmall());
         try (NDManager scratch = member.manager().newSubManager()) {
             Backbone same = config.build();
             same.initialize(scratch, 0);
@@ -243,38 +265,49 @@ class BackboneContractTest {
         return new NDList(NoGrad.call(() -> backbone.forward(images)).levels());
     }
 
-    /** Leaves the gradients of a random combination of all values of some levels. */
-    private static void backward(Backbone backbone, NDArray images, int... levels) {
-        SplittableRandom random = new SplittableRandom(3);
-        try (GradientCollector collector = Engine.getEngine("PyTorch").newGradientCollector()) {
-            NDList features = new NDList(backbone.forward(images).levels());
-            NDArray sum = images.getManager().zeros(new Shape());
-            for (int level : levels) {
-                NDArray map = features.get(level);
-                NDArray weights =
-                        WeightInit.normal(1).create(images.getManager(), map.getShape(), random);
-                sum = sum.add(map.mul(weights).sum());
-            }
-            collector.backward(sum);
-        }
-    }
-
-    private static boolean learns(Parameter parameter) {
-        if (!parameter.getArray().hasGradient()) {
-            return false;
-        }
-        try (NDArray gradient = parameter.getArray().getGradient()) {
-            float sum = gradient.abs().sum().getFloat();
-            return sum > 0 && Float.isFinite(sum);
-        }
-    }
-
-    private static Set<String> parameters(Backbone backbone, Predicate<Parameter> which) {
+    private static Map<String, Parameter> learned(Backbone backbone) {
         return backbone.namedParameters().entrySet().stream()
-                .filter(entry -> !Module.isBuffer(entry.getValue()))
-                .filter(entry -> which.test(entry.getValue()))
-                .map(Map.Entry::getKey)
+                .filter(e -> !Module.isBuffer(e.getValue()) && e.getValue().requiresGradient())
+                .collect(ImmutableMap.toImmutableMap(Map.Entry::getKey, Map.Entry::getValue));
+    }
+
+    /** Returns the gradients of all learned parameters, empty where the levels need none. */
+    private static NDList gradients(Backbone backbone, NDArray images, int... levels) {
+        return SampleDraws.during(
+                0,
+                0,
+                new long[] {0, 1},
+                () ->
+                        Autograd.gradients(
+                                () -> combined(backbone.forward(images), levels),
+                                learned(backbone).values().stream()
+                                        .map(Parameter::getArray)
+                                        .toList()));
+    }
+
+    /** Returns a random combination of all values of some levels. */
+    private static NDArray combined(FeaturePyramid features, int... levels) {
+        SplittableRandom random = new SplittableRandom(3);
+        NDList sums = new NDList();
+        for (int level : levels) {
+            NDArray map = features.get(level);
+            NDArray weights = WeightInit.normal(1).create(map.getManager(), map.getShape(), random);
+            sums.add(map.mul(weights).sum());
+        }
+        return NDArrays.stack(sums).sum();
+    }
+
+    /** Returns the parameters by which some levels have a gradient. */
+    private static Set<String> learning(Backbone backbone, NDArray images, int... levels) {
+        Iterator<NDArray> gradients = gradients(backbone, images, levels).iterator();
+        return learned(backbone).keySet().stream()
+                .filter(key -> isSome(gradients.next()))
                 .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    private static boolean isSome(NDArray gradient) {
+        float norm = gradient.isEmpty() ? 0 : gradient.norm().getFloat();
+        return norm > 0 && Float.isFinite(norm);
     }
 
     private static void assertClose(NDArray expected, NDArray actual) {

@@ -39,6 +39,11 @@ final class Member implements AutoCloseable {
         return config;
     }
 
+    /** Returns whether this is a member to check on what is dear and the same for larger ones. */
+    boolean isSmall() {
+        return fresh().parameterCount() < 30_000_000;
+    }
+
     NDManager manager() {
         return manager;
     }
