@@ -28,6 +28,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /** The smallest member of every family under an FPN and RetinaNet, from YAML. */
@@ -80,15 +81,17 @@ class EveryBackboneTest {
     /** Takes a step on one object and returns the loss before it. */
     private static double step(Detector detector, ImageBatch batch, Optimizer optimizer) {
         Instances target = Instances.groundTruth(Boxes.of(20, 10, 90, 70), 1);
-        NDArray loss =
-                Gradients.recording(
-                        () ->
-                                SampleDraws.during(
-                                        0,
-                                        0,
-                                        new long[] {0},
-                                        () -> detector.losses(batch, List.of(target)).total()));
-        optimizer.step(Gradients.of(loss, optimizer.parameters()), 1e-4);
-        return loss.getFloat();
+        float[] value = new float[1];
+        Supplier<NDArray> loss =
+                () -> {
+                    NDArray total = detector.losses(batch, List.of(target)).total();
+                    value[0] = total.getFloat();
+                    return total;
+                };
+        Gradients gradients =
+                SampleDraws.during(
+                        0, 0, new long[] {0}, () -> Gradients.of(loss, optimizer.parameters()));
+        optimizer.step(gradients, 1e-4);
+        return value[0];
     }
 }
