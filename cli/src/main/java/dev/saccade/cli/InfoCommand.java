@@ -6,7 +6,9 @@ import ai.djl.ndarray.types.Shape;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.MultiplyAdds;
+import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Size;
@@ -21,12 +23,13 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.stream.IntStream;
 
 /** Says how large a model is and what a forward pass costs. */
 @Command(
@@ -122,7 +125,9 @@ final class InfoCommand implements Callable<Integer> {
                     new ImageBatch(
                             manager.zeros(new Shape(1, 3, input.height(), input.width())),
                             List.of(ImageInfo.of(input)));
-            long multiplyAdds = MultiplyAdds.count(() -> detector.predict(batch));
+            List<String> features = new ArrayList<>();
+            long multiplyAdds =
+                    MultiplyAdds.count(() -> NoGrad.run(() -> predict(detector, batch, features)));
             return new Info(
                     config.name(),
                     detector.parameterCount(),
@@ -130,7 +135,7 @@ final class InfoCommand implements Callable<Integer> {
                     byPart(detector),
                     input.toString(),
                     multiplyAdds,
-                    shapes(detector.neck().features(), input),
+                    features,
                     MemoryUse.peakBytes() / (1 << 20));
         }
     }
@@ -150,20 +155,15 @@ final class InfoCommand implements Callable<Integer> {
         return parts;
     }
 
-    private static List<String> shapes(List<FeatureInfo> features, Size input) {
-        return IntStream.range(0, features.size())
-                .mapToObj(features::get)
-                .map(
-                        f -> {
-                            Size grid = input.roundUpTo(f.stride());
-                            return "stride %d: [1, %d, %d, %d]"
-                                    .formatted(
-                                            f.stride(),
-                                            f.channels(),
-                                            grid.height() / f.stride(),
-                                            grid.width() / f.stride());
-                        })
-                .toList();
+    /** Predicts, and notes the shapes of what the head is given. */
+    private static void predict(Detector detector, ImageBatch batch, List<String> shapes) {
+        FeaturePyramid features = detector.features(batch.pixels());
+        List<FeatureInfo> infos = detector.neck().features();
+        for (int i = 0; i < features.size(); i++) {
+            long[] shape = features.get(i).getShape().getShape();
+            shapes.add("stride %d: %s".formatted(infos.get(i).stride(), Arrays.toString(shape)));
+        }
+        detector.head().predict(features, batch.images());
     }
 
     private static Size parse(String text) {

@@ -170,6 +170,16 @@ class SaccadeTest {
     }
 
     @Test
+    void saysWhatAModelIsLike() throws IOException {
+        List<Object> args = new ArrayList<>(List.of("info", RECIPE, "--size", "97x131", "--json"));
+        args.addAll(List.of("--set", "model.backbone={type: pvt, variant: tiny}"));
+        args.addAll(List.of("--set", "model.neck.out_channels=8", "--classes", "1"));
+        JsonNode info = new ObjectMapper().readTree(saccade(args.toArray()).out());
+        assertEquals(12_714_752, info.path("parametersByPart").path("backbone").asLong());
+        assertEquals("stride 8: [1, 8, 12, 16]", info.path("features").path(0).asText());
+    }
+
+    @Test
     void listsEveryBackbone() throws IOException {
         Ended listed = saccade("info", "--all", "--json");
         assertEquals(0, listed.code(), listed.err());
