@@ -1,8 +1,11 @@
 package dev.saccade.core.nn;
 
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
+
+import dev.saccade.core.ops.Script;
 
 /**
  * Batch normalisation over {@code [N, H, W]} with running statistics (momentum 0.1, eps 1e-5 in
@@ -17,6 +20,16 @@ public final class BatchNorm2d extends Layer {
 
     /** Leaves the running statistics where they are. */
     private static final float STANDSTILL = 1;
+
+    private static final Script AFFINE =
+            Script.compile(
+                    "(weight: Tensor, bias: Tensor, mean: Tensor, var: Tensor)"
+                            + " -> Tuple[Tensor, Tensor]",
+                    """
+                    scale = weight * torch.rsqrt(var + %s)
+                    return (scale, bias - mean * scale)
+                    """
+                            .formatted(EPS));
 
     private final Parameter weight;
     private final Parameter bias;
@@ -51,5 +64,15 @@ public final class BatchNorm2d extends Layer {
                         EPS,
                         isTraining())
                 .singletonOrThrow();
+    }
+
+    /**
+     * Returns what it does to a channel in inference mode, {@code y = scale x + shift}.
+     *
+     * @return the scales and the shifts, each {@code [C]}
+     */
+    public NDList affine() {
+        return AFFINE.runAll(
+                weight.getArray(), bias.getArray(), runningMean.getArray(), runningVar.getArray());
     }
 }

@@ -119,6 +119,11 @@ public final class Conv2d extends Layer {
         return new Conv2d(in, out, kernel, stride, padding, WeightInit.kaimingNormal(), null);
     }
 
+    /** Returns the weight, {@code [out, in / groups, k, k]}. */
+    public NDArray weight() {
+        return weight.getArray();
+    }
+
     /**
      * Convolves.
      *

@@ -7,6 +7,8 @@ import ai.djl.nn.Parameter;
 import dev.saccade.core.ops.MultiplyAdds;
 import dev.saccade.core.ops.Script;
 
+import java.util.Optional;
+
 /**
  * {@code x W^T + b} over the last axis; {@code weight} is {@code [out, in]}, {@code bias} is {@code
  * [out]} where there is one.
@@ -67,6 +69,16 @@ public final class Linear extends Layer {
     public Linear(int in, int out, WeightInit init, WeightInit biasInit) {
         this.weight = parameter("weight", new Shape(out, in), init);
         this.bias = biasInit == null ? null : parameter("bias", new Shape(out), biasInit);
+    }
+
+    /** Returns the weight, {@code [out, in]}. */
+    public NDArray weight() {
+        return weight.getArray();
+    }
+
+    /** Returns the bias, {@code [out]}, where there is one. */
+    public Optional<NDArray> bias() {
+        return Optional.ofNullable(bias).map(Parameter::getArray);
     }
 
     /**

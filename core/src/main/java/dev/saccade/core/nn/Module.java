@@ -62,6 +62,8 @@ public abstract class Module extends AbstractBaseBlock {
 
     private Parameter declare(
             String name, Shape shape, WeightInit init, Parameter.Type type, boolean learned) {
+        // DJL takes an array whose name has a dot for the entry of a dictionary.
+        checkArgument(!name.contains("."), "parameter %s: a dot in its own name", name);
         Parameter parameter =
                 Parameter.builder()
                         .setName(name)

@@ -1,0 +1,190 @@
+package dev.saccade.backbones;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+
+import dev.saccade.core.nn.BatchNorm2d;
+import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.Layer;
+import dev.saccade.core.nn.WeightInit;
+import dev.saccade.core.ops.MultiplyAdds;
+import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.Script;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+
+/**
+ * The residual parallel conditional position encoding (RP-CPE) of LinGlo: 3x3 depth-wise
+ * convolutions side by side, each with a batch normalisation where wanted, whose outputs are added
+ * to the input; the input may have a normalisation of its own.
+ *
+ * <p>All of it is linear in the input, save for the statistics of a batch. So wherever those are
+ * not learned, which is in inference and without normalisations, it runs as the one convolution
+ * that the branches add up to (as in Diverse Branch Block, Ding et al. 2021).
+ */
+final class PositionEncoding extends Layer {
+
+    private static final WeightInit INIT = WeightInit.normal(Math.sqrt(2.0 / 9));
+
+    private static final Script CONVOLVE =
+            Script.compile(
+                    "(x: Tensor, w: Tensor, b: Tensor) -> Tensor",
+                    "return torch.conv2d(x, w, b, [1, 1], [1, 1], [1, 1], torch.size(w, 0))");
+
+    private static final Script IDENTITY =
+            Script.compile(
+                    "(scale: Tensor) -> Tensor",
+                    """
+                    centre = torch.reshape(scale, [-1, 1, 1, 1])
+                    return torch.constant_pad_nd(centre, [1, 1, 1, 1])
+                    """);
+
+    private static final Script ADD_SCALED =
+            Script.compile(
+                    "(sum: Tensor, w: Tensor, scale: Tensor) -> Tensor",
+                    "return sum + w * torch.reshape(scale, [-1, 1, 1, 1])");
+
+    private final int channels;
+    private final List<Branch> branches;
+    private final Optional<BatchNorm2d> skip;
+    private final boolean normalised;
+    private Optional<NDList> fused = Optional.empty();
+
+    /**
+     * Makes the parallel form.
+     *
+     * @param channels of input and output
+     * @param branches number of convolutions
+     * @param branchBn whether each is normalised
+     * @param skipBn whether the input is normalised before the branches are added to it
+     */
+    PositionEncoding(int channels, int branches, boolean branchBn, boolean skipBn) {
+        this.channels = channels;
+        this.branches =
+                IntStream.rangeClosed(1, branches)
+                        .mapToObj(b -> add("branch" + b, new Branch(channels, branchBn)))
+                        .toList();
+        skip = skipBn ? Optional.of(add("skip.bn", new BatchNorm2d(channels))) : Optional.empty();
+        normalised = branchBn || skipBn;
+    }
+
+    /** Returns one of the convolutions, or the one that they are merged into. */
+    static Conv2d convolution(int channels, WeightInit biasInit) {
+        return new Conv2d(Conv2d.Geometry.depthwise(channels, 3), INIT, biasInit);
+    }
+
+    /**
+     * Encodes positions.
+     *
+     * @param x {@code [N, H, W, C]}
+     */
+    @Override
+    public NDArray forward(NDArray x) {
+        return Scope.array(
+                () -> {
+                    NDArray map = x.transpose(0, 3, 1, 2);
+                    NDArray y = isTraining() && normalised ? inParallel(map) : asOne(map);
+                    return y.transpose(0, 2, 3, 1);
+                });
+    }
+
+    private NDArray inParallel(NDArray map) {
+        NDArray sum = branches.get(0).forward(map);
+        for (Layer branch : branches.subList(1, branches.size())) {
+            addTo(sum, branch, map);
+        }
+        skip.ifPresentOrElse(bn -> addTo(sum, bn, map), () -> sum.addi(map));
+        return sum;
+    }
+
+    /** Frees what it adds at once, for memory counts here. */
+    private static void addTo(NDArray sum, Layer branch, NDArray map) {
+        try (NDArray y = branch.forward(map)) {
+            sum.addi(y);
+        }
+    }
+
+    private NDArray asOne(NDArray map) {
+        NDList convolution = fused.orElseGet(this::merged);
+        NDArray weight = convolution.get(0);
+        MultiplyAdds.add(map.size() * weight.getShape().slice(1).size());
+        return CONVOLVE.run(map, weight, convolution.get(1));
+    }
+
+    /**
+     * Returns the convolution that branches and input add up to in inference mode.
+     *
+     * @return its weight {@code [C, 1, 3, 3]} and its bias {@code [C]}
+     */
+    NDList merged() {
+        return Scope.list(
+                () -> {
+                    NDList input = skip.map(BatchNorm2d::affine).orElseGet(this::unchanged);
+                    NDArray weight = IDENTITY.run(input.get(0));
+                    NDArray bias = input.get(1);
+                    for (Branch branch : branches) {
+                        NDList affine =
+                                branch.bn.map(BatchNorm2d::affine).orElseGet(this::unchanged);
+                        weight = ADD_SCALED.run(weight, branch.conv.weight(), affine.get(0));
+                        bias = bias.add(affine.get(1));
+                    }
+                    return new NDList(weight, bias);
+                });
+    }
+
+    /** Returns the number of parameters of the merged convolution. */
+    long mergedParameterCount() {
+        return channels * (9L + 1);
+    }
+
+    /** Returns the scales and shifts of no normalisation. */
+    private NDList unchanged() {
+        NDManager manager = branches.get(0).conv.weight().getManager();
+        Shape shape = new Shape(channels);
+        return new NDList(manager.ones(shape), manager.zeros(shape));
+    }
+
+    /** Keeps the merged convolution until this is trained again. */
+    void fuse() {
+        forget();
+        fused = Optional.of(NoGrad.call(this::merged));
+    }
+
+    private void forget() {
+        fused.ifPresent(NDList::close);
+        fused = Optional.empty();
+    }
+
+    @Override
+    public void train(boolean mode) {
+        super.train(mode);
+        if (mode) {
+            forget();
+        }
+    }
+
+    private static final class Branch extends Layer {
+
+        private final Conv2d conv;
+        private final Optional<BatchNorm2d> bn;
+
+        Branch(int channels, boolean normalised) {
+            conv = add("conv", convolution(channels, null));
+            bn = normalised ? Optional.of(add("bn", new BatchNorm2d(channels))) : Optional.empty();
+        }
+
+        @Override
+        public NDArray forward(NDArray x) {
+            return Scope.array(
+                    () -> {
+                        NDArray y = conv.forward(x);
+                        return bn.map(layer -> layer.forward(y)).orElse(y);
+                    });
+        }
+    }
+}

@@ -1,0 +1,287 @@
+package dev.saccade.backbones;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Parameter;
+
+import dev.saccade.backbones.LinGlo.DownNorm;
+import dev.saccade.core.nn.Module;
+import dev.saccade.core.ops.MemoryFormat;
+import dev.saccade.core.ops.MultiplyAdds;
+import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.ops.Tensors;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+class LinGloTest {
+
+    private final NDManager manager = NDManager.newBaseManager("PyTorch");
+
+    @AfterEach
+    void free() {
+        manager.close();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "b0, 3345888, 3550432",
+        "b1, 13212608, 13621696",
+        "b2, 24631104, 25457984",
+    })
+    void hasTheNumberOfParametersOfItsReading(String variant, long deployed, long trained) {
+        assertEquals(deployed, learned(new LinGlo(variant(variant, true)), ""));
+        assertEquals(trained, learned(new LinGlo(variant(variant, false)), ""));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "b0, 1, 23616, 32320",
+        "b0, 2, 88192, 105600",
+        "b0, 3, 315840, 337600",
+        "b0, 4, 800256, 835072",
+        "b2, 1, 88192, 105600",
+        "b2, 2, 340224, 375040",
+        "b2, 3, 1246080, 1289600",
+        "b2, 4, 3173376, 3243008"
+    })
+    void hasBlocksOfTheirSize(String variant, int stage, long deployed, long trained) {
+        String block = "stage" + stage + ".1.";
+        assertEquals(deployed, learned(new LinGlo(variant(variant, true)), block));
+        assertEquals(trained, learned(new LinGlo(variant(variant, false)), block));
+    }
+
+    private static long learned(LinGlo linglo, String prefix) {
+        return linglo.namedParameters().entrySet().stream()
+                .filter(named -> named.getKey().startsWith(prefix))
+                .filter(named -> !Module.isBuffer(named.getValue()))
+                .mapToLong(named -> named.getValue().getShape().size())
+                .sum();
+    }
+
+    /** The known numbers are with a classifier of 1000 classes. */
+    @ParameterizedTest
+    @CsvSource({"b0, 0.675e9", "b1, 2.610e9", "b2, 5.025e9"})
+    void countsItsMultiplyAdds(String variant, double expected) {
+        LinGlo linglo = new LinGlo(variant(variant, true));
+        linglo.initialize(manager, 0);
+        NDArray image = manager.ones(new Shape(1, 3, 224, 224));
+        long count = MultiplyAdds.count(() -> NoGrad.call(() -> linglo.forward(image)));
+        long classifier = 1000L * linglo.features().get(3).channels();
+        assertEquals(expected, (double) (count + classifier), 0.0005e9);
+    }
+
+    /** Numbers of an implementation in PyTorch with the same values in all parameters. */
+    @Test
+    void isWhatAnIndependentImplementationIs() {
+        LinGlo linglo = waves();
+        linglo.train(false);
+        assertFeatures(
+                linglo,
+                new double[][] {
+                    {0.81528, 0.09188, 0.75812},
+                    {-0.77257, -1.65007, 0.91811},
+                    {-1.24701, 1.07998, 0.94643},
+                    {1.20603, 0.03348, 0.88056}
+                });
+        linglo.train(true);
+        assertFeatures(
+                linglo,
+                new double[][] {
+                    {0.23617, 0.59115, 0.75901},
+                    {-0.43149, -1.48182, 0.89712},
+                    {-1.56546, 1.87099, 0.92476},
+                    {1.24977, -0.69895, 0.88894}
+                });
+        float[] learnedVariance =
+                linglo.namedParameters()
+                        .get("stage3.1.mlp.cpe.branch2.bn.running_var")
+                        .getArray()
+                        .toFloatArray();
+        assertEquals(0.57017, learnedVariance[0], 2e-5);
+        assertEquals(0.54787, learnedVariance[1], 2e-5);
+    }
+
+    /** A network whose k-th parameter by name is {@code 0.4 sin(0.37 i + k)}, scales 1 more. */
+    private LinGlo waves() {
+        LinGlo linglo = new LinGlo(narrow(4, true, false, true, DownNorm.PRE, false));
+        linglo.initialize(manager, 0);
+        int k = 0;
+        for (Map.Entry<String, Parameter> named :
+                new TreeMap<>(linglo.namedParameters()).entrySet()) {
+            String name = named.getKey();
+            Shape shape = named.getValue().getShape();
+            boolean scales =
+                    name.endsWith("running_var")
+                            || (name.endsWith("weight") && shape.dimension() == 1);
+            copy(wave(shape, 0.4, 0.37, k, scales ? 1 : 0), named.getValue());
+            k++;
+        }
+        return linglo;
+    }
+
+    private void assertFeatures(LinGlo linglo, double[][] expected) {
+        NDArray image = wave(new Shape(2, 3, 40, 56), 1, 0.1, 0, 0);
+        List<NDArray> levels = NoGrad.call(() -> linglo.forward(image)).levels();
+        for (int l = 0; l < 4; l++) {
+            float[] values = levels.get(l).toFloatArray();
+            assertEquals(expected[l][0], values[0], 1e-4);
+            assertEquals(expected[l][1], values[values.length - 1], 1e-4);
+            assertEquals(expected[l][2], levels.get(l).abs().mean().getFloat(), 1e-4);
+        }
+    }
+
+    private NDArray wave(Shape shape, double height, double step, int phase, double mean) {
+        float[] values = new float[Math.toIntExact(shape.size())];
+        for (int i = 0; i < values.length; i++) {
+            values[i] = (float) (mean + height * Math.sin(step * i + phase));
+        }
+        return Tensors.of(manager, values, shape);
+    }
+
+    private static void copy(NDArray values, Parameter parameter) {
+        MemoryFormat.copy(values, parameter.getArray());
+    }
+
+    @Test
+    void fusingChangesNothingButTheWay() {
+        LinGlo linglo = waves();
+        linglo.train(false);
+        float[] apart = stageOne(linglo);
+        linglo.fuse();
+        assertArrayEquals(apart, stageOne(linglo), 1e-5f);
+        Parameter weight = linglo.namedParameters().get("stage1.0.mlp.cpe.branch1.conv.weight");
+        weight.getArray().muli(0);
+        assertArrayEquals(apart, stageOne(linglo), 1e-5f, "the fused weight stays");
+        linglo.train(true);
+        linglo.train(false);
+        assertTrue(Math.abs(apart[0] - stageOne(linglo)[0]) > 1e-3, "training ends it");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"true, false", "true, true", "false, true", "false, false"})
+    void deploysWithTheSameFeatures(boolean branchBn, boolean skipBn) {
+        LinGlo linglo = new LinGlo(narrow(3, branchBn, skipBn, false, DownNorm.POST, false));
+        linglo.initialize(manager, 0);
+        linglo.namedParameters()
+                .forEach(
+                        (name, parameter) -> {
+                            if (name.contains("bn.")) {
+                                copy(wave(parameter.getShape(), 0.4, 1, 0, 1), parameter);
+                            }
+                        });
+        LinGlo deployed = new LinGlo(narrow(3, branchBn, skipBn, false, DownNorm.POST, true));
+        deployed.initialize(manager, 1);
+        Map<String, NDArray> weights = linglo.deployWeights();
+        assertEquals(weights.keySet(), deployed.namedParameters().keySet());
+        deployed.namedParameters().forEach((name, p) -> copy(weights.get(name), p));
+        linglo.train(false);
+        deployed.train(false);
+        assertArrayEquals(stageOne(linglo), stageOne(deployed), 1e-5f);
+    }
+
+    private float[] stageOne(LinGlo linglo) {
+        NDArray image = wave(new Shape(2, 3, 40, 56), 1, 0.1, 0, 0);
+        return NoGrad.call(() -> linglo.forward(image)).get(0).toFloatArray();
+    }
+
+    @Test
+    void startsWithTheStatedSpreads() {
+        LinGlo linglo = new LinGlo(variant("b0", false));
+        linglo.initialize(manager, 0);
+        assertSpread(linglo, "down1.conv.weight", Math.sqrt(2.0 / (49 * 32)));
+        assertSpread(linglo, "down3.conv.weight", Math.sqrt(2.0 / (9 * 160)));
+        assertSpread(linglo, "stage2.0.mlp.cpe.branch4.conv.weight", Math.sqrt(2.0 / 9));
+        assertSpread(linglo, "stage3.0.attn.saliency", 0.02);
+        assertSpread(linglo, "stage3.0.attn.u1.weight", 0.02);
+        assertSpread(linglo, "stage3.0.mlp.fc2.weight", 0.02);
+        assertSpread(linglo, "stage3.0.attn.u1.bias", 0);
+        assertSpread(linglo, "down2.conv.bias", 0);
+        assertSpread(linglo, "stemNorm.weight", 1);
+        assertSpread(linglo, "stage4.1.mlp.cpe.branch1.bn.weight", 1);
+        assertSpread(linglo, "stage4.1.mlp.cpe.branch1.bn.running_var", 1);
+    }
+
+    private static void assertSpread(LinGlo linglo, String name, double expected) {
+        NDArray values = linglo.namedParameters().get(name).getArray();
+        assertEquals(expected, values.square().mean().sqrt().getFloat(), 0.1 * expected, name);
+    }
+
+    @Test
+    void roundsOddSizesUp() {
+        LinGlo linglo = new LinGlo(narrow(1, true, false, true, DownNorm.PRE, false));
+        linglo.initialize(manager, 0);
+        List<NDArray> levels =
+                NoGrad.call(() -> linglo.forward(manager.ones(new Shape(1, 3, 97, 131)))).levels();
+        assertEquals(new Shape(1, 8, 25, 33), levels.get(0).getShape());
+        assertEquals(new Shape(1, 12, 13, 17), levels.get(1).getShape());
+        assertEquals(new Shape(1, 20, 7, 9), levels.get(2).getShape());
+        assertEquals(new Shape(1, 16, 4, 5), levels.get(3).getShape());
+    }
+
+    @Test
+    void saysWhatIsWrong() {
+        Exception e =
+                assertThrows(
+                        IllegalArgumentException.class,
+                        () -> narrow(0, true, false, true, DownNorm.PRE, false));
+        assertEquals("branches: got 0, expected > 0", e.getMessage());
+    }
+
+    private static LinGlo.Config variant(String variant, boolean deploy) {
+        LinGlo.Config c = new LinGlo.Config(variant);
+        return new LinGlo.Config(
+                variant,
+                c.embedDims(),
+                c.depths(),
+                c.numHeads(),
+                c.mlpRatios(),
+                c.branches(),
+                c.branchBn(),
+                c.skipBn(),
+                c.attnBias(),
+                c.downNorm(),
+                deploy,
+                c.dropPathRate(),
+                c.outIndices(),
+                c.frozenStages(),
+                c.activationCheckpointing());
+    }
+
+    private static LinGlo.Config narrow(
+            int branches,
+            boolean branchBn,
+            boolean skipBn,
+            boolean attnBias,
+            DownNorm downNorm,
+            boolean deploy) {
+        return new LinGlo.Config(
+                "b0",
+                List.of(8, 12, 20, 16),
+                List.of(1, 1, 2, 1),
+                List.of(1, 2, 5, 8),
+                List.of(8, 8, 4, 4),
+                branches,
+                branchBn,
+                skipBn,
+                attnBias,
+                downNorm,
+                deploy,
+                0,
+                List.of(0, 1, 2, 3),
+                -1,
+                false);
+    }
+}

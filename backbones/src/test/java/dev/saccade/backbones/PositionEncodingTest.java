@@ -1,0 +1,96 @@
+package dev.saccade.backbones;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+
+import dev.saccade.core.ops.NoGrad;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import java.util.Map;
+import java.util.stream.Collectors;
+
+class PositionEncodingTest {
+
+    private static final int CHANNELS = 3;
+    private static final int HEIGHT = 4;
+    private static final int WIDTH = 5;
+
+    private final NDManager manager = NDManager.newBaseManager("PyTorch");
+
+    @AfterEach
+    void free() {
+        manager.close();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "1, true, false",
+        "4, true, false",
+        "2, true, true",
+        "2, false, true",
+        "3, false, false"
+    })
+    void isTheSumOfItsBranchesAndItsInput(int branches, boolean branchBn, boolean skipBn) {
+        PositionEncoding encoding = new PositionEncoding(CHANNELS, branches, branchBn, skipBn);
+        encoding.initialize(manager, 0);
+        encoding.namedParameters()
+                .values()
+                .forEach(p -> p.getArray().addi(manager.randomUniform(0, 1, p.getShape())));
+        encoding.train(false);
+        NDArray x = manager.randomNormal(new Shape(1, HEIGHT, WIDTH, CHANNELS));
+        NDArray y = NoGrad.call(() -> encoding.forward(x));
+        assertArrayEquals(
+                sum(values(encoding), x.toFloatArray(), branches), y.toFloatArray(), 1e-5f);
+        encoding.fuse();
+        NDArray fused = NoGrad.call(() -> encoding.forward(x));
+        assertArrayEquals(y.toFloatArray(), fused.toFloatArray());
+    }
+
+    private static Map<String, float[]> values(PositionEncoding encoding) {
+        return encoding.namedParameters().entrySet().stream()
+                .collect(
+                        Collectors.toMap(
+                                Map.Entry::getKey, e -> e.getValue().getArray().toFloatArray()));
+    }
+
+    /** The definition, branch by branch and number by number. */
+    private static float[] sum(Map<String, float[]> values, float[] x, int branches) {
+        float[] sum = new float[x.length];
+        for (int i = 0; i < x.length; i++) {
+            int c = i % CHANNELS;
+            int column = i / CHANNELS % WIDTH;
+            int row = i / CHANNELS / WIDTH;
+            double y = normalised(values, "skip", c, x[i]);
+            for (int b = 1; b <= branches; b++) {
+                float[] kernel = values.get("branch" + b + ".conv.weight");
+                double convolved = 0;
+                for (int tap = 0; tap < 9; tap++) {
+                    int r = row + tap / 3 - 1;
+                    int k = column + tap % 3 - 1;
+                    if (r >= 0 && r < HEIGHT && k >= 0 && k < WIDTH) {
+                        convolved += kernel[c * 9 + tap] * x[(r * WIDTH + k) * CHANNELS + c];
+                    }
+                }
+                y += normalised(values, "branch" + b, c, convolved);
+            }
+            sum[i] = (float) y;
+        }
+        return sum;
+    }
+
+    private static double normalised(Map<String, float[]> values, String name, int c, double x) {
+        float[] mean = values.get(name + ".bn.running_mean");
+        if (mean == null) {
+            return x;
+        }
+        double deviation = Math.sqrt(values.get(name + ".bn.running_var")[c] + 1e-5);
+        float scale = values.get(name + ".bn.weight")[c];
+        return (x - mean[c]) / deviation * scale + values.get(name + ".bn.bias")[c];
+    }
+}
