@@ -3,23 +3,24 @@ package dev.saccade.backbones;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import ai.djl.ndarray.NDArray;
-import ai.djl.ndarray.types.Shape;
 
+import java.util.Arrays;
+import java.util.function.ObjDoubleConsumer;
 import java.util.function.ToDoubleFunction;
 
 /** The numbers of an array by their indices; outside of it, all are 0. */
 final class Grid {
 
     private final float[] values;
-    private final long[] shape;
+    private final int[] shape;
 
     Grid(NDArray array) {
         values = array.toFloatArray();
-        shape = array.getShape().getShape();
+        shape = Arrays.stream(array.getShape().getShape()).mapToInt(Math::toIntExact).toArray();
     }
 
     int size(int axis) {
-        return (int) shape[axis];
+        return shape[axis];
     }
 
     double at(int... index) {
@@ -28,27 +29,31 @@ final class Grid {
             if (index[axis] < 0 || index[axis] >= shape[axis]) {
                 return 0;
             }
-            flat = flat * (int) shape[axis] + index[axis];
+            flat = flat * shape[axis] + index[axis];
         }
         return values[flat];
     }
 
-    /** Asserts that every number is, but for rounding, what a formula gives for its index. */
-    void assertIs(ToDoubleFunction<int[]> formula) {
-        Shape all = new Shape(shape);
-        for (int flat = 0; flat < all.size(); flat++) {
+    /** Visits every index and its number. */
+    void forEach(ObjDoubleConsumer<int[]> visitor) {
+        for (int flat = 0; flat < values.length; flat++) {
             int[] index = new int[shape.length];
             int rest = flat;
             for (int axis = shape.length - 1; axis >= 0; axis--) {
-                index[axis] = rest % (int) shape[axis];
-                rest /= (int) shape[axis];
+                index[axis] = rest % shape[axis];
+                rest /= shape[axis];
             }
-            double expected = formula.applyAsDouble(index);
-            assertEquals(
-                    expected,
-                    values[flat],
-                    1e-5 * Math.max(1, Math.abs(expected)),
-                    () -> "at " + java.util.Arrays.toString(index));
+            visitor.accept(index, values[flat]);
         }
+    }
+
+    /** Asserts that every number is, but for rounding, what a formula gives for its index. */
+    void assertIs(ToDoubleFunction<int[]> formula) {
+        forEach(
+                (index, value) -> {
+                    double expected = formula.applyAsDouble(index);
+                    double rounding = 1e-5 * Math.max(1, Math.abs(expected));
+                    assertEquals(expected, value, rounding, () -> "at " + Arrays.toString(index));
+                });
     }
 }

@@ -1,0 +1,346 @@
+package dev.saccade.backbones;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Parameter;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Maps;
+
+import dev.saccade.backbones.FilterNorm.Activation;
+import dev.saccade.core.nn.Layer;
+import dev.saccade.core.nn.Linear;
+import dev.saccade.core.nn.WeightInit;
+import dev.saccade.core.ops.DepthwiseAttention;
+import dev.saccade.core.ops.RelativePositionBias;
+import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.WindowRegion;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Swin Transformer seen as a network of dynamic convolutions (Zhou et al. 2023): with other
+ * activations in place of the softmax of its attention, or with depth-wise self-attention.
+ *
+ * <p>There is no public code. Where the paper leaves it open: in shifted windows, keys from the
+ * other side of the map count for nothing, and not in the statistics of a layer normalisation (in a
+ * softmax they get -100); that has a gain and a bias for each key of a window.
+ */
+public final class DynamicConvSwin extends StagedTransformer {
+
+    /**
+     * How tokens are mixed; {@code l_ij = c q_i k_j + p_ij}, p being the relative position bias.
+     */
+    public enum Attention {
+        /** {@code sum_j softmax_j(l_ij) v_j}, as Swin Transformer has it. */
+        SOFTMAX,
+        /** {@code sum_j l_ij v_j}. */
+        NONE,
+        /** The same; its scale tells them apart. */
+        SCALING,
+        /** {@code sum_j max(0, l_ij) v_j}. */
+        SCALING_RELU,
+        /** {@code sum_j LayerNorm_j(l_ij) v_j}. */
+        LAYERNORM,
+        /** {@code sum_j max(0, LayerNorm_j(l_ij)) v_j}. */
+        LAYERNORM_RELU,
+        /** {@code q_i * mean_j k_j + sum_j p_ij k_j}, channel by channel, without values. */
+        DEPTHWISE
+    }
+
+    /** The scale c of products of queries and keys of d channels. */
+    public enum ScaleMode {
+        /** {@code 1 / d}. */
+        HEAD_DIM,
+        /** {@code 1 / sqrt(d)}. */
+        SQRT_HEAD_DIM
+    }
+
+    private record Size(int embedDim, int depth, int heads, double dropPathRate) {}
+
+    private record Member(Attention attention, ScaleMode scaleMode, Size size) {}
+
+    private static final Size TINY = new Size(96, 6, 3, 0.2);
+    private static final Size SMALL = new Size(96, 18, 3, 0.3);
+    private static final Size BASE = new Size(128, 18, 4, 0.5);
+    private static final Size LARGE = new Size(192, 18, 6, 0.2);
+
+    private static final ImmutableMap<String, Member> VARIANTS =
+            ImmutableMap.<String, Member>builder()
+                    .put("softmax_tiny", by(Attention.SOFTMAX, TINY))
+                    .put("none_tiny", by(Attention.NONE, TINY))
+                    .put("scaling_tiny", by(Attention.SCALING, TINY))
+                    .put("scaling_relu_tiny", by(Attention.SCALING_RELU, TINY))
+                    .put("layernorm_tiny", by(Attention.LAYERNORM, TINY))
+                    .put("layernorm_relu_tiny", by(Attention.LAYERNORM_RELU, TINY))
+                    .put("depthwise_tiny", by(Attention.DEPTHWISE, TINY))
+                    .put("depthwise_small", by(Attention.DEPTHWISE, SMALL))
+                    .put("softmax_base", by(Attention.SOFTMAX, BASE))
+                    .put("scaling_base", by(Attention.SCALING, BASE))
+                    .put("depthwise_base", by(Attention.DEPTHWISE, BASE))
+                    .put("depthwise_large", by(Attention.DEPTHWISE, LARGE))
+                    .buildOrThrow();
+
+    private static Member by(Attention attention, Size size) {
+        boolean scaling = attention == Attention.SCALING || attention == Attention.SCALING_RELU;
+        return new Member(attention, scaling ? ScaleMode.HEAD_DIM : ScaleMode.SQRT_HEAD_DIM, size);
+    }
+
+    /**
+     * The hyper-parameters of a dynamic convolution Swin Transformer.
+     *
+     * @param variant the member of the family that the other keys start from
+     * @param embedDim channels of the first stage; the others double it
+     * @param depths blocks of each stage
+     * @param numHeads heads of each stage
+     * @param attention how tokens are mixed
+     * @param scaleMode the scale of products; of no matter to depth-wise attention
+     * @param relativePositionBias whether there is a bias by relative position, learned by head
+     * @param biasOutside whether that bias is added to what the activation gives; of no matter to
+     *     depth-wise attention
+     * @param windowSize tokens along a side of a window
+     * @param mlpRatio hidden channels of the feed-forward layers over channels
+     * @param ape whether learned absolute position embeddings are added to the patches
+     * @param pretrainImgSize image size that the absolute position embeddings are for
+     * @param dropPathRate stochastic depth of the last block
+     * @param outIndices the stages that come out, 0 to 3, ascending
+     * @param frozenStages -1 freezes nothing, 0 the stem, k the stem and stages 1 to k
+     * @param activationCheckpointing whether blocks are computed again in the backward pass, which
+     *     spares memory
+     */
+    public record Config(
+            String variant,
+            int embedDim,
+            List<Integer> depths,
+            List<Integer> numHeads,
+            Attention attention,
+            ScaleMode scaleMode,
+            boolean relativePositionBias,
+            boolean biasOutside,
+            int windowSize,
+            double mlpRatio,
+            boolean ape,
+            int pretrainImgSize,
+            double dropPathRate,
+            List<Integer> outIndices,
+            int frozenStages,
+            boolean activationCheckpointing)
+            implements StagedTransformer.Config {
+
+        /** The paper's most accurate Swin-T, of layer normalisation and ReLU. */
+        public Config() {
+            this("layernorm_relu_tiny");
+        }
+
+        /** A member of the family. */
+        public Config(String variant) {
+            this(variant, Variants.get(VARIANTS, variant));
+        }
+
+        private Config(String variant, Member member) {
+            this(
+                    variant,
+                    member.size.embedDim,
+                    List.of(2, 2, member.size.depth, 2),
+                    each(STAGES, s -> member.size.heads << s),
+                    member.attention,
+                    member.scaleMode,
+                    true,
+                    false,
+                    7,
+                    4,
+                    false,
+                    224,
+                    member.size.dropPathRate,
+                    List.of(0, 1, 2, 3),
+                    -1,
+                    false);
+        }
+
+        /** Checks the values. */
+        public Config {
+            depths = ImmutableList.copyOf(depths);
+            numHeads = ImmutableList.copyOf(numHeads);
+            outIndices = ImmutableList.copyOf(outIndices);
+            checkArgument(embedDim > 0, "embed_dim: got %s, expected > 0", embedDim);
+            StagedTransformer.check(depths, dropPathRate, outIndices, frozenStages);
+            StagedTransformer.checkHeads(numHeads, embedDim);
+            checkArgument(windowSize > 0, "window_size: got %s, expected > 0", windowSize);
+            checkArgument(mlpRatio > 0, "mlp_ratio: got %s, expected > 0", mlpRatio);
+            Swin.Stem.check(pretrainImgSize);
+        }
+
+        @Override
+        public String type() {
+            return "dynamic_conv_swin";
+        }
+
+        @Override
+        public Map<String, Config> variants() {
+            return Maps.toMap(VARIANTS.keySet(), Config::new);
+        }
+
+        @Override
+        public int channels(int stage) {
+            return embedDim << stage;
+        }
+
+        @Override
+        public DynamicConvSwin build() {
+            return new DynamicConvSwin(this);
+        }
+
+        private FilterNorm norm(int keys) {
+            return switch (attention) {
+                case SOFTMAX -> new FilterNorm(Activation.SOFTMAX);
+                case NONE, SCALING -> new FilterNorm(Activation.IDENTITY);
+                case SCALING_RELU -> new FilterNorm(Activation.RELU);
+                case LAYERNORM -> new FilterNorm(keys, Activation.IDENTITY);
+                case LAYERNORM_RELU -> new FilterNorm(keys, Activation.RELU);
+                case DEPTHWISE -> throw new IllegalStateException("depth-wise without filters");
+            };
+        }
+
+        private float scale(int headDim) {
+            return switch (scaleMode) {
+                case HEAD_DIM -> 1f / headDim;
+                case SQRT_HEAD_DIM -> (float) Math.pow(headDim, -0.5);
+            };
+        }
+    }
+
+    /** Makes a dynamic convolution Swin Transformer without weights. */
+    public DynamicConvSwin(Config config) {
+        super(config);
+        setStem(
+                add(
+                        "",
+                        new Swin.Stem(
+                                config.embedDim(), true, config.ape(), config.pretrainImgSize())));
+        addSwinStages((stage, block) -> block(config, stage, block));
+        addOutputNorms(1e-5f);
+        freezeStages();
+    }
+
+    private static TransformerBlock block(Config config, int stage, int block) {
+        int channels = config.channels(stage);
+        int heads = config.numHeads().get(stage);
+        int shift = block % 2 == 0 ? 0 : config.windowSize() / 2;
+        WindowRegion region = new WindowRegion(config.windowSize(), shift);
+        return new TransformerBlock(
+                channels,
+                config.attention() == Attention.DEPTHWISE
+                        ? new Depthwise(config, channels, heads, region)
+                        : new Dense(config, channels, heads, region),
+                config.mlpRatio(),
+                config.dropPathRate(stage, block),
+                key(stage, block));
+    }
+
+    /** What both kinds of attention have: a relative position bias table, or none. */
+    private abstract static class Windowed extends Layer {
+
+        final WindowRegion region;
+        final int heads;
+        private final Optional<Parameter> table;
+
+        Windowed(Config config, int heads, WindowRegion region) {
+            this.region = region;
+            this.heads = heads;
+            table =
+                    config.relativePositionBias()
+                            ? Optional.of(
+                                    parameter(
+                                            "relative_position_bias_table",
+                                            new Shape(region.offsets(), heads),
+                                            WeightInit.truncatedNormal(0.02)))
+                            : Optional.empty();
+        }
+
+        final Optional<NDArray> bias() {
+            int side = region.side();
+            return table.map(t -> RelativePositionBias.within(t.getArray(), side, side));
+        }
+    }
+
+    /** Attention with an activation of choice. */
+    static final class Dense extends Windowed {
+
+        private static final Script SEEN =
+                Script.compile(
+                        "(bias: Tensor, unseen: Tensor) -> Tensor", "return bias * (1 - unseen)");
+
+        private final boolean biasOutside;
+        private final float scale;
+        private final FilterNorm norm;
+        private final Linear qkv;
+        private final Linear proj;
+
+        Dense(Config config, int channels, int heads, WindowRegion region) {
+            super(config, heads, region);
+            biasOutside = config.biasOutside();
+            scale = config.scale(channels / heads);
+            norm = add("norm", config.norm(region.keys()));
+            qkv = add("qkv", new Linear(channels, 3 * channels));
+            proj = add("proj", new Linear(channels, channels));
+        }
+
+        @Override
+        public NDArray forward(NDArray x) {
+            return Scope.array(
+                    () -> {
+                        NDArray mapped = qkv.forward(region.arrange(x));
+                        List<NDArray> parts = region.split(mapped, 3, heads);
+                        Optional<NDArray> unseen = region.unseen(mapped);
+                        NDArray filters =
+                                Scope.array(() -> filters(parts.get(0), parts.get(1), unseen));
+                        return proj.forward(region.apply(filters, parts.get(2), x.getShape()));
+                    });
+        }
+
+        private NDArray filters(NDArray q, NDArray k, Optional<NDArray> unseen) {
+            NDArray products = region.products(q.mul(Tensors.of(q.getManager(), scale)), k);
+            Optional<NDArray> bias = bias();
+            if (!biasOutside) {
+                bias.ifPresent(products::addi);
+                return norm.forward(products, unseen);
+            }
+            NDArray filters = norm.forward(products, unseen);
+            return bias.map(p -> filters.add(unseen.map(u -> SEEN.run(p, u)).orElse(p)))
+                    .orElse(filters);
+        }
+    }
+
+    /** Depth-wise self-attention. */
+    static final class Depthwise extends Windowed {
+
+        private final Linear qk;
+        private final Linear proj;
+
+        Depthwise(Config config, int channels, int heads, WindowRegion region) {
+            super(config, heads, region);
+            qk = add("qk", new Linear(channels, 2 * channels));
+            proj = add("proj", new Linear(channels, channels));
+        }
+
+        @Override
+        public NDArray forward(NDArray x) {
+            return Scope.array(
+                    () -> {
+                        NDArray mapped = qk.forward(region.arrange(x));
+                        List<NDArray> parts = region.split(mapped, 2, heads);
+                        NDArray mixed =
+                                DepthwiseAttention.of(
+                                        parts.get(0), parts.get(1), bias(), region.unseen(mapped));
+                        return proj.forward(region.merge(mixed, x.getShape()));
+                    });
+        }
+    }
+}

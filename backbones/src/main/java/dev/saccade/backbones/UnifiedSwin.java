@@ -1,0 +1,286 @@
+package dev.saccade.backbones;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Parameter;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Maps;
+
+import dev.saccade.backbones.FilterNorm.Activation;
+import dev.saccade.core.nn.Layer;
+import dev.saccade.core.nn.Linear;
+import dev.saccade.core.nn.WeightInit;
+import dev.saccade.core.ops.FilterRegion;
+import dev.saccade.core.ops.NeighbourRegion;
+import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.WindowRegion;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Swin Transformer with the unified paradigm of local self-attention, depth-wise convolution and
+ * dynamic filters in place of attention (Zhou et al. 2021, ELSA, Eq. 4): {@code f_i = sum_j
+ * Norm(q_i k_j + q_i rk_(j-i) + rq_(j-i) k_j + rb_(j-i)) v_j}. Its nets 1 to 7 differ in the terms.
+ *
+ * <p>There is no public code. Where the paper leaves it open: every head has tables of its own; the
+ * first three terms are scaled by {@code 1 / sqrt(d)}; neighbourhoods end in zeros, which softmax
+ * counts; in shifted windows, keys from the other side of the map get -100 in a softmax and count
+ * for nothing in the other normalisations; only those of query, key and value that a term uses are
+ * projected, in this order.
+ */
+public final class UnifiedSwin extends StagedTransformer {
+
+    /** Which keys a query has. */
+    public enum Region {
+        /** Windows in all stages, shifted in every other block. */
+        WINDOW,
+        /** The tokens around the query in all stages but the last, which has windows. */
+        NEIGHBOUR
+    }
+
+    /** What makes filters of the sum of the terms. */
+    public enum Norm {
+        /** Softmax over the keys. */
+        SOFTMAX,
+        /** Mean 0 and variance 1 over the keys, then a learned gain and bias for each key. */
+        FILTER_NORM,
+        /** Nothing. */
+        IDENTITY
+    }
+
+    private record Terms(boolean qk, boolean qRk, boolean rqK, boolean rb) {}
+
+    private static final ImmutableMap<String, Terms> VARIANTS =
+            ImmutableMap.of(
+                    "swin", new Terms(true, false, false, true),
+                    "net1", new Terms(true, false, false, false),
+                    "net2", new Terms(false, true, false, false),
+                    "net3", new Terms(false, false, true, false),
+                    "net4", new Terms(false, false, false, true),
+                    "net5", new Terms(false, true, true, false),
+                    "net6", new Terms(false, true, true, true),
+                    "net7", new Terms(true, true, true, true));
+
+    /**
+     * The hyper-parameters of a unified Swin Transformer.
+     *
+     * @param variant the row of the paper's Table 1 that the other keys start from
+     * @param embedDim channels of the first stage; the others double it
+     * @param depths blocks of each stage
+     * @param numHeads heads of each stage
+     * @param qk whether there is a term {@code q_i k_j}
+     * @param qRk whether there is a term {@code q_i rk_(j-i)}
+     * @param rqK whether there is a term {@code rq_(j-i) k_j}
+     * @param rb whether there is a term {@code rb_(j-i)}
+     * @param norm what makes filters of the sum of the terms
+     * @param region which keys a query has
+     * @param windowSize tokens along a side of a window
+     * @param kernelSize tokens along a side of a neighbourhood, odd
+     * @param mlpRatio hidden channels of the feed-forward layers over channels
+     * @param dropPathRate stochastic depth of the last block
+     * @param outIndices the stages that come out, 0 to 3, ascending
+     * @param frozenStages -1 freezes nothing, 0 the stem, k the stem and stages 1 to k
+     * @param activationCheckpointing whether blocks are computed again in the backward pass, which
+     *     spares memory
+     */
+    public record Config(
+            String variant,
+            int embedDim,
+            List<Integer> depths,
+            List<Integer> numHeads,
+            boolean qk,
+            boolean qRk,
+            boolean rqK,
+            boolean rb,
+            Norm norm,
+            Region region,
+            int windowSize,
+            int kernelSize,
+            double mlpRatio,
+            double dropPathRate,
+            List<Integer> outIndices,
+            int frozenStages,
+            boolean activationCheckpointing)
+            implements StagedTransformer.Config {
+
+        /** Net 7. */
+        public Config() {
+            this("net7");
+        }
+
+        /** A row of the paper's Table 1. */
+        public Config(String variant) {
+            this(variant, Variants.get(VARIANTS, variant));
+        }
+
+        private Config(String variant, Terms terms) {
+            this(
+                    variant,
+                    96,
+                    List.of(2, 2, 6, 2),
+                    List.of(3, 6, 12, 24),
+                    terms.qk,
+                    terms.qRk,
+                    terms.rqK,
+                    terms.rb,
+                    Norm.SOFTMAX,
+                    Region.WINDOW,
+                    7,
+                    7,
+                    4,
+                    0.2,
+                    List.of(0, 1, 2, 3),
+                    -1,
+                    false);
+        }
+
+        /** Checks the values. */
+        public Config {
+            depths = ImmutableList.copyOf(depths);
+            numHeads = ImmutableList.copyOf(numHeads);
+            outIndices = ImmutableList.copyOf(outIndices);
+            checkArgument(embedDim > 0, "embed_dim: got %s, expected > 0", embedDim);
+            StagedTransformer.check(depths, dropPathRate, outIndices, frozenStages);
+            StagedTransformer.checkHeads(numHeads, embedDim);
+            checkArgument(
+                    qk || qRk || rqK || rb,
+                    "qk, q_rk, rq_k, rb: got none, expected at least one of them");
+            checkArgument(windowSize > 0, "window_size: got %s, expected > 0", windowSize);
+            checkArgument(
+                    kernelSize > 0 && kernelSize % 2 == 1,
+                    "kernel_size: got %s, expected an odd number > 0",
+                    kernelSize);
+            checkArgument(mlpRatio > 0, "mlp_ratio: got %s, expected > 0", mlpRatio);
+        }
+
+        @Override
+        public String type() {
+            return "unified_swin";
+        }
+
+        @Override
+        public Map<String, Config> variants() {
+            return Maps.toMap(VARIANTS.keySet(), Config::new);
+        }
+
+        @Override
+        public int channels(int stage) {
+            return embedDim << stage;
+        }
+
+        @Override
+        public UnifiedSwin build() {
+            return new UnifiedSwin(this);
+        }
+
+        private FilterRegion region(int stage, int block) {
+            return region == Region.NEIGHBOUR && stage < STAGES - 1
+                    ? new NeighbourRegion(kernelSize)
+                    : new WindowRegion(windowSize, block % 2 == 0 ? 0 : windowSize / 2);
+        }
+
+        private FilterNorm norm(int keys) {
+            return switch (norm) {
+                case SOFTMAX -> new FilterNorm(Activation.SOFTMAX);
+                case FILTER_NORM -> new FilterNorm(keys, Activation.IDENTITY);
+                case IDENTITY -> new FilterNorm(Activation.IDENTITY);
+            };
+        }
+    }
+
+    /** Makes a unified Swin Transformer without weights. */
+    public UnifiedSwin(Config config) {
+        super(config);
+        setStem(add("patch_embed", new PatchEmbed(3, config.embedDim(), 4, true)));
+        addSwinStages((stage, block) -> block(config, stage, block));
+        addOutputNorms(1e-5f);
+        freezeStages();
+    }
+
+    private static TransformerBlock block(Config config, int stage, int block) {
+        int channels = config.channels(stage);
+        int heads = config.numHeads().get(stage);
+        return new TransformerBlock(
+                channels,
+                new Attention(config, channels, heads, config.region(stage, block)),
+                config.mlpRatio(),
+                config.dropPathRate(stage, block),
+                key(stage, block));
+    }
+
+    /** The layer of Eq. 4. */
+    static final class Attention extends Layer {
+
+        private final FilterRegion region;
+        private final int heads;
+        private final int parts;
+        private final float scale;
+        private final boolean qk;
+        private final Optional<Parameter> rk;
+        private final Optional<Parameter> rq;
+        private final Optional<Parameter> rb;
+        private final FilterNorm norm;
+        private final Linear qkv;
+        private final Linear proj;
+
+        Attention(Config config, int channels, int heads, FilterRegion region) {
+            this.region = region;
+            this.heads = heads;
+            int headDim = channels / heads;
+            scale = (float) Math.pow(headDim, -0.5);
+            qk = config.qk();
+            int queries = qk || config.qRk() ? 1 : 0;
+            int keys = qk || config.rqK() ? 1 : 0;
+            parts = queries + keys + 1;
+            Shape embeddings = new Shape(heads, headDim, region.offsets());
+            rk = table(config.qRk(), "rk", embeddings);
+            rq = table(config.rqK(), "rq", embeddings);
+            rb = table(config.rb(), "rb", new Shape(heads, region.offsets()));
+            norm = add("norm", config.norm(region.keys()));
+            qkv = add("qkv", new Linear(channels, parts * channels));
+            proj = add("proj", new Linear(channels, channels));
+        }
+
+        private Optional<Parameter> table(boolean wanted, String name, Shape shape) {
+            return wanted
+                    ? Optional.of(parameter(name, shape, WeightInit.truncatedNormal(0.02)))
+                    : Optional.empty();
+        }
+
+        @Override
+        public NDArray forward(NDArray x) {
+            return Scope.array(
+                    () -> {
+                        NDArray mapped = qkv.forward(region.arrange(x));
+                        List<NDArray> qkv = region.split(mapped, parts, heads);
+                        Optional<NDArray> unseen = region.unseen(mapped);
+                        NDArray filters = Scope.array(() -> norm.forward(values(qkv), unseen));
+                        return proj.forward(
+                                region.apply(filters, qkv.get(parts - 1), x.getShape()));
+                    });
+        }
+
+        /** Sums the terms; q and k, where a term uses them, are the first and the last but one. */
+        private NDArray values(List<NDArray> qkv) {
+            NDArray q = qkv.get(0);
+            NDArray k = qkv.get(Math.max(0, parts - 2));
+            NDArray v = qkv.get(parts - 1);
+            NDArray sum = qk ? region.products(scaled(q), k) : region.zeros(v);
+            rk.ifPresent(table -> sum.addi(region.ofQueries(q, scaled(table.getArray()))));
+            rq.ifPresent(table -> sum.addi(region.ofKeys(k, scaled(table.getArray()))));
+            rb.ifPresent(table -> sum.addi(region.ofOffsets(table.getArray())));
+            return sum;
+        }
+
+        private NDArray scaled(NDArray x) {
+            return x.mul(Tensors.of(x.getManager(), scale));
+        }
+    }
+}

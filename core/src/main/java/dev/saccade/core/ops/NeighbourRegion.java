@@ -1,0 +1,192 @@
+package dev.saccade.core.ops;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.Shape;
+
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The {@code K x K} tokens around a query; outside the map, keys and values are zeros. Parts are
+ * {@code [N, H, W, heads, d]}, values {@code [N, H, W, heads, K * K]}; the offsets are row-major.
+ *
+ * <p>Rows are cut into sliding chunks (Zhang et al. 2021) of K queries. With each of the K rows
+ * around it, of 2 K - 1 keys, a chunk makes a small matrix product, of which the diagonals are the
+ * neighbours; nothing of K * K times the size of the map is made.
+ *
+ * @param kernel K, odd
+ */
+public record NeighbourRegion(int kernel) implements FilterRegion {
+
+    private static final ScriptTemplate ZEROS =
+            ScriptTemplate.of(
+                    "(x: Tensor) -> Tensor",
+                    "return torch.new_zeros(x, torch.slice(torch.size(x), 0, 4) + [%1$d])");
+
+    /** To {@code [H + K - 1, N * chunks * heads, 2 K - 1, d]}. */
+    private static final ScriptTemplate ROWS =
+            ScriptTemplate.of(
+                    "(x: Tensor) -> Tensor",
+                    """
+                    right = %1$d // 2 + (%1$d - torch.size(x, 2) %% %1$d) %% %1$d
+                    pad = [0, 0, 0, 0, %1$d // 2, right, %1$d // 2, %1$d // 2]
+                    chunks = torch.unfold(torch.constant_pad_nd(x, pad), 2, 2 * %1$d - 1, %1$d)
+                    rows = torch.permute(chunks, [1, 0, 2, 3, 5, 4])
+                    height = torch.size(x, 1) + %1$d - 1
+                    return torch.reshape(rows, [height, -1, 2 * %1$d - 1, torch.size(x, 4)])
+                    """);
+
+    private static final ScriptTemplate PRODUCTS =
+            ScriptTemplate.of(
+                    "(q: Tensor, rows: Tensor) -> Tensor",
+                    """
+                    n = torch.size(q, 0)
+                    h = torch.size(q, 1)
+                    w = torch.size(q, 2)
+                    heads = torch.size(q, 3)
+                    chunks = (w + %1$d - 1) // %1$d
+                    if w %% %1$d > 0:
+                      q = torch.constant_pad_nd(q, [0, 0, 0, 0, 0, chunks * %1$d - w])
+                    cells = torch.reshape(q, [n, h, chunks, %1$d, heads, -1])
+                    ordered = torch.permute(cells, [1, 0, 2, 4, 3, 5])
+                    m = n * chunks * heads
+                    queries = torch.reshape(ordered, [h, m, %1$d, -1])
+                    b = 2 * %1$d - 1
+                    strides = [m * %1$d * b, %1$d * b, b + 1, 1]
+                    near = annotate(List[Tensor], [])
+                    for y in range(%1$d):
+                      keys = torch.slice(rows, 0, y, y + h)
+                      band = torch.matmul(queries, torch.transpose(keys, 2, 3))
+                      diagonals = torch.as_strided(band, [h, m, %1$d, %1$d], strides)
+                      parts = torch.reshape(diagonals, [h, n, chunks, heads, %1$d, %1$d])
+                      _ = torch.append(near, torch.permute(parts, [1, 0, 2, 4, 3, 5]))
+                    size = [n, h, chunks * %1$d, heads, %1$d * %1$d]
+                    values = torch._unsafe_view(torch.stack(near, 5), size)
+                    if w %% %1$d > 0:
+                      values = torch.contiguous(torch.slice(values, 2, 0, w))
+                    return values
+                    """);
+
+    private static final Script OF_QUERIES =
+            Script.compile(
+                    "(q: Tensor, rk: Tensor) -> Tensor",
+                    """
+                    size = torch.slice(torch.size(q), 0, 3)
+                    heads = torch.size(q, 3)
+                    maps = torch.permute(torch.reshape(q, size + [-1]), [0, 3, 1, 2])
+                    kernel = torch.reshape(torch.transpose(rk, 1, 2), [-1, torch.size(q, 4), 1, 1])
+                    y = torch.conv2d(maps, kernel, None, [1, 1], [0, 0], [1, 1], heads)
+                    return torch.reshape(torch.permute(y, [0, 2, 3, 1]), size + [heads, -1])
+                    """);
+
+    /** Every value from the token that it is about to its neighbour at the opposite offset. */
+    private static final ScriptTemplate AROUND =
+            ScriptTemplate.of(
+                    "(values: Tensor) -> Tensor",
+                    """
+                    h = torch.size(values, 1)
+                    w = torch.size(values, 2)
+                    r = %1$d // 2
+                    padded = torch.constant_pad_nd(values, [0, 0, 0, 0, r, r, r, r])
+                    offsets = torch.unbind(padded, -1)
+                    near = annotate(List[Tensor], [])
+                    for i in range(%1$d * %1$d):
+                      y = i // %1$d
+                      x = i %% %1$d
+                      rows = torch.slice(offsets[i], 1, y, y + h)
+                      _ = torch.append(near, torch.slice(rows, 2, x, x + w))
+                    return torch.stack(near, -1)
+                    """);
+
+    private static final ScriptTemplate APPLY =
+            ScriptTemplate.of(
+                    "(filters: Tensor, rows: Tensor) -> Tensor",
+                    """
+                    n = torch.size(filters, 0)
+                    h = torch.size(filters, 1)
+                    w = torch.size(filters, 2)
+                    heads = torch.size(filters, 3)
+                    d = torch.size(rows, 3)
+                    chunks = (w + %1$d - 1) // %1$d
+                    if w %% %1$d > 0:
+                      pad = [0, 0, 0, 0, 0, chunks * %1$d - w]
+                      filters = torch.constant_pad_nd(filters, pad)
+                    cells = torch.reshape(filters, [n, h, chunks, %1$d, heads, %1$d, %1$d])
+                    near = torch.unbind(torch.permute(cells, [5, 1, 0, 2, 4, 3, 6]))
+                    m = h * n * chunks * heads
+                    b = 2 * %1$d - 1
+                    out = torch.new_zeros(rows, [m, %1$d, d])
+                    for y in range(%1$d):
+                      flat = torch.reshape(torch.constant_pad_nd(near[y], [0, %1$d]), [m, -1])
+                      band = torch.reshape(torch.slice(flat, 1, 0, %1$d * b), [m, %1$d, b])
+                      values = torch.reshape(torch.slice(rows, 0, y, y + h), [m, b, d])
+                      out = torch.baddbmm_(out, band, values)
+                    cells = torch.reshape(out, [h, n, chunks, heads, %1$d, d])
+                    ordered = torch.permute(cells, [1, 0, 2, 4, 3, 5])
+                    map = torch.reshape(ordered, [n, h, chunks * %1$d, heads * d])
+                    if w %% %1$d > 0:
+                      map = torch.slice(map, 2, 0, w)
+                    return map
+                    """);
+
+    @Override
+    public int keys() {
+        return kernel * kernel;
+    }
+
+    @Override
+    public int offsets() {
+        return kernel * kernel;
+    }
+
+    @Override
+    public NDArray arrange(NDArray map) {
+        return map;
+    }
+
+    @Override
+    public List<NDArray> split(NDArray map, int parts, int heads) {
+        long[] shape = map.getShape().getShape();
+        return map.split(parts, 3).stream()
+                .map(part -> part.reshape(shape[0], shape[1], shape[2], heads, -1))
+                .toList();
+    }
+
+    @Override
+    public NDArray zeros(NDArray part) {
+        return ZEROS.with(keys()).run(part);
+    }
+
+    @Override
+    public NDArray products(NDArray q, NDArray k) {
+        MultiplyAdds.add(q.size() * keys());
+        return Scope.array(() -> PRODUCTS.with(kernel).run(q, ROWS.with(kernel).run(k)));
+    }
+
+    @Override
+    public NDArray ofQueries(NDArray q, NDArray rk) {
+        MultiplyAdds.add(q.size() * keys());
+        return OF_QUERIES.run(q, rk);
+    }
+
+    @Override
+    public NDArray ofKeys(NDArray k, NDArray rq) {
+        return Scope.array(() -> AROUND.with(kernel).run(ofQueries(k, rq)));
+    }
+
+    @Override
+    public NDArray ofOffsets(NDArray rb) {
+        return rb;
+    }
+
+    @Override
+    public Optional<NDArray> unseen(NDArray arranged) {
+        return Optional.empty();
+    }
+
+    @Override
+    public NDArray apply(NDArray filters, NDArray v, Shape map) {
+        MultiplyAdds.add(v.size() * keys());
+        return Scope.array(() -> APPLY.with(kernel).run(filters, ROWS.with(kernel).run(v)));
+    }
+}
