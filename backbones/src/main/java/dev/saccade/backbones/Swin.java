@@ -241,7 +241,7 @@ public final class Swin extends StagedTransformer {
         public NDArray forward(NDArray x) {
             return Scope.array(
                     () -> {
-                        Windows windows = windows(x.getShape());
+                        Windows windows = Windows.over(x.getShape(), window, shift, order);
                         NDArray bias =
                                 RelativePositionBias.within(
                                         table.getArray(), windows.height(), windows.width());
@@ -249,20 +249,6 @@ public final class Swin extends StagedTransformer {
                         return proj.forward(
                                 WindowAttention.of(windows, mapped, bias, x.getShape()));
                     });
-        }
-
-        private Windows windows(Shape map) {
-            if (order == Order.PAD_THEN_SHIFT) {
-                return new Windows(window, shift);
-            }
-            int height = (int) Math.min(window, map.get(1));
-            int width = (int) Math.min(window, map.get(2));
-            return new Windows(
-                    height,
-                    width,
-                    map.get(1) <= window ? 0 : shift,
-                    map.get(2) <= window ? 0 : shift,
-                    order);
         }
     }
 }

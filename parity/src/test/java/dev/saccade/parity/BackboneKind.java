@@ -3,6 +3,8 @@ package dev.saccade.parity;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.backbones.DwNet;
+import dev.saccade.backbones.Elsa;
+import dev.saccade.backbones.ElsaSwin;
 import dev.saccade.backbones.Pvt;
 import dev.saccade.backbones.ResNet;
 import dev.saccade.backbones.Swin;
@@ -11,6 +13,7 @@ import dev.saccade.core.parts.Backbone;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -35,6 +38,7 @@ final class BackboneKind implements Kind {
         return switch (cls) {
             case "ResNet" -> resnet(config);
             case "SwinTransformer" -> swin(config);
+            case "ELSASwin" -> elsaSwin(config);
             case "PyramidVisionTransformer" -> pvt(config);
             case "DWNet" -> dwnet(config);
             default -> throw config.unsupported("no backbone " + cls);
@@ -54,6 +58,38 @@ final class BackboneKind implements Kind {
                 config.integers("num_heads"),
                 config.integer("window_size", 7),
                 Windows.Order.PAD_THEN_SHIFT,
+                config.number("mlp_ratio", 4),
+                config.flag("qkv_bias", true),
+                config.flag("patch_norm", true),
+                config.flag("ape", false),
+                config.integer("pretrain_img_size", 224),
+                config.number("drop_path_rate", 0.2),
+                config.integers("out_indices", List.of(0, 1, 2, 3)),
+                config.integer("frozen_stages", -1),
+                config.flag("use_checkpoint", false));
+    }
+
+    private static Backbone.Config elsaSwin(Settings config) {
+        config.only("patch_size", 4);
+        config.only("in_chans", 3);
+        config.only("drop_rate", 0.0);
+        config.only("attn_drop_rate", 0.0);
+        return new ElsaSwin.Config(
+                "tiny",
+                config.integer("embed_dim", 96),
+                config.integers("depths", List.of(2, 2, 6, 2)),
+                config.integers("num_heads", List.of(3, 6, 12, 24)),
+                3,
+                config.integer("elsa_kernel", 7),
+                config.integer("dilation", 1),
+                config.integer("group_width", 8),
+                config.integer("lam", 0),
+                config.number("gamma", 1),
+                1,
+                Elsa.Form.RELEASED,
+                config.integer("window_size", 7),
+                Windows.Order.PAD_THEN_SHIFT,
+                config.has("qk_scale") ? Optional.of(config.number("qk_scale")) : Optional.empty(),
                 config.number("mlp_ratio", 4),
                 config.flag("qkv_bias", true),
                 config.flag("patch_norm", true),

@@ -61,14 +61,41 @@ final class Backward {
             double allowed = 1e-5 * magnitude.getFloat();
             recorded.compare("loss", loss.reshape(1), Tolerance.absolute(allowed));
         }
-        Tolerance gradients = Tolerance.parse(recorded.settings().text("grad_tolerance"));
+        inputs(recorded, inputs);
+        parameters(recorded, module);
+    }
+
+    /**
+     * Compares the only thing that comes out with {@code out} and, where the cotangent {@code ct}
+     * is recorded, the gradients by inputs.
+     *
+     * @param inputs by their recorded names
+     */
+    static void compareOne(Case recorded, Map<String, NDArray> inputs, Supplier<NDArray> forward) {
+        recorded.settings().describes("grad_tolerance");
+        Tolerance stated = Tolerance.parse(recorded.settings().text("tolerance"));
+        if (!recorded.has("ct")) {
+            recorded.compare("out", forward.get(), stated);
+            return;
+        }
+        inputs.values().forEach(input -> input.setRequiresGradient(true));
+        run(
+                () -> {
+                    NDArray output = forward.get();
+                    recorded.compare("out", output, stated);
+                    return output.mul(recorded.tensor("ct")).sum();
+                });
+        inputs(recorded, inputs);
+    }
+
+    private static void inputs(Case recorded, Map<String, NDArray> inputs) {
+        Tolerance stated = Tolerance.parse(recorded.settings().text("grad_tolerance"));
         inputs.forEach(
                 (name, input) -> {
                     if (recorded.has("grad_" + name)) {
-                        recorded.compare("grad_" + name, input.getGradient(), gradients);
+                        recorded.compare("grad_" + name, input.getGradient(), stated);
                     }
                 });
-        parameters(recorded, module, gradients);
     }
 
     private static void outputs(Case recorded, List<NDArray> outputs, Tolerance tolerance) {
@@ -83,6 +110,14 @@ final class Backward {
             NDArray parameter =
                     module.namedParameters().get(name.substring("grad:".length())).getArray();
             recorded.compare(name, parameter.getGradient(), tolerance);
+        }
+    }
+
+    /** Compares them within the tolerance that the case states. */
+    static void parameters(Case recorded, Module module) {
+        if (recorded.settings().has("grad_tolerance")) {
+            String stated = recorded.settings().text("grad_tolerance");
+            parameters(recorded, module, Tolerance.parse(stated));
         }
     }
 }

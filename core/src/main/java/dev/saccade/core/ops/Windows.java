@@ -51,6 +51,24 @@ public record Windows(int height, int width, int shiftY, int shiftX, Order order
         this(size, size, shift, shift, Order.PAD_THEN_SHIFT);
     }
 
+    /**
+     * Returns the windows over a map of some shape: padded before they are shifted, of this size;
+     * after, no larger than the map and shifted only along axes of more than one window.
+     *
+     * @param map {@code [N, H, W, ...]}
+     */
+    public static Windows over(Shape map, int size, int shift, Order order) {
+        if (order == Order.PAD_THEN_SHIFT) {
+            return new Windows(size, shift);
+        }
+        return new Windows(
+                (int) Math.min(size, map.get(1)),
+                (int) Math.min(size, map.get(2)),
+                map.get(1) <= size ? 0 : shift,
+                map.get(2) <= size ? 0 : shift,
+                order);
+    }
+
     /** Returns the number of tokens of a window. */
     public int area() {
         return height * width;

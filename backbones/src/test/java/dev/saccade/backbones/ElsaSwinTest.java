@@ -1,0 +1,252 @@
+package dev.saccade.backbones;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Parameter;
+
+import dev.saccade.core.ops.ElsaAttention;
+import dev.saccade.core.ops.MemoryFormat;
+import dev.saccade.core.ops.MultiplyAdds;
+import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.ops.Windows.Order;
+import dev.saccade.core.parts.Backbone;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+class ElsaSwinTest {
+
+    private final NDManager manager = NDManager.newBaseManager("PyTorch");
+
+    @AfterEach
+    void free() {
+        manager.close();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "tiny, 28373322",
+        "small, 52106970",
+        "base, 91659256",
+        "large, 203480244",
+    })
+    void hasThePublishedNumberOfParameters(String variant, long parameters) {
+        assertEquals(parameters, new ElsaSwin.Config(variant).build().parameterCount());
+    }
+
+    /** The width of all others would give tiny this many more. */
+    @Test
+    void tinyHasAGroupWidthOfItsOwn() {
+        ElsaSwin.Config tiny = new ElsaSwin.Config("tiny");
+        Backbone wrong = Records.with(tiny, "groupWidth", 8).build();
+        assertEquals(29517298, wrong.classifierParameterCount());
+        assertEquals(29140978, tiny.build().classifierParameterCount());
+    }
+
+    /** Two thirds of the channels, rounded down to even and up to whole groups. */
+    @ParameterizedTest
+    @CsvSource({"96, 4, 64", "128, 8, 88", "256, 8, 176", "512, 8, 344", "20, 8, 16", "22, 8, 16"})
+    void roundsTheQueriesUpToWholeGroups(int channels, int groupWidth, int queries) {
+        assertEquals(queries, elsa(channels, 1, groupWidth, Elsa.Form.RELEASED).queryChannels());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"tiny, 4.771e9", "small, 9.558e9", "base, 16.666e9", "large, 36.56e9"})
+    void countsTheMultiplyAddsOfThePaper(String variant, double published) {
+        ElsaSwin swin = new ElsaSwin(new ElsaSwin.Config(variant));
+        swin.initialize(manager, 0);
+        NDArray image = manager.ones(new Shape(1, 3, 224, 224));
+        long count = MultiplyAdds.count(() -> NoGrad.call(() -> swin.forward(image)));
+        assertEquals(published, (double) count, 0.005e9);
+    }
+
+    /** Factors of the ghost head are as large as 1, summands small. */
+    @Test
+    void startsBothPartsOfAGhostHead() {
+        ElsaAttention attention = new ElsaAttention(7, 1, 1, 1);
+        Elsa elsa = new Elsa(config(96, 3, 4, Elsa.Form.RELEASED, attention));
+        elsa.initialize(manager, 0);
+        NDArray ghosts = elsa.namedParameters().get("ghost_head").getArray();
+        assertEquals(new Shape(2, 1, 96, 7, 7), ghosts.getShape());
+        assertEquals(1, ghosts.get(0).square().mean().sqrt().getFloat(), 0.05);
+        assertEquals(0.02, ghosts.get(1).square().mean().sqrt().getFloat(), 0.001);
+    }
+
+    /** Values, queries, keys and biases from query to key, against Swin's layout. */
+    @Test
+    void attendsToWindowsAsSwinWithTheSameWeightsInAnotherOrder() {
+        ElsaSwin elsa = new ElsaSwin(windows());
+        Swin swin =
+                new Swin(
+                        new Swin.Config(
+                                "tiny",
+                                8,
+                                List.of(1, 1, 1, 2),
+                                List.of(1, 2, 4, 8),
+                                3,
+                                Order.PAD_THEN_SHIFT,
+                                4,
+                                true,
+                                true,
+                                false,
+                                224,
+                                0,
+                                List.of(0, 3),
+                                -1,
+                                false));
+        elsa.initialize(manager, 0);
+        swin.initialize(manager, 0);
+        elsa.namedParameters().values().forEach(p -> scatter(p.getArray()));
+        swin.namedParameters()
+                .forEach(
+                        (name, parameter) ->
+                                MemoryFormat.copy(
+                                        inSwinsLayout(name, elsa.namedParameters()),
+                                        parameter.getArray()));
+        NDArray image = manager.randomNormal(new Shape(1, 3, 150, 130));
+        List<NDArray> expected = NoGrad.call(() -> swin.forward(image)).levels();
+        List<NDArray> actual = NoGrad.call(() -> elsa.forward(image)).levels();
+        for (int i = 0; i < 2; i++) {
+            assertArrayEquals(expected.get(i).toFloatArray(), actual.get(i).toFloatArray(), 1e-4f);
+        }
+    }
+
+    private void scatter(NDArray parameter) {
+        parameter.addi(manager.randomNormal(parameter.getShape()).muli(0.2));
+    }
+
+    private static NDArray inSwinsLayout(String name, Map<String, Parameter> elsa) {
+        if (name.endsWith("relative_position_bias_table")) {
+            String rb = name.replace("relative_position_bias_table", "rb");
+            NDArray biases = elsa.get(rb).getArray();
+            return biases.flip(1).transpose();
+        }
+        if (name.contains(".qkv.")) {
+            NDArray vqk = elsa.get(name.replace("qkv", "pre_proj")).getArray();
+            long c = vqk.getShape().get(0) / 3;
+            return vqk.get(c + ":").concat(vqk.get(":" + c), 0);
+        }
+        return elsa.get(name.replace("attn.proj", "attn.post_proj")).getArray();
+    }
+
+    private static ElsaSwin.Config windows() {
+        return new ElsaSwin.Config(
+                "tiny",
+                8,
+                List.of(1, 1, 1, 2),
+                List.of(1, 2, 4, 8),
+                0,
+                7,
+                1,
+                4,
+                0,
+                1,
+                1,
+                Elsa.Form.RELEASED,
+                3,
+                Order.PAD_THEN_SHIFT,
+                Optional.empty(),
+                4,
+                true,
+                true,
+                false,
+                224,
+                0,
+                List.of(0, 3),
+                -1,
+                false);
+    }
+
+    /** Algorithm 4: a convolution in groups of two, one tap at the centre and one at the offset. */
+    @ParameterizedTest
+    @CsvSource({"1", "2"})
+    void shiftsNeighboursInTheStrictForm(int dilation) {
+        ElsaAttention attention = new ElsaAttention(3, dilation, 0, 0);
+        Elsa elsa = new Elsa(config(6, 2, 4, Elsa.Form.STRICT, attention));
+        elsa.initialize(manager, 0);
+        elsa.namedParameters().values().forEach(p -> scatter(p.getArray()));
+        NDArray x = manager.randomNormal(new Shape(2, 6, 5, 4)).transpose(0, 2, 3, 1);
+        NDArray mapped = conv(x.transpose(0, 3, 1, 2), elsa, "pre_proj", 1, 1);
+        NDArray product = mapped.get(":, :4").mul(mapped.get(":, 4:8"));
+        NDArray kernel = manager.zeros(new Shape(18, 2, 3, 3));
+        for (int i = 0; i < 18; i++) {
+            kernel.get("{}, 0, 1, 1", i).addi(1);
+            kernel.get("{}, 1, {}, {}", i, i % 9 / 3, i % 3).addi(1);
+        }
+        NDArray logits = convolved(conv(product, elsa, "attn", 1, 1), kernel, null, dilation, 18);
+        NDArray values = mapped.get(":, 8:").transpose(0, 2, 3, 1);
+        NDArray attended = attention.attend(values, logits.transpose(0, 2, 3, 1), Optional.empty());
+        Map<String, Parameter> named = elsa.namedParameters();
+        NDArray expected =
+                attended.matMul(named.get("post_proj.weight").getArray().transpose())
+                        .add(named.get("post_proj.bias").getArray());
+        assertArrayEquals(
+                expected.toFloatArray(), NoGrad.call(() -> elsa.forward(x)).toFloatArray(), 1e-4f);
+        assertFalse(named.containsKey("ghost_head"));
+    }
+
+    private static NDArray conv(NDArray x, Elsa elsa, String name, int dilation, int groups) {
+        Map<String, Parameter> named = elsa.namedParameters();
+        return convolved(
+                x,
+                named.get(name + ".weight").getArray(),
+                named.get(name + ".bias").getArray(),
+                dilation,
+                groups);
+    }
+
+    private static NDArray convolved(
+            NDArray x, NDArray weight, NDArray bias, int dilation, int groups) {
+        Shape step = new Shape(1, 1);
+        long reach = weight.getShape().get(2) / 2 * dilation;
+        return x.getNDArrayInternal()
+                .convolution(
+                        x,
+                        weight,
+                        bias,
+                        step,
+                        new Shape(reach, reach),
+                        new Shape(dilation, dilation),
+                        groups)
+                .singletonOrThrow();
+    }
+
+    private static Elsa.Config elsa(int channels, int heads, int groupWidth, Elsa.Form form) {
+        return config(channels, heads, groupWidth, form, new ElsaAttention(7, 1, 0, 1));
+    }
+
+    private static Elsa.Config config(
+            int channels, int heads, int groupWidth, Elsa.Form form, ElsaAttention attention) {
+        return new Elsa.Config(
+                channels,
+                channels,
+                Elsa.Config.queryChannels(channels),
+                heads,
+                groupWidth,
+                1,
+                true,
+                1,
+                form,
+                attention);
+    }
+
+    @Test
+    void saysWhatIsWrong() {
+        Exception e =
+                assertThrows(IllegalArgumentException.class, () -> new ElsaSwin.Config("huge"));
+        assertEquals(
+                "variant: got huge, expected one of [tiny, small, base, large]", e.getMessage());
+    }
+}

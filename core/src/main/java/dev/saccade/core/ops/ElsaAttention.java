@@ -1,0 +1,206 @@
+package dev.saccade.core.ops;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.Shape;
+
+import java.util.Collections;
+import java.util.Optional;
+
+/**
+ * Attention of every token to its neighbourhood, with a ghost head (Zhou et al. 2021, "ELSA", Eq. 5
+ * and Algorithm 1; {@code elsa_op} of the official code):
+ *
+ * <pre>{@code
+ * y[c, p] = sum_o (mul[c, o]^lambda a[g(c), o, p] + gamma add[c, o]) v[c, p + dilation o]
+ * }</pre>
+ *
+ * <p>over the offsets {@code o} of a square, row-major. Beyond the map values are zero, though the
+ * softmax counts the offsets there. The channels of a group {@code g} lie side by side, as in the
+ * official code; the paper's text interleaves the groups.
+ *
+ * <p>No value is ever held once for each offset. The weights of a few tokens in a row are laid out
+ * as a band matrix instead, so that one row of the kernel is one product of matrices, for one
+ * column of such rows at a time; these bands are three times as large as the values. Where {@code
+ * lambda} is not 0, as in no published model, no such product exists, and it is slower.
+ *
+ * @param kernel side of the square, odd
+ * @param dilation distance between neighbours
+ * @param lambda exponent of the ghost head's factors; at 0 there are none
+ * @param gamma factor of the ghost head's summands; at 0 there are none
+ */
+public record ElsaAttention(int kernel, int dilation, double lambda, double gamma) {
+
+    private static final ScriptTemplate SOFTMAX =
+            ScriptTemplate.of(
+                    "(logits: Tensor) -> Tensor",
+                    """
+                    heads = torch.reshape(logits, torch.slice(torch.size(logits), 0, 3) + [-1, %d])
+                    return torch.reshape(torch.softmax(heads, -1), torch.size(logits))
+                    """);
+
+    /** Tokens of a row that share a band: few waste little of it, many make large products. */
+    private static final int TILE = 7;
+
+    /**
+     * Sums where there are no factors. A row of taps, followed by zeros and read again with rows
+     * one shorter, is a band: the taps of each token stand one place right of its predecessor's.
+     */
+    private static final ScriptTemplate BANDS =
+            ScriptTemplate.of(
+                    "(v: Tensor, a: Tensor) -> Tensor",
+                    """
+                    n = torch.size(v, 0)
+                    h = torch.size(v, 1)
+                    w = torch.size(v, 2)
+                    g = torch.size(a, 3) // (%1$d * %1$d)
+                    d = torch.size(v, 3) // g
+                    tiles = (w + %4$d - 1) // %4$d
+                    extra = tiles * %4$d - w
+                    padded = torch.constant_pad_nd(v, [0, 0, %3$d, %3$d + extra, %3$d, %3$d])
+                    rows = torch.unfold(padded, 2, %5$d, %4$d)
+                    rows = torch.reshape(rows, [n, h + 2 * %3$d, tiles, g, d, %5$d])
+                    rows = torch.contiguous(torch.permute(rows, [2, 1, 0, 3, 5, 4]))
+                    values = torch.unbind(rows)
+                    if extra > 0:
+                      a = torch.constant_pad_nd(a, [0, 0, 0, extra])
+                    taps = torch.reshape(a, [n, h, tiles, %4$d, g, %1$d, %1$d, 1])
+                    weights = torch.unbind(torch.permute(taps, [2, 1, 0, 4, 3, 5, 6, 7]))
+                    columns = annotate(List[Tensor], [])
+                    for i in range(tiles):
+                      spread = weights[i]
+                      if %2$d > 1:
+                        spread = torch.constant_pad_nd(spread, [0, %2$d - 1])
+                      spread = torch.reshape(spread, [h, n, g, %4$d, %1$d, %1$d * %2$d])
+                      spread = torch.constant_pad_nd(spread, [0, %5$d + 1 - %1$d * %2$d])
+                      flat = torch.reshape(spread, [h * n * g, -1])
+                      skewed = torch.reshape(torch.slice(flat, 1, 0, -%4$d), [h * n * g, %4$d, -1])
+                      bands = torch.split_with_sizes(skewed, [%6$s], 2)
+                      row = torch.reshape(torch.slice(values[i], 0, 0, h), [-1, %5$d, d])
+                      y = torch.bmm(bands[0], row)
+                      for k in range(1, %1$d):
+                        row = torch.slice(values[i], 0, k * %2$d, k * %2$d + h)
+                        y = torch.baddbmm_(y, bands[2 * k], torch.reshape(row, [-1, %5$d, d]))
+                      columns = torch.append(columns, torch.reshape(y, [h, n, g, %4$d, d]))
+                    y = torch.permute(torch.stack(columns, 2), [1, 0, 2, 4, 3, 5])
+                    y = torch.reshape(y, [n, h, tiles * %4$d, g * d])
+                    return torch.slice(y, 2, 0, w)
+                    """);
+
+    /**
+     * Sums where each channel has factors of its own; three are multiplied at once, to hold none.
+     */
+    private static final ScriptTemplate MODULATED =
+            ScriptTemplate.of(
+                    "(v: Tensor, a: Tensor, mul: Tensor) -> Tensor",
+                    """
+                    n = torch.size(v, 0)
+                    h = torch.size(v, 1)
+                    w = torch.size(v, 2)
+                    g = torch.size(a, 3) // (%1$d * %1$d)
+                    padded = torch.constant_pad_nd(v, [0, 0, %3$d, %3$d, %3$d, %3$d])
+                    padded = torch.reshape(padded, [n, h + 2 * %3$d, w + 2 * %3$d, g, -1])
+                    weights = torch.unbind(torch.reshape(a, [n, h, w, g, %1$d, %1$d]), 4)
+                    factors = torch.reshape(torch.pow(mul, %4$s), [g, -1, %1$d, %1$d])
+                    factors = torch.unbind(torch.permute(factors, [2, 0, 3, 1]))
+                    y = torch.new_zeros(v, [n, h, w, g, torch.size(v, 3) // g])
+                    for k in range(%1$d):
+                      row = torch.slice(padded, 1, k * %2$d, k * %2$d + h)
+                      near = torch.transpose(torch.unfold(row, 2, 2 * %3$d + 1, 1), 4, 5)
+                      near = torch.slice(near, 4, 0, 2 * %3$d + 1, %2$d)
+                      part = torch._trilinear(factors[k], near, weights[k], [0, 1, 2], [], [5], [4])
+                      y = torch.add_(y, part)
+                    return torch.reshape(y, torch.size(v))
+                    """);
+
+    private static final ScriptTemplate STATIC =
+            ScriptTemplate.of(
+                    "(y: Tensor, v: Tensor, add: Tensor) -> Tensor",
+                    """
+                    c = torch.size(v, 3)
+                    filter = torch.reshape(add, [c, 1, %1$d, %1$d]) * %4$s
+                    maps = torch.permute(v, [0, 3, 1, 2])
+                    out = torch.conv2d(maps, filter, None, [1, 1], [%3$d, %3$d], [%2$d, %2$d], c)
+                    out = torch.add_(out, torch.permute(y, [0, 3, 1, 2]))
+                    return torch.permute(out, [0, 2, 3, 1])
+                    """);
+
+    /** Checks the values. */
+    public ElsaAttention {
+        checkArgument(kernel > 0 && kernel % 2 == 1, "kernel: got %s, expected odd", kernel);
+        checkArgument(dilation > 0, "dilation: got %s, expected > 0", dilation);
+    }
+
+    /** Returns how far a token sees to each side. */
+    private int reach() {
+        return kernel / 2 * dilation;
+    }
+
+    /**
+     * Returns the shape of the ghost head of {@code channels} channels: {@code [2, 1, C, K, K]} for
+     * factors and summands, {@code [1, C, K, K]} for one of them; empty if there are neither.
+     */
+    public Optional<Shape> ghostHead(int channels) {
+        Shape one = new Shape(1, channels, kernel, kernel);
+        if (lambda != 0 && gamma != 0) {
+            return Optional.of(new Shape(2).addAll(one));
+        }
+        return lambda != 0 || gamma != 0 ? Optional.of(one) : Optional.empty();
+    }
+
+    /**
+     * Attends.
+     *
+     * @param values {@code [N, H, W, C]}
+     * @param logits {@code [N, H, W, G K^2]}
+     * @param ghostHead of the shape {@link #ghostHead}
+     * @return {@code [N, H, W, C]}
+     */
+    public NDArray attend(NDArray values, NDArray logits, Optional<NDArray> ghostHead) {
+        return Scope.array(
+                () -> aggregate(values, SOFTMAX.with(kernel * kernel).run(logits), ghostHead));
+    }
+
+    /**
+     * Sums the values with given weights.
+     *
+     * @param values {@code [N, H, W, C]}
+     * @param weights {@code [N, H, W, G K^2]}
+     * @param ghostHead of the shape {@link #ghostHead}
+     * @return {@code [N, H, W, C]}
+     */
+    public NDArray aggregate(NDArray values, NDArray weights, Optional<NDArray> ghostHead) {
+        return Scope.array(
+                () -> {
+                    boolean both = lambda != 0 && gamma != 0;
+                    NDArray y =
+                            lambda == 0
+                                    ? banded(values, weights)
+                                    : modulated(values, weights, part(ghostHead, 0, both));
+                    return gamma == 0 ? y : withStatic(y, values, part(ghostHead, 1, both));
+                });
+    }
+
+    private static NDArray part(Optional<NDArray> ghostHead, int index, boolean both) {
+        NDArray all = ghostHead.orElseThrow();
+        return both ? all.get(index) : all;
+    }
+
+    private NDArray banded(NDArray values, NDArray weights) {
+        MultiplyAdds.add(values.size() * kernel * kernel);
+        int band = TILE + 2 * reach();
+        String sizes = String.join(", 1, ", Collections.nCopies(kernel, Integer.toString(band)));
+        return BANDS.with(kernel, dilation, reach(), TILE, band, sizes).run(values, weights);
+    }
+
+    private NDArray modulated(NDArray values, NDArray weights, NDArray mul) {
+        MultiplyAdds.add(2 * values.size() * kernel * kernel);
+        return MODULATED.with(kernel, dilation, reach(), lambda).run(values, weights, mul);
+    }
+
+    private NDArray withStatic(NDArray y, NDArray values, NDArray add) {
+        MultiplyAdds.add(values.size() * kernel * kernel);
+        return STATIC.with(kernel, dilation, reach(), gamma).run(y, values, add);
+    }
+}
