@@ -104,7 +104,7 @@ public record LoadReport(
         }
     }
 
-    /** Adds names, in one line those that have the beginning, or a computed end, in common. */
+    /** Adds names, in one line those that begin alike. */
     private static void groups(List<String> lines, String title, List<String> names) {
         if (names.isEmpty()) {
             return;
@@ -112,16 +112,22 @@ public record LoadReport(
         lines.add(title + ": " + names.size());
         Map<String, List<String>> groups = new LinkedHashMap<>();
         for (String name : names) {
-            groups.computeIfAbsent(group(name), key -> new ArrayList<>()).add(name);
+            groups.computeIfAbsent(beginning(name), key -> new ArrayList<>()).add(name);
         }
         List<String> rendered = new ArrayList<>();
-        groups.forEach(
-                (group, members) ->
-                        rendered.add(
-                                members.size() == 1
-                                        ? members.get(0)
-                                        : group + " (" + members.size() + ")"));
+        groups.forEach((beginning, members) -> rendered.add(line(beginning, members)));
         addFirst(lines, rendered);
+    }
+
+    private static String line(String beginning, List<String> names) {
+        String first = names.get(0);
+        if (names.size() == 1) {
+            return first;
+        }
+        String end = first.substring(first.lastIndexOf('.'));
+        boolean isCommon =
+                !beginning.endsWith(end) && names.stream().allMatch(name -> name.endsWith(end));
+        return beginning + (isCommon ? end : "") + " (" + names.size() + ")";
     }
 
     private static void addFirst(List<String> lines, List<String> items) {
@@ -131,15 +137,19 @@ public record LoadReport(
         }
     }
 
-    private static String group(String name) {
+    /**
+     * Returns the first two parts of a dotted name, or all but its last where there are fewer; what
+     * is computed is alike everywhere, so of that only the last.
+     */
+    private static String beginning(String name) {
         if (Expectations.isComputed(name)) {
             return "*" + name.substring(name.lastIndexOf('.'));
         }
         int first = name.indexOf('.');
-        int second = first < 0 ? -1 : name.indexOf('.', first + 1);
-        if (second < 0) {
-            return first < 0 ? name : name.substring(0, first) + ".*";
+        int second = name.indexOf('.', first + 1);
+        if (first < 0) {
+            return name;
         }
-        return name.substring(0, second) + ".*";
+        return name.substring(0, second < 0 ? first : second) + ".*";
     }
 }
