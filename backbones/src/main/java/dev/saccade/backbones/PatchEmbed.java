@@ -11,26 +11,40 @@ import dev.saccade.core.ops.Scope;
 import java.util.Optional;
 
 /**
- * Images to tokens: a convolution over patches that do not overlap and, where there is one, a layer
- * normalisation. An image is padded with zeros at the bottom and right to whole patches.
+ * Images to tokens: a convolution over patches and, where there is one, a layer normalisation. An
+ * image is padded with zeros at the bottom and right to whole patches, unless it is to be taken as
+ * it is.
  */
 final class PatchEmbed extends Layer {
 
-    private final int patch;
+    /** The size that images are padded to whole multiples of. */
+    private final int whole;
+
     private final Conv2d proj;
     private final Optional<LayerNorm> norm;
 
+    /** Patches that do not overlap, of padded images. */
     PatchEmbed(int in, int out, int patch, boolean normalised) {
-        this.patch = patch;
-        proj = add("proj", Conv2d.withDefaultInit(new Conv2d.Geometry(in, out, patch, patch, 0)));
-        norm = normalised ? Optional.of(add("norm", new LayerNorm(out))) : Optional.empty();
+        this(new Conv2d.Geometry(in, out, patch, patch, 0), normalised, true);
+    }
+
+    /**
+     * Patches that may overlap, of images that are padded to whole strides or taken as they are.
+     */
+    PatchEmbed(Conv2d.Geometry geometry, boolean normalised, boolean padded) {
+        whole = padded ? geometry.stride() : 1;
+        proj = add("proj", Conv2d.withDefaultInit(geometry));
+        norm =
+                normalised
+                        ? Optional.of(add("norm", new LayerNorm(geometry.out())))
+                        : Optional.empty();
     }
 
     /**
      * Embeds patches.
      *
      * @param x {@code [N, in, H, W]}
-     * @return {@code [N, ceil(H / patch), ceil(W / patch), out]}
+     * @return {@code [N, H', W', out]}; of padded images, {@code H'} is {@code ceil(H / patch)}
      */
     @Override
     public NDArray forward(NDArray x) {
@@ -42,8 +56,8 @@ final class PatchEmbed extends Layer {
     }
 
     private NDArray padded(NDArray x) {
-        long below = Math.floorMod(-x.getShape().get(2), (long) patch);
-        long right = Math.floorMod(-x.getShape().get(3), (long) patch);
+        long below = Math.floorMod(-x.getShape().get(2), (long) whole);
+        long right = Math.floorMod(-x.getShape().get(3), (long) whole);
         return below + right == 0 ? x : x.pad(new Shape(0, right, 0, below), 0);
     }
 }

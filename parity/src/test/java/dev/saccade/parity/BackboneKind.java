@@ -1,13 +1,16 @@
 package dev.saccade.parity;
 
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
 
 import dev.saccade.backbones.DwNet;
 import dev.saccade.backbones.Elsa;
 import dev.saccade.backbones.ElsaSwin;
+import dev.saccade.backbones.Focal;
 import dev.saccade.backbones.Pvt;
 import dev.saccade.backbones.ResNet;
 import dev.saccade.backbones.Swin;
+import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.Windows;
 import dev.saccade.core.parts.Backbone;
 
@@ -26,11 +29,19 @@ final class BackboneKind implements Kind {
     @Override
     public void run(Case recorded) {
         recorded.settings().describes("input_shape", "derived");
-        Backbone backbone = config(recorded.settings().text("cls"), recorded.config()).build();
-        RecordedWeights.load(recorded, backbone);
-        backbone.train(false);
+        Settings config = recorded.config();
+        Backbone.Config built = config(recorded.settings().text("cls"), config);
+        Module module =
+                built instanceof Focal.Config focal
+                        ? new FocalClassifier(focal, config.integer("num_classes", 1000))
+                        : built.build();
+        RecordedWeights.load(recorded, module);
+        module.train(false);
         NDArray x = recorded.tensor("x");
-        Backward.compare(recorded, Map.of("x", x), backbone, () -> backbone.forward(x).levels());
+        Backward.compare(recorded, Map.of("x", x), module, () -> module.call(new NDList(x)));
+        if (module instanceof FocalClassifier classifier) {
+            classifier.compareEnds(recorded, x);
+        }
     }
 
     /** Returns the backbone of mmdetection's class and settings. */
@@ -41,6 +52,7 @@ final class BackboneKind implements Kind {
             case "ELSASwin" -> elsaSwin(config);
             case "PyramidVisionTransformer" -> pvt(config);
             case "DWNet" -> dwnet(config);
+            case "FocalTransformer" -> FocalClassifier.config(config);
             default -> throw config.unsupported("no backbone " + cls);
         };
     }

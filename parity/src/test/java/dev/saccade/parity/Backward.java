@@ -25,8 +25,9 @@ final class Backward {
     }
 
     /**
-     * Compares what comes out with {@code out<i>} and, where cotangents {@code ct<i>} are recorded,
-     * {@code loss = sum_i (out<i> * ct<i>).sum()} and its gradients by inputs and parameters.
+     * Compares what comes out with {@code out<i>}, or {@code stage<i>} where it is called that,
+     * and, where cotangents {@code ct<i>} are recorded, {@code loss = sum_i (out<i> * ct<i>).sum()}
+     * and its gradients by inputs and parameters.
      *
      * @param inputs by their recorded names
      */
@@ -99,8 +100,9 @@ final class Backward {
     }
 
     private static void outputs(Case recorded, List<NDArray> outputs, Tolerance tolerance) {
+        String name = recorded.has("stage0") ? "stage" : "out";
         for (int i = 0; i < outputs.size(); i++) {
-            recorded.compare("out" + i, outputs.get(i), tolerance);
+            recorded.compare(name + i, outputs.get(i), tolerance);
         }
     }
 

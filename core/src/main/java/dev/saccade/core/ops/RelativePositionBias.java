@@ -23,6 +23,15 @@ public final class RelativePositionBias {
                     return torch.permute(torch.reshape(bias, [tokens, tokens, -1]), [2, 0, 1])
                     """);
 
+    private static final ScriptTemplate BETWEEN =
+            ScriptTemplate.of(
+                    "(table: Tensor) -> Tensor",
+                    """
+                    square = torch.flip(torch.reshape(table, [-1, %1$d, %1$d]), [1, 2])
+                    steps = torch.unfold(torch.unfold(square, 1, %2$d, 1), 2, %2$d, 1)
+                    return torch.flatten(torch.flatten(torch.flip(steps, [1, 2]), 3), 1, 2)
+                    """);
+
     private RelativePositionBias() {}
 
     /**
@@ -37,5 +46,18 @@ public final class RelativePositionBias {
     public static NDArray within(NDArray table, int height, int width) {
         int side = (int) LongMath.sqrt(table.getShape().get(0), RoundingMode.UNNECESSARY);
         return WITHIN.with(side, height, width, (side - 1) / 2).run(table);
+    }
+
+    /**
+     * Looks up the bias of the tokens of a square window for the cells of another square.
+     *
+     * @param table {@code [heads, (M + F - 1)^2]}; column {@code (y - v + F - 1) (M + F - 1) + x -
+     *     u + F - 1} is for the token (y, x) and the cell (v, u)
+     * @param window M, the tokens along a side of the window
+     * @return {@code [heads, M^2, F^2]}
+     */
+    public static NDArray between(NDArray table, int window) {
+        int side = (int) LongMath.sqrt(table.getShape().get(1), RoundingMode.UNNECESSARY);
+        return BETWEEN.with(side, side - window + 1).run(table);
     }
 }

@@ -1,11 +1,13 @@
 package dev.saccade.core.ops;
 
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDArrays;
+import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
 /**
- * Arrays of Java values that own their memory.
+ * Arrays of Java values that own their memory, and what else DJL's own ways get wrong.
  *
  * <p>What {@code NDManager.create} makes on a CPU lies in a Java buffer, which is freed when the
  * array is closed, even while a gradient or a view inside libtorch still reads it; its {@code
@@ -29,6 +31,13 @@ public final class Tensors {
     /** Returns a scalar. */
     public static NDArray of(NDManager manager, float value) {
         return owning(manager.create(value));
+    }
+
+    /**
+     * Joins arrays along an axis; DJL's own way takes an array that stands alone off the gradient.
+     */
+    public static NDArray concat(NDList parts, int axis) {
+        return parts.size() == 1 ? parts.get(0) : NDArrays.concat(parts, axis);
     }
 
     private static NDArray owning(NDArray borrowing) {

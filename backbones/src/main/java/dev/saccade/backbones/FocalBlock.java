@@ -1,0 +1,178 @@
+package dev.saccade.backbones;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Parameter;
+
+import dev.saccade.core.nn.DropPath;
+import dev.saccade.core.nn.Layer;
+import dev.saccade.core.nn.LayerNorm;
+import dev.saccade.core.nn.Linear;
+import dev.saccade.core.nn.Mlp;
+import dev.saccade.core.nn.Module;
+import dev.saccade.core.nn.WeightInit;
+import dev.saccade.core.ops.FocalAttention;
+import dev.saccade.core.ops.FocalBias;
+import dev.saccade.core.ops.FocalRegion;
+import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.Tensors;
+
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A pre-norm transformer block with focal attention on tokens {@code [N, H, W, C]}. Each branch may
+ * be scaled channel by channel (Touvron et al. 2021), and has stochastic depth.
+ */
+final class FocalBlock extends Layer {
+
+    private record Branch(LayerNorm norm, Layer layer, Optional<Parameter> scale, DropPath drop) {
+
+        NDArray addTo(NDArray x) {
+            return Scope.array(
+                    () -> {
+                        NDArray y = layer.forward(norm.forward(x));
+                        return x.add(drop.forward(scale.map(s -> y.mul(s.getArray())).orElse(y)));
+                    });
+        }
+    }
+
+    private final Branch attention;
+    private final Branch feedForward;
+
+    FocalBlock(Focal.Config config, int stage, int block) {
+        int channels = config.channels(stage);
+        FocalRegion region = config.region(stage, block);
+        List<SubWindowPooling> pools =
+                StagedTransformer.each(
+                        region.pooledLevels(),
+                        k ->
+                                add(
+                                        "pool_layers." + k,
+                                        new SubWindowPooling(
+                                                config.focalPool(), channels, region.window(), k)));
+        double dropPath = config.dropPathRate(stage, block);
+        long key = 2 * StagedTransformer.key(stage, block);
+        attention =
+                new Branch(
+                        add("norm1", new LayerNorm(channels)),
+                        add("attn", new Attention(config, stage, region, pools)),
+                        scale("gamma_1", config, channels),
+                        add("attn_drop_path", new DropPath(dropPath, key)));
+        feedForward =
+                new Branch(
+                        add("norm2", new LayerNorm(channels)),
+                        add("mlp", new Mlp(channels, (int) (channels * config.mlpRatio()))),
+                        scale("gamma_2", config, channels),
+                        add("mlp_drop_path", new DropPath(dropPath, key + 1)));
+    }
+
+    private Optional<Parameter> scale(String name, Focal.Config config, int channels) {
+        return config.layerScale()
+                .map(
+                        first ->
+                                parameter(
+                                        name,
+                                        new Shape(channels),
+                                        WeightInit.constant(first.floatValue())));
+    }
+
+    @Override
+    public NDArray forward(NDArray x) {
+        return Scope.array(() -> feedForward.addTo(attention.addTo(x)));
+    }
+
+    /** Focal attention with a table of relative position biases for each kind of key. */
+    private static final class Attention extends Layer {
+
+        private static final String TABLE = "relative_position_bias_table";
+
+        private final FocalRegion region;
+        private final List<SubWindowPooling> pools;
+        private final Parameter own;
+        private final Optional<Parameter> neighbours;
+        private final WindowTables windows;
+        private final Linear qkv;
+        private final Linear proj;
+
+        Attention(
+                Focal.Config config, int stage, FocalRegion region, List<SubWindowPooling> pools) {
+            this.region = region;
+            this.pools = pools;
+            int channels = config.channels(stage);
+            int heads = config.numHeads().get(stage);
+            int side = 2 * region.window() - 1;
+            own = parameter(TABLE, new Shape((long) side * side, heads), WeightInit.ZEROS);
+            neighbours =
+                    region.neighbours() == 0
+                            ? Optional.empty()
+                            : Optional.of(
+                                    parameter(
+                                            TABLE + "_to_neighbors",
+                                            new Shape(1, heads, region.area(), region.neighbours()),
+                                            WeightInit.truncatedNormal(0.02)));
+            windows = add(TABLE + "_to_windows", new WindowTables(region, heads));
+            qkv = add("qkv", new Linear(channels, 3 * channels, config.qkvBias()));
+            proj = add("proj", new Linear(channels, channels));
+        }
+
+        @Override
+        public NDArray forward(NDArray x) {
+            return Scope.array(
+                    () -> {
+                        NDArray tokens = region.windows().arrange(x);
+                        NDArray bias =
+                                FocalBias.of(
+                                        region,
+                                        own.getArray(),
+                                        neighbours.map(Parameter::getArray),
+                                        windows.arrays());
+                        return proj.forward(
+                                FocalAttention.of(
+                                        region,
+                                        qkv.forward(tokens),
+                                        cells(tokens).map(qkv::forward),
+                                        bias,
+                                        x.getShape()));
+                    });
+        }
+
+        private Optional<NDArray> cells(NDArray tokens) {
+            if (pools.isEmpty()) {
+                return Optional.empty();
+            }
+            NDList levels = new NDList(pools.size());
+            pools.forEach(pool -> levels.add(pool.forward(tokens)));
+            return Optional.of(Tensors.concat(levels, 1));
+        }
+    }
+
+    /** The tables of the levels, which the original numbers. */
+    private static final class WindowTables extends Module {
+
+        private final List<Parameter> tables;
+
+        WindowTables(FocalRegion region, int heads) {
+            tables =
+                    StagedTransformer.each(
+                            region.pooledLevels(),
+                            k -> {
+                                long reach = region.window() + region.cells(k) - 1L;
+                                return parameter(
+                                        String.valueOf(k),
+                                        new Shape(heads, reach * reach),
+                                        WeightInit.truncatedNormal(0.02));
+                            });
+        }
+
+        List<NDArray> arrays() {
+            return tables.stream().map(Parameter::getArray).toList();
+        }
+
+        @Override
+        public NDList call(NDList none) {
+            return new NDList(arrays());
+        }
+    }
+}

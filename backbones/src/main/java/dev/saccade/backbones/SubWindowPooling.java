@@ -1,0 +1,107 @@
+package dev.saccade.backbones;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Parameter;
+
+import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.Layer;
+import dev.saccade.core.nn.WeightInit;
+import dev.saccade.core.ops.MultiplyAdds;
+import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.ScriptTemplate;
+
+import java.util.function.UnaryOperator;
+
+/**
+ * A level of the pooled cells of focal attention: each window is divided into {@code 2^k} by {@code
+ * 2^k} parts, and each part becomes a cell. Where parts of whole tokens do not fill the windows,
+ * the rest of the map is trimmed evenly on all sides, as in the original, so cells shift against
+ * their windows.
+ */
+final class SubWindowPooling extends Layer {
+
+    private static final ScriptTemplate WEIGHTED =
+            ScriptTemplate.of(
+                    "(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor",
+                    """
+                    c = torch.size(x, 1)
+                    kernel = torch.expand(torch.reshape(weight, [1, 1, %1$d, %1$d]), [c, 1, %1$d, %1$d])
+                    return torch.conv2d(x, kernel, torch.expand(bias, [c]), [%1$d, %1$d], [0, 0], [1, 1], c)
+                    """);
+
+    private static final ScriptTemplate UNWEIGHTED =
+            ScriptTemplate.of("(x: Tensor) -> Tensor", "return torch.%s_pool2d(x, [%2$d, %2$d])");
+
+    private final int window;
+    private final int parts;
+    private final int part;
+    private final UnaryOperator<NDArray> pool;
+
+    /**
+     * Makes a level.
+     *
+     * @param window tokens along a side of a window
+     * @param level k, counted from 0
+     */
+    SubWindowPooling(Focal.Pool method, int channels, int window, int level) {
+        this.window = window;
+        parts = 1 << level;
+        part = window / parts;
+        pool =
+                switch (method) {
+                    case FC -> weighted();
+                    case MEAN -> UNWEIGHTED.with("avg", part)::run;
+                    case MAX -> UNWEIGHTED.with("max", part)::run;
+                    case CONV ->
+                            add(
+                                            "",
+                                            Conv2d.withDefaultInit(
+                                                    new Conv2d.Geometry(
+                                                            channels, channels, part, part, 0, 1,
+                                                            channels)))
+                                    ::forward;
+                };
+    }
+
+    private UnaryOperator<NDArray> weighted() {
+        Shape shape = new Shape(1, (long) part * part);
+        Parameter weight = parameter("weight", shape, WeightInit.truncatedNormal(0.02));
+        Parameter bias = parameter("bias", new Shape(1), WeightInit.ZEROS);
+        return x -> {
+            MultiplyAdds.add(x.size());
+            return WEIGHTED.with(part).run(x, weight.getArray(), bias.getArray());
+        };
+    }
+
+    /**
+     * Pools.
+     *
+     * @param x {@code [N, H, W, C]}, sizes whole multiples of the window
+     * @return {@code [N, cells, C]}, row-major
+     */
+    @Override
+    public NDArray forward(NDArray x) {
+        return Scope.array(
+                () -> {
+                    NDArray cells = pool.apply(trimmed(x).transpose(0, 3, 1, 2));
+                    return cells.transpose(0, 2, 3, 1)
+                            .reshape(x.getShape().get(0), -1, channels(x));
+                });
+    }
+
+    private static long channels(NDArray x) {
+        return x.getShape().get(3);
+    }
+
+    private NDArray trimmed(NDArray x) {
+        if (parts * part == window) {
+            return x;
+        }
+        long height = x.getShape().get(1) / window * parts * part;
+        long width = x.getShape().get(2) / window * parts * part;
+        long top = (x.getShape().get(1) - height) / 2;
+        long left = (x.getShape().get(2) - width) / 2;
+        return x.get(":, {}:{}, {}:{}", top, top + height, left, left + width);
+    }
+}

@@ -1,0 +1,200 @@
+package dev.saccade.backbones;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+
+import dev.saccade.core.ops.NoGrad;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import java.util.List;
+import java.util.Optional;
+
+class FocalTest {
+
+    private final NDManager manager = NDManager.newBaseManager("PyTorch");
+
+    @AfterEach
+    void free() {
+        manager.close();
+    }
+
+    /** The classifiers were counted with the official code, without the output norms. */
+    @ParameterizedTest
+    @CsvSource({
+        "tiny, 28443828",
+        "small, 50726124",
+        "base, 89261312",
+        "large, 198772008",
+        "tiny_224, 28112724",
+        "small_224, 50374284",
+        "base_224, 88792192",
+        "large_224, 198068328",
+        "tiny_conv_224, 30057588",
+        "small_conv_224, 52319148",
+        "base_conv_224, 92245504",
+    })
+    void hasThePublishedNumberOfParameters(String variant, long parameters) {
+        assertEquals(parameters, new Focal(new Focal.Config(variant)).parameterCount());
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "tiny_224, 28880380",
+        "small_224, 51141940",
+        "base_224, 89815400",
+        "large_224, 199602640",
+        "tiny_conv_224, 30825244",
+        "small_conv_224, 53086804",
+        "base_conv_224, 93268712",
+    })
+    void isAsLargeAClassifierAsTheOfficialOne(String variant, long parameters) {
+        assertEquals(parameters, new Focal(new Focal.Config(variant)).classifierParameterCount());
+    }
+
+    /** For images of 224x224, the map of the last stage is a window. */
+    @Test
+    void windowsAreNoLargerThanTheMapsTheyAreFor() {
+        Focal.Config config = new Focal.Config("tiny_224");
+        assertEquals(3, config.region(2, 0).expand());
+        assertEquals(0, config.region(3, 0).expand());
+        assertEquals(7, config.region(3, 0).window());
+        assertEquals(3, new Focal.Config("tiny").region(3, 0).expand());
+        Focal.Config odd = config(List.of(100, 120), false, Focal.ExpandLayer.ALL);
+        assertEquals(3, odd.region(3, 0).window());
+        assertEquals(
+                4, config(List.of(100, 120), true, Focal.ExpandLayer.ALL).region(3, 0).window());
+    }
+
+    @ParameterizedTest
+    @EnumSource(Focal.ExpandLayer.class)
+    void someBlocksGoWithoutTheRing(Focal.ExpandLayer layer) {
+        Focal.Config config = config(List.of(), true, layer);
+        assertEquals(layer == Focal.ExpandLayer.EVEN ? 0 : 2, config.region(0, 0).expand());
+        assertEquals(layer == Focal.ExpandLayer.ODD ? 0 : 2, config.region(0, 1).expand());
+        assertEquals(0, config.region(0, 0).shift());
+        assertEquals(2, config.region(0, 1).shift());
+    }
+
+    @Test
+    void theRestIsCutOffWhereItIsNotPadded() {
+        assertEquals(new Shape(1, 16, 12, 15), map(true).getShape());
+        assertEquals(new Shape(1, 16, 11, 14), map(false).getShape());
+    }
+
+    private NDArray map(boolean padded) {
+        Focal focal = new Focal(config(List.of(), padded, Focal.ExpandLayer.ALL));
+        focal.initialize(manager, 0);
+        return NoGrad.call(() -> focal.forward(manager.ones(new Shape(1, 3, 93, 119))))
+                .levels()
+                .get(1);
+    }
+
+    /** Parts of 2x2 tokens of windows of 5 leave a row at the bottom and a column on each side. */
+    @ParameterizedTest
+    @EnumSource(Focal.Pool.class)
+    void poolsPartsOfWindows(Focal.Pool pool) {
+        SubWindowPooling layer = new SubWindowPooling(pool, 1, 5, 1);
+        layer.initialize(manager, 0);
+        layer.namedParameters().values().forEach(p -> p.getArray().muli(0).addi(1));
+        NDArray map = manager.arange(50f).reshape(1, 5, 10, 1);
+        float[] expected =
+                switch (pool) {
+                    case MAX -> new float[] {12, 14, 16, 18, 32, 34, 36, 38};
+                    case MEAN -> new float[] {6.5f, 8.5f, 10.5f, 12.5f, 26.5f, 28.5f, 30.5f, 32.5f};
+                    case FC, CONV -> new float[] {27, 35, 43, 51, 107, 115, 123, 131};
+                };
+        float[] pooled = NoGrad.call(() -> layer.forward(map)).toFloatArray();
+        assertArrayEquals(expected, pooled, 1e-4f);
+    }
+
+    /** A branch scaled by nothing leaves the map as it is. */
+    @Test
+    void layerScalesStartAsConfigured() {
+        Focal.Config config = config(List.of(), true, Focal.ExpandLayer.ALL);
+        FocalBlock block = new FocalBlock(config, 0, 1);
+        block.initialize(manager, 0);
+        NDArray x = manager.randomNormal(new Shape(1, 6, 9, 8));
+        NDArray scale = block.namedParameters().get("gamma_1").getArray();
+        assertEquals(0.5f, scale.max().getFloat());
+        assertNotEquals(x, NoGrad.call(() -> block.forward(x)));
+        scale.muli(0);
+        block.namedParameters().get("gamma_2").getArray().muli(0);
+        assertEquals(x, NoGrad.call(() -> block.forward(x)));
+    }
+
+    @Test
+    void saysWhatIsWrong() {
+        assertSays(
+                "focal_windows: got [3, 2, 3, 3], expected odd numbers",
+                () -> config(List.of(), List.of(3, 2, 3, 3), List.of(2, 2, 2, 2)));
+        assertSays(
+                "focal_levels: got [2, 2, 2, 5], expected levels whose cells hold a token; windows"
+                        + " of stage 3 have 4 a side",
+                () -> config(List.of(128, 160), List.of(3, 3, 3, 3), List.of(2, 2, 2, 5)));
+        assertSays(
+                "image_size: got [128], expected height and width of at least 32, or nothing",
+                () -> config(List.of(128), List.of(3, 3, 3, 3), List.of(2, 2, 2, 2)));
+    }
+
+    private static void assertSays(String message, Executable config) {
+        Exception e = assertThrows(IllegalArgumentException.class, config);
+        assertEquals(message, e.getMessage());
+    }
+
+    private static Focal.Config config(
+            List<Integer> imageSize, boolean padded, Focal.ExpandLayer layer) {
+        return config(imageSize, List.of(3, 3, 3, 3), List.of(2, 2, 2, 2), padded, layer);
+    }
+
+    private static Focal.Config config(
+            List<Integer> imageSize, List<Integer> focalWindows, List<Integer> focalLevels) {
+        return config(imageSize, focalWindows, focalLevels, true, Focal.ExpandLayer.ALL);
+    }
+
+    private static Focal.Config config(
+            List<Integer> imageSize,
+            List<Integer> focalWindows,
+            List<Integer> focalLevels,
+            boolean padded,
+            Focal.ExpandLayer layer) {
+        return new Focal.Config(
+                "tiny",
+                8,
+                List.of(2, 1, 1, 1),
+                List.of(1, 2, 2, 4),
+                5,
+                focalLevels,
+                focalWindows,
+                List.of(2, 2, 2, 2),
+                layer,
+                Focal.Pool.FC,
+                imageSize,
+                padded,
+                true,
+                false,
+                false,
+                false,
+                Optional.of(0.5),
+                4,
+                true,
+                true,
+                false,
+                true,
+                0,
+                List.of(0, 1, 2, 3),
+                -1,
+                false);
+    }
+}

@@ -1,0 +1,107 @@
+package dev.saccade.core.ops;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import ai.djl.engine.Engine;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.training.GradientCollector;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+class FocalBiasTest {
+
+    private static final FocalRegion REGION = new FocalRegion(7, 0, 3, 7, 1, false);
+
+    private final NDManager manager = NDManager.newBaseManager("PyTorch");
+
+    @AfterEach
+    void free() {
+        manager.close();
+    }
+
+    @Test
+    void countsNeighboursAndKeys() {
+        assertEquals(132, REGION.neighbours());
+        assertEquals(169 + 49, REGION.keys());
+        assertEquals(6, new FocalRegion(7, 0, 3, 5, 2, false).cells(1));
+    }
+
+    /** Of two slots for one token, the one with the far larger bias shows. */
+    @Test
+    void neighboursAreWhereTheOriginalListsThem() {
+        Map<Integer, List<Integer>> first = offsets(true);
+        assertEquals(120, first.size());
+        assertEquals(List.of(3, 7), first.get(0));
+        assertEquals(List.of(3, 8), first.get(1));
+        assertEquals(List.of(3, 9), first.get(2));
+        assertEquals(List.of(4, 7), first.get(3));
+        assertEquals(List.of(3, -3), first.get(33));
+        assertEquals(List.of(-3, 3), first.get(66));
+        assertEquals(List.of(-3, -3), first.get(99));
+        Map<Integer, List<Integer>> last = offsets(false);
+        assertEquals(120, last.size());
+        assertEquals(List.of(3, 7), last.get(96));
+        assertEquals(List.of(-3, 3), last.get(105));
+        assertEquals(List.of(3, -3), last.get(129));
+        assertEquals(List.of(-1, 3), last.get(119));
+    }
+
+    /** Returns the row and column of each slot of the table relative to the window. */
+    private Map<Integer, List<Integer>> offsets(boolean descending) {
+        float[] slots = new float[49 * 132];
+        for (int i = 0; i < slots.length; i++) {
+            slots[i] = 100 * (descending ? 132 - i % 132 : 1 + i % 132);
+        }
+        NDArray table = manager.create(slots, new Shape(1, 1, 49, 132));
+        NDArray own = manager.zeros(new Shape(169, 1));
+        float[] bias =
+                FocalBias.of(REGION, own, Optional.of(table), List.of())
+                        .get("0, 20")
+                        .toFloatArray();
+        Map<Integer, List<Integer>> offsets = new TreeMap<>();
+        for (int key = 0; key < 169; key++) {
+            if (bias[key] > 0) {
+                int rank = Math.round(bias[key] / 100) - 1;
+                offsets.put(descending ? 131 - rank : rank, List.of(key / 13 - 3, key % 13 - 3));
+            }
+        }
+        return offsets;
+    }
+
+    /** Exponentials of the biases of one token add up, and so do their gradients. */
+    @Test
+    void foldsWhatTheOriginalListsTwice() {
+        NDArray own = manager.randomNormal(new Shape(169, 2));
+        NDArray slots = manager.randomNormal(new Shape(1, 2, 49, 132));
+        slots.setRequiresGradient(true);
+        try (GradientCollector collector = Engine.getEngine("PyTorch").newGradientCollector()) {
+            NDArray sum = FocalBias.of(REGION, own, Optional.of(slots), List.of()).exp().sum();
+            float listed = RelativePositionBias.within(own, 7, 7).exp().sum().getFloat();
+            assertEquals(listed + slots.exp().sum().getFloat(), sum.getFloat(), 1e-5f * listed);
+            collector.backward(sum);
+        }
+        assertArrayEquals(slots.exp().toFloatArray(), slots.getGradient().toFloatArray(), 1e-4f);
+    }
+
+    @Test
+    void tablesOfCellsAreByQueryMinusCell() {
+        NDArray table = manager.arange(169f).reshape(1, 169);
+        NDArray bias = RelativePositionBias.between(table, 7);
+        assertEquals(new Shape(1, 49, 49), bias.getShape());
+        assertEquals(84, bias.getFloat(0, 0, 0));
+        assertEquals(168, bias.getFloat(0, 48, 0));
+        assertEquals(0, bias.getFloat(0, 0, 48));
+        NDArray small = RelativePositionBias.between(manager.arange(64f).reshape(1, 64), 6);
+        assertEquals(new Shape(1, 36, 9), small.getShape());
+        assertEquals((5 - 1 + 2) * 8 + 3 - 2 + 2, small.getFloat(0, 5 * 6 + 3, 1 * 3 + 2));
+    }
+}
