@@ -11,7 +11,9 @@ import com.google.common.base.Suppliers;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.parts.Backbone;
 
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.BiConsumer;
@@ -24,24 +26,42 @@ import java.util.function.Supplier;
  */
 final class Member implements AutoCloseable {
 
+    static final String DROP_PATH = "dropPathRate";
+
     private final String name;
     private final Backbone.Config config;
+    private final boolean first;
     private final NDManager manager = NDManager.newBaseManager("PyTorch");
     private final Supplier<Backbone> fresh = Suppliers.memoize(this::initialized);
     private final Supplier<Map<String, NDArray>> weights = Suppliers.memoize(this::moved);
 
-    Member(String name, Backbone.Config config) {
+    private Member(String name, Backbone.Config config, boolean first) {
         this.name = name;
         this.config = config;
+        this.first = first;
+    }
+
+    /** Returns all members of a family, without stochastic depth. */
+    static List<Member> of(Backbone.Config family) {
+        List<Member> members = new ArrayList<>();
+        family.members()
+                .forEach(
+                        (name, config) ->
+                                members.add(
+                                        new Member(
+                                                name,
+                                                Records.with(config, DROP_PATH, 0.0),
+                                                members.isEmpty())));
+        return members;
     }
 
     Backbone.Config config() {
         return config;
     }
 
-    /** Returns whether this is a member to check on what is dear and the same for larger ones. */
-    boolean isSmall() {
-        return fresh().parameterCount() < 30_000_000;
+    /** Returns whether this is the one to check what is the same for the whole family on. */
+    boolean isFirst() {
+        return first;
     }
 
     NDManager manager() {
