@@ -167,19 +167,25 @@ class DataLoaderTest {
     }
 
     @Test
-    void stopsItsThreadsWhenItIsClosedInTheMiddle() {
+    void stopsItsThreadsWhenItIsClosedInTheMiddle() throws InterruptedException {
         DataLoader loader = DataLoader.training(mixedSizes(), TRAINING, 2, 3, 7);
         try (DataLoader.Epoch epoch = loader.epoch(0)) {
             epoch.next().close();
-            assertTrue(hasLoaderThreads());
+            assertFalse(loaderThreads().isEmpty());
         }
+        List<Thread> threads = loaderThreads();
         loader.close();
-        assertFalse(hasLoaderThreads());
+        for (Thread thread : threads) {
+            // Its last task is done when the loader is closed; the thread itself ends thereafter.
+            thread.join(10_000);
+            assertFalse(thread.isAlive());
+        }
     }
 
-    private static boolean hasLoaderThreads() {
+    private static List<Thread> loaderThreads() {
         return Thread.getAllStackTraces().keySet().stream()
-                .anyMatch(thread -> thread.getName().startsWith("data-loader-"));
+                .filter(thread -> thread.getName().startsWith("data-loader-"))
+                .toList();
     }
 
     private Dataset mixedSizes() {
