@@ -7,8 +7,9 @@ import java.util.function.IntToLongFunction;
 import java.util.function.Supplier;
 
 /**
- * What layers that draw lots in training, such as {@link DropPath}, draw from: for every sample of
- * the batch a generator that is a function of (seed, epoch, sample) and of the layer.
+ * What layers that draw lots in training, such as {@link DropPath} and the samplers of heads, draw
+ * from: for every sample of the batch a generator that is a function of (seed, epoch, sample) and
+ * of the layer.
  *
  * <p>A training loop names the samples around its forward pass. Outside of that, each draw is the
  * next one of its thread, with seed 0.
@@ -58,8 +59,12 @@ public final class SampleDraws {
         }
     }
 
-    /** Returns the generator of a layer for the n-th sample of the batch. */
-    static SplittableRandom of(int n, long layer) {
+    /**
+     * Returns the generator of a layer for the n-th sample of the batch.
+     *
+     * @param layer what tells the layer from all others that draw
+     */
+    public static SplittableRandom of(int n, long layer) {
         SampleDraws draws = CURRENT.get();
         return draws == null
                 ? UNNAMED.get().split()

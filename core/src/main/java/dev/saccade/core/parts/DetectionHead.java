@@ -21,6 +21,11 @@ public abstract class DetectionHead extends Module {
          * @param numClasses number of classes, background not counted
          */
         DetectionHead build(List<FeatureInfo> features, int numClasses);
+
+        /** Returns whether the head learns and predicts masks; if not, targets need none. */
+        default boolean hasMasks() {
+            return false;
+        }
     }
 
     /**
@@ -28,14 +33,16 @@ public abstract class DetectionHead extends Module {
      *
      * @param features the pyramid of the batch
      * @param images what happened to each image
-     * @param targets boxes (in the coordinates of the network input) and labels of each image;
-     *     images without objects are background
+     * @param targets boxes (in the coordinates of the network input) and labels of each image, and
+     *     masks of its padded size if the head {@link Config#hasMasks}; images without objects are
+     *     background
      */
     public abstract Losses losses(
             FeaturePyramid features, List<ImageInfo> images, List<Instances> targets);
 
     /**
-     * Returns the objects of each image, in the coordinates of the original image.
+     * Returns the objects of each image, in the coordinates of the original image; with masks of
+     * its size if the head {@link Config#hasMasks}.
      *
      * @param features the pyramid of the batch
      * @param images what happened to each image

@@ -2,26 +2,34 @@ package dev.saccade.core.structures;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
+import com.google.common.collect.ImmutableList;
+
 import java.util.Arrays;
+import java.util.List;
 
 /**
- * The objects of one image: boxes with labels, and scores where they were predicted.
+ * The objects of one image: boxes with labels, scores where they were predicted, and masks where
+ * they are asked for.
  *
  * <p>Labels count from 0; background is never an instance. Ground truth has no scores. Predictions
- * come in descending order of score.
+ * come in descending order of score. Masks are of the image that the boxes lie in and say more than
+ * these: they are not moved along with {@link #withBoxes}.
  */
 public final class Instances {
 
-    private static final Instances EMPTY = new Instances(Boxes.empty(), new int[0], new float[0]);
+    private static final Instances EMPTY =
+            new Instances(Boxes.empty(), new int[0], new float[0], ImmutableList.of());
 
     private final Boxes boxes;
     private final int[] labels;
     private final float[] scores;
+    private final ImmutableList<Rle> masks;
 
-    private Instances(Boxes boxes, int[] labels, float[] scores) {
+    private Instances(Boxes boxes, int[] labels, float[] scores, ImmutableList<Rle> masks) {
         this.boxes = boxes;
         this.labels = labels;
         this.scores = scores;
+        this.masks = masks;
     }
 
     /** Returns an image without objects. */
@@ -41,7 +49,7 @@ public final class Instances {
                 "%s boxes but %s labels",
                 boxes.size(),
                 labels.length);
-        return new Instances(boxes, labels.clone(), new float[0]);
+        return new Instances(boxes, labels.clone(), new float[0], ImmutableList.of());
     }
 
     /**
@@ -58,7 +66,7 @@ public final class Instances {
                 boxes.size(),
                 labels.length,
                 scores.length);
-        return new Instances(boxes, labels.clone(), scores.clone());
+        return new Instances(boxes, labels.clone(), scores.clone(), ImmutableList.of());
     }
 
     /** Returns the number of objects. */
@@ -98,14 +106,50 @@ public final class Instances {
         for (int k = 0; k < selectedScores.length; k++) {
             selectedScores[k] = scores[positions[k]];
         }
-        return new Instances(boxes.select(positions), selectedLabels, selectedScores);
+        ImmutableList<Rle> selectedMasks =
+                masks.isEmpty()
+                        ? masks
+                        : Arrays.stream(positions)
+                                .mapToObj(masks::get)
+                                .collect(ImmutableList.toImmutableList());
+        return new Instances(
+                boxes.select(positions), selectedLabels, selectedScores, selectedMasks);
     }
 
     /** Returns the same objects with other boxes, [N]. */
     public Instances withBoxes(Boxes moved) {
         checkArgument(
                 moved.size() == labels.length, "%s boxes for %s", moved.size(), labels.length);
-        return new Instances(moved, labels, scores);
+        return new Instances(moved, labels, scores, masks);
+    }
+
+    /**
+     * Returns the same objects with other masks.
+     *
+     * @param outlines [N] masks of the size of the image, or none to leave them out
+     */
+    public Instances withMasks(List<Rle> outlines) {
+        checkArgument(
+                outlines.isEmpty() || outlines.size() == labels.length,
+                "%s masks for %s objects",
+                outlines.size(),
+                labels.length);
+        return new Instances(boxes, labels, scores, ImmutableList.copyOf(outlines));
+    }
+
+    /** Returns whether there are masks: one an object, and at least one object. */
+    public boolean hasMasks() {
+        return !masks.isEmpty();
+    }
+
+    /** Returns the mask of object {@code i}. */
+    public Rle mask(int i) {
+        return masks.get(i);
+    }
+
+    /** Returns the masks, [N], or none if they were not asked for. */
+    public List<Rle> masks() {
+        return masks;
     }
 
     @Override
