@@ -20,11 +20,14 @@ import java.util.List;
  */
 public final class Rle {
 
+    /** The width of a boundary over the diagonal of the image. */
+    private static final double BOUNDARY = 0.02;
+
     private final Size size;
     private final int[] counts;
 
     /** Keeps the array: runs that are canonical and cover the mask. */
-    private Rle(Size size, int[] counts) {
+    Rle(Size size, int[] counts) {
         this.size = size;
         this.counts = counts;
     }
@@ -39,6 +42,16 @@ public final class Rle {
      */
     public record Bounds(int x, int y, int width, int height) {}
 
+    /** Combines what two masks say about a pixel. */
+    private interface Combination {
+        boolean of(boolean first, boolean second);
+    }
+
+    /** Returns a mask without foreground. */
+    public static Rle empty(Size size) {
+        return new Rle(size, new int[] {RunBuilder.pixels(size)});
+    }
+
     /**
      * Returns the mask of a bitmap.
      *
@@ -46,7 +59,7 @@ public final class Rle {
      * @param bitmap {@code [H, W]}, row by row; foreground where not 0
      */
     public static Rle encode(Size size, byte[] bitmap) {
-        int pixels = pixels(size);
+        int pixels = RunBuilder.pixels(size);
         checkArgument(bitmap.length == pixels, "%s bytes for a mask of %s", bitmap.length, size);
         RunBuilder runs = new RunBuilder(size);
         for (int x = 0; x < size.width(); x++) {
@@ -79,43 +92,7 @@ public final class Rle {
      *     number, or the runs do not cover the mask exactly
      */
     public static Rle fromString(Size size, String string) {
-        RunBuilder runs = new RunBuilder(size);
-        long beforeLast = 0;
-        long last = 0;
-        int position = 0;
-        for (int run = 0; position < string.length(); run++) {
-            int start = position;
-            long value = 0;
-            int bits = 0;
-            boolean more = true;
-            while (more) {
-                if (position == string.length()) {
-                    throw SaccadeException.user(
-                            "run %d of an RLE string is cut off at its end (character %d)",
-                            run, position);
-                }
-                int group = string.charAt(position) - '0';
-                if (group < 0 || group > 63 || position - start == 7) {
-                    throw SaccadeException.user(
-                            "character %d of an RLE string, code %d, cannot be part of run %d",
-                            position, (int) string.charAt(position), run);
-                }
-                value |= (group & 31L) << bits;
-                bits += 5;
-                more = (group & 32) != 0;
-                if (!more && (group & 16) != 0) {
-                    value |= -1L << bits;
-                }
-                position++;
-            }
-            if (run > 2) {
-                value += beforeLast;
-            }
-            runs.addChecked(value, run);
-            beforeLast = last;
-            last = value;
-        }
-        return runs.build();
+        return CompressedRuns.read(size, string);
     }
 
     /**
@@ -158,33 +135,129 @@ public final class Rle {
             previous = position;
             foreground = !foreground;
         }
-        runs.add(pixels(size) - previous, foreground);
+        runs.add(RunBuilder.pixels(size) - previous, foreground);
         return runs.build();
     }
 
     /** Returns the pixels that are in any of the masks, which must have one size. */
     public static Rle union(List<Rle> masks) {
         checkArgument(!masks.isEmpty(), "at least one mask expected");
-        return masks.stream().reduce((a, b) -> a.merge(b, false)).orElseThrow();
+        return masks.stream().reduce((a, b) -> a.merge(b, (in, also) -> in || also)).orElseThrow();
     }
 
     /** Returns the pixels that are in all of the masks, which must have one size. */
     public static Rle intersection(List<Rle> masks) {
         checkArgument(!masks.isEmpty(), "at least one mask expected");
-        return masks.stream().reduce((a, b) -> a.merge(b, true)).orElseThrow();
+        return masks.stream().reduce((a, b) -> a.merge(b, (in, also) -> in && also)).orElseThrow();
     }
 
-    private Rle merge(Rle other, boolean intersect) {
+    private Rle merge(Rle other, Combination combination) {
         checkSameSize(other);
         RunBuilder runs = new RunBuilder(size);
         for (RunOverlay overlay = new RunOverlay(counts, other.counts); overlay.next(); ) {
-            boolean foreground =
-                    intersect
-                            ? overlay.inFirst() && overlay.inSecond()
-                            : overlay.inFirst() || overlay.inSecond();
-            runs.add(overlay.length(), foreground);
+            runs.add(overlay.length(), combination.of(overlay.inFirst(), overlay.inSecond()));
         }
         return runs.build();
+    }
+
+    /**
+     * Returns a part of the mask.
+     *
+     * @param top the first row
+     * @param left the first column
+     * @param part the size of the part, which must lie within the mask
+     */
+    public Rle crop(int top, int left, Size part) {
+        checkArgument(
+                top >= 0
+                        && left >= 0
+                        && part.height() <= size.height() - top
+                        && part.width() <= size.width() - left,
+                "%s at row %s and column %s do not lie within %s",
+                part,
+                top,
+                left,
+                size);
+        return columns().crop(top, left, part);
+    }
+
+    /**
+     * Returns the mask at another size, bit for bit what OpenCV's {@code INTER_NEAREST} makes of
+     * its bitmap: pixel {@code d} is that at {@code floor(d * old / new)}.
+     *
+     * @param target at least one pixel if the mask has any, none if it has none
+     */
+    public Rle resize(Size target) {
+        checkArgument((size.area() == 0) == (target.area() == 0), "%s resized to %s", size, target);
+        return size.area() == 0 ? empty(target) : columns().resize(target);
+    }
+
+    /** Returns the mask mirrored left to right. */
+    public Rle flipHorizontal() {
+        return columns().flipHorizontal();
+    }
+
+    /** Returns the mask mirrored top to bottom. */
+    public Rle flipVertical() {
+        Rle mirrored = flipHorizontal();
+        RunBuilder turned = new RunBuilder(size);
+        for (int i = mirrored.counts.length - 1; i >= 0; i--) {
+            turned.add(mirrored.counts[i], i % 2 == 1);
+        }
+        return turned.build();
+    }
+
+    /**
+     * Returns the mask with background added below and to the right.
+     *
+     * @param padded at least the size of the mask
+     */
+    public Rle pad(Size padded) {
+        checkArgument(padded.equals(padded.union(size)), "%s does not fit into %s", size, padded);
+        return columns().pad(padded);
+    }
+
+    private ColumnRuns columns() {
+        return new ColumnRuns(size, counts);
+    }
+
+    /** Returns the boundary that Boundary IoU is measured on: 2 % of the diagonal wide. */
+    public Rle boundary() {
+        return boundary(BOUNDARY);
+    }
+
+    /**
+     * Returns the foreground near its outline (Cheng et al. 2021, Boundary IoU), equal to the
+     * original's {@code mask_to_boundary}: what an erosion by squares takes away. The border of the
+     * image is outline where the foreground reaches it.
+     *
+     * @param ratio the width of the boundary over the diagonal of the image, rounded to at least
+     *     one pixel
+     */
+    public Rle boundary(double ratio) {
+        checkArgument(ratio >= 0, "ratio %s is below 0", ratio);
+        double diagonal =
+                Math.sqrt(
+                        (double) size.height() * size.height()
+                                + (double) size.width() * size.width());
+        int distance = (int) Math.max(1, Math.rint(ratio * diagonal));
+        return merge(eroded(distance), (in, inside) -> in && !inside);
+    }
+
+    /** Returns the centres of the squares of {@code 2 * distance + 1} pixels in the foreground. */
+    private Rle eroded(int distance) {
+        long edge = 2L * distance + 1;
+        if (edge > Math.min(size.height(), size.width())) {
+            return empty(size);
+        }
+        // Each column becomes the intersection of itself and the next ones: 2, 4, 8, ... of them.
+        Rle rows = columns().erodeRows(distance);
+        for (int covered = 1; covered < edge; ) {
+            int step = (int) Math.min(covered, edge - covered);
+            rows = rows.merge(rows.columns().shift(-step), (in, also) -> in && also);
+            covered += step;
+        }
+        return rows.columns().shift(distance);
     }
 
     /** Returns height and width. */
@@ -251,36 +324,36 @@ public final class Rle {
         return intersection == 0 ? 0 : (double) intersection / union;
     }
 
+    /**
+     * Returns the Boundary IoU with an object of the ground truth: {@link #iou} of the {@link
+     * #boundary() boundaries}.
+     *
+     * @param crowd whether the object is a crowd
+     * @return a number in [0, 1]; 0 if nothing is shared, also of empty masks
+     */
+    public double boundaryIou(Rle object, boolean crowd) {
+        return boundary().iou(object.boundary(), crowd);
+    }
+
     /** Returns the bitmap: {@code [H, W]}, row by row, 1 in the foreground and 0 elsewhere. */
     public byte[] decode() {
-        byte[] bitmap = new byte[pixels(size)];
-        int position = 0;
-        for (int i = 0; i < counts.length; i++) {
-            int end = position + counts[i];
-            if (i % 2 == 1) {
-                for (int p = position; p < end; p++) {
-                    bitmap[p % size.height() * size.width() + p / size.height()] = 1;
-                }
+        int pixels = RunBuilder.pixels(size);
+        byte[] bitmap = new byte[pixels];
+        for (int i = 1, start = counts[0]; i < counts.length; i += 2) {
+            int at = start % size.height() * size.width() + start / size.height();
+            for (int left = counts[i]; left > 0; left--) {
+                bitmap[at] = 1;
+                // From the last row on to the first of the next column.
+                at += at + size.width() < pixels ? size.width() : size.width() + 1 - pixels;
             }
-            position = end;
+            start += counts[i] + (i + 1 < counts.length ? counts[i + 1] : 0);
         }
         return bitmap;
     }
 
     /** Returns COCO's compressed string; {@link #fromString} reads it. */
     public String toCompressedString() {
-        StringBuilder string = new StringBuilder(2 * counts.length);
-        for (int i = 0; i < counts.length; i++) {
-            int value = i > 2 ? counts[i] - counts[i - 2] : counts[i];
-            boolean more = true;
-            while (more) {
-                int group = value & 31;
-                value >>= 5;
-                more = value != ((group & 16) != 0 ? -1 : 0);
-                string.append((char) ('0' + (more ? group | 32 : group)));
-            }
-        }
-        return string.toString();
+        return CompressedRuns.write(counts);
     }
 
     @Override
@@ -304,64 +377,6 @@ public final class Rle {
         if (!size.equals(other.size)) {
             throw SaccadeException.user(
                     "masks of one image must have one size, got %s and %s", size, other.size);
-        }
-    }
-
-    private static int pixels(Size size) {
-        if (size.height() < 0 || size.width() < 0 || size.area() > Integer.MAX_VALUE) {
-            throw SaccadeException.user(
-                    "a mask of %s is not possible: sides from 0 and at most %d pixels expected",
-                    size, Integer.MAX_VALUE);
-        }
-        return (int) size.area();
-    }
-
-    /** Joins runs of one kind and checks that they cover the mask. */
-    private static final class RunBuilder {
-
-        private final Size size;
-        private final int pixels;
-        private int[] counts = new int[16];
-        private int last;
-        private long total;
-
-        RunBuilder(Size size) {
-            this.size = size;
-            this.pixels = pixels(size);
-        }
-
-        /** Adds a run of a file, whose kind follows from its index. */
-        void addChecked(long length, int index) {
-            if (length < 0 || total + length > pixels) {
-                throw SaccadeException.user(
-                        "run %d of an RLE has length %d, but 0 to %d pixels of a mask of %s are"
-                                + " left",
-                        index, length, pixels - total, size);
-            }
-            add((int) length, index % 2 == 1);
-        }
-
-        void add(int length, boolean foreground) {
-            if (length == 0) {
-                return;
-            }
-            if (foreground != (last % 2 == 1)) {
-                last++;
-                if (last == counts.length) {
-                    counts = Arrays.copyOf(counts, 2 * last);
-                }
-            }
-            counts[last] += length;
-            total += length;
-        }
-
-        Rle build() {
-            if (total != pixels) {
-                throw SaccadeException.user(
-                        "the runs of an RLE cover %d pixels, but a mask of %s has %d",
-                        total, size, pixels);
-            }
-            return new Rle(size, Arrays.copyOf(counts, last + 1));
         }
     }
 }

@@ -1,0 +1,135 @@
+package dev.saccade.core.structures;
+
+import java.util.Arrays;
+import java.util.function.IntUnaryOperator;
+import java.util.stream.IntStream;
+
+/**
+ * The foreground of a mask as stretches of rows, column by column: the form in which it is moved.
+ *
+ * <p>Every operation takes time in proportion to the columns and runs of what goes in and comes
+ * out, not to the pixels.
+ */
+final class ColumnRuns {
+
+    private final Size size;
+
+    /**
+     * Where the stretches of each column begin; one more column, without any, stands at the end.
+     */
+    private final int[] first;
+
+    private final int[] tops;
+    private final int[] bottoms;
+
+    /** Cuts runs at the ends of the columns. */
+    ColumnRuns(Size size, int[] counts) {
+        this.size = size;
+        this.first = new int[size.width() + 2];
+        int height = size.height();
+        for (int i = 1, start = counts[0]; i < counts.length; i += 2) {
+            int last = start + counts[i] - 1;
+            for (int x = start / height; x <= last / height; x++) {
+                first[x + 1]++;
+            }
+            start = last + 1 + (i + 1 < counts.length ? counts[i + 1] : 0);
+        }
+        Arrays.parallelPrefix(first, Integer::sum);
+        this.tops = new int[first[size.width()]];
+        this.bottoms = new int[tops.length];
+        int stretch = 0;
+        for (int i = 1, start = counts[0]; i < counts.length; i += 2) {
+            int end = start + counts[i];
+            for (int x = start / height; x * height < end; x++) {
+                tops[stretch] = Math.max(0, start - x * height);
+                bottoms[stretch++] = Math.min(height, end - x * height);
+            }
+            start = end + (i + 1 < counts.length ? counts[i + 1] : 0);
+        }
+    }
+
+    Rle crop(int top, int left, Size part) {
+        return move(part, x -> x + left, rows(y -> Math.max(0, Math.min(y - top, part.height()))));
+    }
+
+    Rle pad(Size padded) {
+        return move(padded, x -> Math.min(x, size.width()), rows(y -> y));
+    }
+
+    Rle flipHorizontal() {
+        return move(size, x -> size.width() - 1 - x, rows(y -> y));
+    }
+
+    /** Moves columns to the right, or to the left if negative; background comes in. */
+    Rle shift(int columns) {
+        return move(
+                size,
+                x -> x >= columns && x - columns < size.width() ? x - columns : size.width(),
+                rows(y -> y));
+    }
+
+    /** Takes for each row and column the one that OpenCV's {@code INTER_NEAREST} takes. */
+    Rle resize(Size target) {
+        double stepX = 1 / ((double) target.width() / size.width());
+        double stepY = 1 / ((double) target.height() / size.height());
+        int[] edges = new int[size.height() + 1];
+        int y = 0;
+        for (int source = 0; source <= size.height(); source++) {
+            while (y < target.height() && nearest(y, stepY, size.height()) < source) {
+                y++;
+            }
+            edges[source] = y;
+        }
+        return move(target, x -> nearest(x, stepX, size.width()), edges);
+    }
+
+    private static int nearest(int position, double step, int edge) {
+        return Math.min((int) (position * step), edge - 1);
+    }
+
+    /** Takes pixels away above and below, also at the border of the image. */
+    Rle erodeRows(int distance) {
+        RunBuilder runs = new RunBuilder(size);
+        for (int x = 0; x < size.width(); x++) {
+            int row = 0;
+            for (int i = first[x]; i < first[x + 1]; i++) {
+                int top = tops[i] + distance;
+                int bottom = bottoms[i] - distance;
+                if (top < bottom) {
+                    runs.add(top - row, false);
+                    runs.add(bottom - top, true);
+                    row = bottom;
+                }
+            }
+            runs.add(size.height() - row, false);
+        }
+        return runs.build();
+    }
+
+    private int[] rows(IntUnaryOperator moved) {
+        return IntStream.rangeClosed(0, size.height()).map(moved).toArray();
+    }
+
+    /**
+     * Returns the mask of a size whose columns are some of this one.
+     *
+     * @param columns gives the column of this mask that stands at a column of the new one
+     * @param rows where the upper edge of each row of this mask lies in the new one, ascending
+     */
+    private Rle move(Size target, IntUnaryOperator columns, int[] rows) {
+        RunBuilder runs = new RunBuilder(target);
+        for (int x = 0; x < target.width(); x++) {
+            int column = columns.applyAsInt(x);
+            int row = 0;
+            for (int i = first[column]; i < first[column + 1]; i++) {
+                int top = rows[tops[i]];
+                int bottom = rows[bottoms[i]];
+                runs.add(top - row, false);
+                runs.add(bottom - top, true);
+                row = bottom;
+            }
+            runs.add(target.height() - row, false);
+        }
+        return runs.build();
+    }
+}

@@ -1,0 +1,64 @@
+package dev.saccade.core.structures;
+
+import dev.saccade.core.SaccadeException;
+
+import java.util.Arrays;
+
+/** Joins runs of one kind to a mask and checks that they cover it. */
+final class RunBuilder {
+
+    private final Size size;
+    private final int pixels;
+    private int[] counts = new int[16];
+    private int last;
+    private long total;
+
+    RunBuilder(Size size) {
+        this.size = size;
+        this.pixels = pixels(size);
+    }
+
+    /** Returns the number of pixels of a mask, which must be an int. */
+    static int pixels(Size size) {
+        if (size.height() < 0 || size.width() < 0 || size.area() > Integer.MAX_VALUE) {
+            throw SaccadeException.user(
+                    "a mask of %s is not possible: sides from 0 and at most %d pixels expected",
+                    size, Integer.MAX_VALUE);
+        }
+        return (int) size.area();
+    }
+
+    /** Adds a run of a file, whose kind follows from its index. */
+    void addChecked(long length, int index) {
+        if (length < 0 || total + length > pixels) {
+            throw SaccadeException.user(
+                    "run %d of an RLE has length %d, but 0 to %d pixels of a mask of %s are left",
+                    index, length, pixels - total, size);
+        }
+        add((int) length, index % 2 == 1);
+    }
+
+    /** Adds a run that fits; one of length 0 changes nothing. */
+    void add(int length, boolean foreground) {
+        if (length == 0) {
+            return;
+        }
+        if (foreground != (last % 2 == 1)) {
+            last++;
+            if (last == counts.length) {
+                counts = Arrays.copyOf(counts, 2 * last);
+            }
+        }
+        counts[last] += length;
+        total += length;
+    }
+
+    Rle build() {
+        if (total != pixels) {
+            throw SaccadeException.user(
+                    "the runs of an RLE cover %d pixels, but a mask of %s has %d",
+                    total, size, pixels);
+        }
+        return new Rle(size, Arrays.copyOf(counts, last + 1));
+    }
+}
