@@ -5,6 +5,7 @@ import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.ops.Script;
 
 /**
@@ -50,8 +51,20 @@ public final class BatchNorm2d extends Layer {
         this.runningVar = buffer("running_var", shape, WeightInit.ONES);
     }
 
+    /**
+     * Normalises {@code [N, C, H, W]}.
+     *
+     * @throws SaccadeException of kind user in training, if there is one value a channel: its
+     *     variance is 0
+     */
     @Override
     public NDArray forward(NDArray x) {
+        if (isTraining() && x.size() == x.getShape().get(1)) {
+            throw SaccadeException.user(
+                    "batch normalisation in training needs more than one value a channel, got %s;"
+                            + " train with at least 2 images a batch",
+                    x.getShape());
+        }
         return x.getNDArrayInternal()
                 .batchNorm(
                         x,
