@@ -21,6 +21,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -106,6 +107,10 @@ final class InfoCommand implements Callable<Integer> {
     }
 
     private void list() {
+        List<String> unknown = spec.commandLine().getParseResult().unmatched();
+        if (!unknown.isEmpty()) {
+            throw new UnmatchedArgumentException(spec.commandLine(), unknown);
+        }
         if (config.file() != null) {
             throw SaccadeException.user("--all: expected no CONFIG, got %s", config.file());
         }

@@ -94,6 +94,7 @@ class SaccadeTest {
                 List.of("info", RECIPE, "--classes", "0"),
                 List.of("info"),
                 List.of("info", "--all", RECIPE),
+                List.of("info", "--all", "--jsn"),
                 List.of("info", RECIPE, "--set", "model.neck.start_level=4"),
                 List.of("demo", "--scenes", "-1"),
                 List.of("browse", RECIPE, "--count", "0"));
