@@ -54,7 +54,8 @@ final class BrowseCommand implements Callable<Integer> {
         ConfigArguments.requirePositive("--count", count);
         RunConfig run = config.bind();
         Dataset dataset = run.data().train().open(run.data().root());
-        SampleReader reader = new SampleReader(run.data().trainTransforms());
+        SampleReader reader =
+                new SampleReader(run.data().trainTransforms(), run.model().head().hasMasks());
         Pictures pictures = new Pictures(out, dataset.classes());
         int wanted = Math.min(count, dataset.size());
         try (Progress progress = new Progress("browse", wanted, " samples")) {

@@ -9,6 +9,7 @@ import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.DatasetStatistics;
 import dev.saccade.datasets.Finding;
 import dev.saccade.train.config.DataConfig;
+import dev.saccade.train.config.RunConfig;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -44,7 +45,7 @@ final class CheckCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        Map<String, DatasetReport> reports = check(config.bind().data(), !quick);
+        Map<String, DatasetReport> reports = check(config.bind(), !quick);
         if (json.wanted()) {
             json.print(spec, reports);
         } else {
@@ -54,7 +55,9 @@ final class CheckCommand implements Callable<Integer> {
     }
 
     /** Checks the data sets of a config, with a progress bar, by their role. */
-    static Map<String, DatasetReport> check(DataConfig data, boolean decode) {
+    static Map<String, DatasetReport> check(RunConfig run, boolean decode) {
+        DataConfig data = run.data();
+        boolean masks = run.model().head().hasMasks();
         Map<String, Dataset.Config> roles = new LinkedHashMap<>();
         roles.put("train", data.train());
         data.val().ifPresent(val -> roles.put("val", val));
@@ -67,7 +70,7 @@ final class CheckCommand implements Callable<Integer> {
                                 dataset.check(
                                         data.root(),
                                         new DatasetCheck.Options(
-                                                decode, data.workers(), progress::step)));
+                                                decode, masks, data.workers(), progress::step)));
                     }
                 });
         return reports.buildOrThrow();

@@ -70,7 +70,7 @@ final class DemoCommand implements Callable<Integer> {
         Path data = out.resolveSibling(out.getFileName() + "-scenes");
         render(data);
         RunConfig run = config(data);
-        Map<String, DatasetReport> reports = CheckCommand.check(run.data(), true);
+        Map<String, DatasetReport> reports = CheckCommand.check(run, true);
         reports.forEach((role, report) -> CheckCommand.print(role, report, err));
         if (TrainCommand.train(run, out, false) == Outcome.INTERRUPTED) {
             throw SaccadeException.user("interrupted before the detector was trained");

@@ -67,7 +67,7 @@ final class TrainCommand implements Callable<Integer> {
         RunConfig run = config.bind();
         Path folder = out.orElse(Path.of("runs", config.name()));
         PrintWriter err = spec.commandLine().getErr();
-        Map<String, DatasetReport> reports = CheckCommand.check(run.data(), false);
+        Map<String, DatasetReport> reports = CheckCommand.check(run, false);
         if (CheckCommand.hasErrors(reports)) {
             reports.forEach((role, report) -> CheckCommand.print(role, report, err));
             throw SaccadeException.user(

@@ -4,8 +4,9 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Rle;
+import dev.saccade.core.structures.Size;
 
-import org.opencv.core.Core;
 import org.opencv.core.CvType;
 import org.opencv.core.Mat;
 import org.opencv.core.Point;
@@ -29,6 +30,12 @@ public final class Canvas {
     private static final double TEXT_HEIGHT_PER_EDGE = 0.02;
     private static final double LINE_PER_EDGE = 0.003;
     private static final double MASK_OPACITY = 0.45;
+    private static final double OUTLINE_OPACITY = 0.8;
+
+    /** The width of the outline of a mask over the diagonal of the image. */
+    private static final double OUTLINE = 0.002;
+
+    private static final int CHANNELS = 3;
     private static final double GOLDEN_ANGLE = 137.508;
     private static final double FIRST_HUE = 205;
     private static final Scalar BLACK = new Scalar(20, 20, 20);
@@ -52,10 +59,11 @@ public final class Canvas {
     }
 
     /**
-     * Draws objects; the best scores come last, on top.
+     * Draws objects, their masks tinted and outlined; the best scores come last, on top.
      *
      * @param image [H, W, 3] BGR uint8; is drawn on
-     * @param instances boxes in the pixels of the image; scores are written where there are any
+     * @param instances boxes in the pixels of the image, masks of its size if there are any; scores
+     *     are written where there are any
      * @param classes the names of the labels
      */
     public static void draw(Mat image, Instances instances, List<String> classes) {
@@ -65,6 +73,7 @@ public final class Canvas {
                         .boxed()
                         .sorted(Comparator.reverseOrder())
                         .toList();
+        canvas.masks(instances, order);
         order.forEach(i -> canvas.box(instances.boxes(), i, colour(instances.label(i))));
         order.forEach(i -> canvas.label(instances, i, classes));
     }
@@ -78,17 +87,40 @@ public final class Canvas {
     public static Mat picture(Sample sample, List<String> classes) {
         Mat picture = new Mat();
         sample.image().convertTo(picture, CvType.CV_8UC3);
-        for (int i = 0; i < sample.masks().size(); i++) {
-            // Masks may be padded already, the image is not.
-            Mat mask = sample.masks().get(i).submat(0, picture.rows(), 0, picture.cols());
-            Mat tinted = picture.clone();
-            tinted.setTo(colour(sample.targets().label(i)), mask);
-            Core.addWeighted(tinted, MASK_OPACITY, picture, 1 - MASK_OPACITY, 0, picture);
-            tinted.release();
-            mask.release();
-        }
-        draw(picture, sample.targets(), classes);
+        // Masks may be padded already, the image is not.
+        Size size = sample.info().size();
+        draw(picture, sample.targets().mapMasks(mask -> mask.crop(0, 0, size)), classes);
         return picture;
+    }
+
+    /** Tints masks and their outlines, in one copy of the pixels for all. */
+    private void masks(Instances instances, List<Integer> order) {
+        if (!instances.hasMasks()) {
+            return;
+        }
+        byte[] pixels = new byte[Math.toIntExact(image.total()) * CHANNELS];
+        image.get(0, 0, pixels);
+        for (int i : order) {
+            Scalar colour = colour(instances.label(i));
+            Rle mask = instances.mask(i);
+            tint(pixels, mask, colour, MASK_OPACITY);
+            tint(pixels, mask.boundary(OUTLINE), colour, OUTLINE_OPACITY);
+        }
+        image.put(0, 0, pixels);
+    }
+
+    private void tint(byte[] pixels, Rle mask, Scalar colour, double opacity) {
+        mask.forEachStretch(
+                (x, top, bottom) -> {
+                    for (int y = top; y < bottom; y++) {
+                        for (int channel = 0; channel < CHANNELS; channel++) {
+                            int at = (y * image.cols() + x) * CHANNELS + channel;
+                            double old = Byte.toUnsignedInt(pixels[at]);
+                            pixels[at] =
+                                    (byte) Math.rint(old + opacity * (colour.val[channel] - old));
+                        }
+                    }
+                });
     }
 
     private void box(Boxes boxes, int i, Scalar colour) {

@@ -10,6 +10,9 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
  * The content of a COCO annotation file as columns, in file order: about 70 bytes an annotation
@@ -59,6 +62,19 @@ record CocoColumns(
             positions.putIfAbsent(imageIds.get(i), i);
         }
         return positions;
+    }
+
+    /** Returns the ids of the categories of some names, of all if there are no names. */
+    Set<Long> categories(List<String> names) {
+        return IntStream.range(0, categoryNames.size())
+                .filter(i -> names.isEmpty() || names.contains(categoryNames.get(i)))
+                .mapToObj(categoryIds::get)
+                .collect(Collectors.toSet());
+    }
+
+    /** Returns whether an object of the file has an outline. */
+    boolean hasOutlines() {
+        return outlines.asList().stream().anyMatch(place -> place != SegmentationPool.NONE);
     }
 
     /** Returns the annotation at a row, with a label that the data set gives it. */

@@ -67,7 +67,8 @@ public final class CocoDataset implements Dataset {
 
         @Override
         public DatasetReport check(Path root, DatasetCheck.Options options) {
-            return DatasetCheck.run(root.resolve(annotations), root.resolve(images), options);
+            return DatasetCheck.run(
+                    root.resolve(annotations), root.resolve(images), classes, options);
         }
     }
 

@@ -5,6 +5,7 @@ import dev.saccade.core.structures.Size;
 
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 
 /**
@@ -18,11 +19,18 @@ final class CocoGeometry {
 
     private final CocoColumns columns;
     private final String file;
+    private final Set<Long> masked;
     private final Map<Long, Integer> images;
 
-    CocoGeometry(CocoColumns columns, String file) {
+    /**
+     * Prepares a check.
+     *
+     * @param masked the categories whose objects need outlines; none if no masks are learned
+     */
+    CocoGeometry(CocoColumns columns, String file, Set<Long> masked) {
         this.columns = columns;
         this.file = file;
+        this.masked = masked;
         this.images = columns.imagesById();
     }
 
@@ -37,6 +45,16 @@ final class CocoGeometry {
                             "the bboxes look like [x1, y1, x2, y2], expected"
                                     + " [x, y, width, height]"));
         }
+        boolean boxesOnly =
+                !masked.isEmpty() && !columns.annotationIds().isEmpty() && !columns.hasOutlines();
+        if (boxesOnly) {
+            findings.accept(
+                    Finding.error(
+                            file,
+                            "",
+                            "no object has a segmentation, but the model learns masks; expected"
+                                    + " outlines, or a model of boxes alone"));
+        }
         for (int row = 0; row < columns.annotationIds().length(); row++) {
             Integer image = images.get(columns.annotationImageIds().get(row));
             if (image != null) {
@@ -45,6 +63,9 @@ final class CocoGeometry {
                 Size size = columns.imageSize(image);
                 if (!corners) {
                     checkBox(annotation, size, subject, findings);
+                }
+                if (!boxesOnly && masked.contains(columns.annotationCategoryIds().get(row))) {
+                    checkPresence(annotation, size, subject, findings);
                 }
                 checkOutline(annotation, size, subject, findings);
             }
@@ -84,6 +105,15 @@ final class CocoGeometry {
         if (box.area() <= 0) {
             findings.accept(
                     Finding.warning(file, subject, "area " + box.area() + ", it is dropped"));
+        }
+    }
+
+    private void checkPresence(
+            Annotation annotation, Size image, String subject, Consumer<Finding> findings) {
+        if (annotation.segmentation() instanceof Segmentation.None
+                && TrainingTargets.isUsable(annotation, image)) {
+            findings.accept(
+                    Finding.error(file, subject, "has no segmentation to learn a mask from"));
         }
     }
 

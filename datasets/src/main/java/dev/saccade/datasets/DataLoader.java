@@ -59,12 +59,18 @@ public final class DataLoader implements AutoCloseable {
      * Returns a loader that shuffles: the order is a function of seed and epoch, the augmentation
      * of seed, epoch and image.
      *
+     * @param masks whether targets have the masks of their objects
      * @throws SaccadeException if there is nothing to train on
      */
     public static DataLoader training(
-            Dataset dataset, List<Transform> transforms, int batchSize, int threads, long seed) {
+            Dataset dataset,
+            List<Transform> transforms,
+            boolean masks,
+            int batchSize,
+            int threads,
+            long seed) {
         GroupedSampler sampler = GroupedSampler.of(dataset, batchSize, seed);
-        SampleReader reader = new SampleReader(transforms);
+        SampleReader reader = new SampleReader(transforms, masks);
         return new DataLoader(
                 sampler::epoch,
                 (epoch, index) -> reader.trainingSample(dataset, index, seed, epoch),

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
@@ -17,27 +18,35 @@ public final class DatasetCheck {
 
     private final Path annotations;
     private final Path images;
+    private final List<String> classes;
     private final List<Finding> findings = new ArrayList<>();
     private int errors;
     private int warnings;
 
-    private DatasetCheck(Path annotations, Path images) {
+    private DatasetCheck(Path annotations, Path images, List<String> classes) {
         this.annotations = annotations;
         this.images = images;
+        this.classes = classes;
     }
 
     /**
-     * How thoroughly images are looked at.
+     * How thoroughly is looked, and for what.
      *
      * @param decode whether pixels are decoded; otherwise only headers and ends of files are read
+     * @param masks whether masks are learned, so that every usable object needs an outline
      * @param threads how many images are read at once
      * @param onImage called after each image, from the calling thread, to show progress
      */
-    public record Options(boolean decode, int threads, Runnable onImage) {}
+    public record Options(boolean decode, boolean masks, int threads, Runnable onImage) {}
 
-    /** Returns what the data set holds and all that is wrong with it; nothing is thrown for it. */
-    public static DatasetReport run(Path annotations, Path images, Options options) {
-        return new DatasetCheck(annotations, images).run(options);
+    /**
+     * Returns what the data set holds and all that is wrong with it; nothing is thrown for it.
+     *
+     * @param classes the wanted classes; all if empty
+     */
+    public static DatasetReport run(
+            Path annotations, Path images, List<String> classes, Options options) {
+        return new DatasetCheck(annotations, images, classes).run(options);
     }
 
     private DatasetReport run(Options options) {
@@ -52,7 +61,8 @@ public final class DatasetCheck {
         }
         CocoReferences references = new CocoReferences(columns, file, images);
         references.check(this::add);
-        new CocoGeometry(columns, file).check(this::add);
+        Set<Long> masked = options.masks() ? columns.categories(classes) : Set.of();
+        new CocoGeometry(columns, file, masked).check(this::add);
         checkImages(columns, references, options);
         return new DatasetReport(DatasetStatistics.of(columns), errors, warnings, findings);
     }

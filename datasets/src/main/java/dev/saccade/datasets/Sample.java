@@ -1,89 +1,68 @@
 package dev.saccade.datasets;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Size;
 
-import org.opencv.core.Core;
 import org.opencv.core.Mat;
 
 import java.nio.FloatBuffer;
-import java.util.List;
 import java.util.Optional;
 
 /**
  * A photograph on its way through the transforms, with what it shows.
  *
- * <p>Owns native images: whoever ends up with a sample closes it. {@link #with} passes the images
- * on to a new sample. Normalising and padding are only noted here and carried out by {@link
- * #write}, in one pass from bytes to floats.
+ * <p>Owns a native image: whoever ends up with a sample closes it. {@link #with} passes it on to a
+ * new sample. Normalising and padding are only noted here and carried out by {@link #write}, in one
+ * pass from bytes to floats.
  */
 public final class Sample implements AutoCloseable {
 
     private final Mat image;
     private final ImageInfo info;
     private final Instances targets;
-    private final List<Mat> masks;
     private final Optional<Normalization> normalization;
 
     private Sample(
-            Mat image,
-            ImageInfo info,
-            Instances targets,
-            List<Mat> masks,
-            Optional<Normalization> normalization) {
-        checkArgument(
-                masks.isEmpty() || masks.size() == targets.size(),
-                "%s masks for %s objects",
-                masks.size(),
-                targets.size());
+            Mat image, ImageInfo info, Instances targets, Optional<Normalization> normalization) {
         this.image = image;
         this.info = info;
         this.targets = targets;
-        this.masks = List.copyOf(masks);
         this.normalization = normalization;
     }
 
     /**
-     * Returns a sample without masks that owns its image.
+     * Returns a sample that owns its image.
      *
      * @param image [H, W, 3] BGR, uint8 (or float32 in 0..255 after a colour transform)
+     * @param targets what it shows, in pixels of the image; masks, if any, of its size
      */
     public static Sample of(Mat image, ImageInfo info, Instances targets) {
-        return new Sample(image, info, targets, List.of(), Optional.empty());
+        return new Sample(image, info, targets, Optional.empty());
     }
 
     /**
-     * Returns this sample with masks, which it owns from now on.
-     *
-     * @param bitmaps [H, W] uint8 of 0 and 1, one an object
-     */
-    public Sample withMasks(List<Mat> bitmaps) {
-        return new Sample(image, info, targets, bitmaps, normalization);
-    }
-
-    /**
-     * Returns the sample after a geometric or colour transform and frees what this one held and the
-     * new one does not.
+     * Returns the sample after a geometric or colour transform and frees the image of this one if
+     * the new one has another.
      *
      * @throws SaccadeException if this sample is normalised or padded already: both come last
      */
-    public Sample with(Mat newImage, ImageInfo newInfo, Instances newTargets, List<Mat> newMasks) {
+    public Sample with(Mat newImage, ImageInfo newInfo, Instances newTargets) {
         if (normalization.isPresent() || !info.padded().equals(info.size())) {
             throw SaccadeException.user(
                     "transforms: normalize and pad must come last, but another one follows them");
         }
-        Sample changed = new Sample(newImage, newInfo, newTargets, newMasks, normalization);
-        release(changed);
+        Sample changed = new Sample(newImage, newInfo, newTargets, normalization);
+        if (newImage != image) {
+            image.release();
+        }
         return changed;
     }
 
     /** Returns this sample, to be normalised when it is written. */
     public Sample withNormalization(Normalization later) {
-        return new Sample(image, info, targets, masks, Optional.of(later));
+        return new Sample(image, info, targets, Optional.of(later));
     }
 
     /**
@@ -92,25 +71,8 @@ public final class Sample implements AutoCloseable {
      * @param size at least the size of the image
      */
     public Sample withPadding(Size size) {
-        return new Sample(image, info.padded(size), targets, pad(size), normalization);
-    }
-
-    private List<Mat> pad(Size size) {
-        int bottom = size.height() - info.padded().height();
-        int right = size.width() - info.padded().width();
-        if (bottom == 0 && right == 0) {
-            return masks;
-        }
-        return masks.stream()
-                .map(
-                        mask -> {
-                            Mat padded = new Mat();
-                            Core.copyMakeBorder(
-                                    mask, padded, 0, bottom, 0, right, Core.BORDER_CONSTANT);
-                            mask.release();
-                            return padded;
-                        })
-                .toList();
+        return new Sample(
+                image, info.padded(size), targets.mapMasks(mask -> mask.pad(size)), normalization);
     }
 
     /** Returns the image, [H, W, 3] BGR, uint8 or float32, neither normalised nor padded. */
@@ -123,14 +85,12 @@ public final class Sample implements AutoCloseable {
         return info;
     }
 
-    /** Returns the objects in the coordinates of the image as it is now. */
+    /**
+     * Returns the objects in the coordinates of the image as it is now; masks, if they were asked
+     * for, of the padded size.
+     */
     public Instances targets() {
         return targets;
-    }
-
-    /** Returns one bitmap an object ([H, W] uint8 of 0 and 1), or none if none were asked for. */
-    public List<Mat> masks() {
-        return masks;
     }
 
     /**
@@ -144,21 +104,9 @@ public final class Sample implements AutoCloseable {
         normalization.orElse(Normalization.NONE).write(image, target, position, size);
     }
 
-    /** Frees the images. */
+    /** Frees the image. */
     @Override
     public void close() {
         image.release();
-        masks.forEach(Mat::release);
-    }
-
-    private void release(Sample successor) {
-        if (successor.image != image) {
-            image.release();
-        }
-        for (Mat mask : masks) {
-            if (!successor.masks.contains(mask)) {
-                mask.release();
-            }
-        }
     }
 }

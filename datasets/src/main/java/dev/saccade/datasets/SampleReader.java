@@ -23,28 +23,46 @@ import java.util.function.Supplier;
 public final class SampleReader {
 
     private final ImmutableList<Transform> transforms;
+    private final boolean masks;
 
-    /** Prepares reading. */
+    /** Prepares reading of samples without masks. */
     public SampleReader(List<Transform> transforms) {
-        this.transforms = ImmutableList.copyOf(transforms);
+        this(transforms, false);
     }
 
     /**
-     * Returns a training sample with boxes and labels; its draws are a function of seed, epoch and
-     * image id.
+     * Prepares reading.
      *
-     * @throws SaccadeException if the file cannot be used or has another size than declared; names
-     *     image id and file
+     * @param masks whether training samples have the masks of their objects
+     */
+    public SampleReader(List<Transform> transforms, boolean masks) {
+        this.transforms = ImmutableList.copyOf(transforms);
+        this.masks = masks;
+    }
+
+    /**
+     * Returns a training sample with its targets, whose masks have the padded size; its draws are a
+     * function of seed, epoch and image id.
+     *
+     * @throws SaccadeException if the file cannot be used, has another size than declared, or an
+     *     object lacks the outline of its mask; names image id and file
      */
     public Sample trainingSample(Dataset dataset, int index, long seed, int epoch) {
         Photo photo = dataset.photo(index);
-        TrainingTargets targets = TrainingTargets.of(photo, dataset.annotations(index));
         return describingFailure(
                 photo,
-                () ->
-                        transform(
-                                Sample.of(decode(photo), info(photo), targets.instances()),
-                                SeededRandom.of(seed, epoch, photo.id())));
+                () -> {
+                    Instances targets = targets(photo, dataset.annotations(index));
+                    return transform(
+                            Sample.of(decode(photo), info(photo), targets),
+                            SeededRandom.of(seed, epoch, photo.id()));
+                });
+    }
+
+    private Instances targets(Photo photo, List<Annotation> annotations) {
+        return masks
+                ? TrainingTargets.masks(photo, annotations)
+                : TrainingTargets.boxes(photo, annotations);
     }
 
     /** Returns a sample without targets, as for evaluation. */

@@ -1,37 +1,48 @@
 package dev.saccade.datasets;
 
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Rle;
+import dev.saccade.core.structures.Size;
 
-import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a detector is trained on in one photograph, following mmdetection 2.x {@code CocoDataset}.
- *
- * @param instances boxes, not clipped, and labels; in the order of the file
- * @param segmentations the outline of each of them
+ * What a detector is trained on in one photograph, following mmdetection 2.x {@code CocoDataset}:
+ * the objects that are usable, in the order of the file, their boxes not clipped.
  */
-public record TrainingTargets(Instances instances, List<Segmentation> segmentations) {
+public final class TrainingTargets {
 
     private static final int SMALLEST_SIDE = 32;
 
-    /** Keeps a copy of the list. */
-    public TrainingTargets {
-        segmentations = List.copyOf(segmentations);
+    private TrainingTargets() {}
+
+    /** Returns boxes and labels of the {@linkplain #isUsable usable} objects of a photograph. */
+    public static Instances boxes(Photo photo, List<Annotation> annotations) {
+        return instances(usable(photo, annotations));
     }
 
     /**
-     * Returns the usable objects of a photograph: not ignored, touching the image, with an area, at
-     * least one pixel wide and high, of a wanted class, no crowd.
+     * Returns boxes, labels and masks of the {@linkplain #isUsable usable} objects of a photograph.
+     * Masks have its size; one may be empty where an outline is too thin to cover a pixel.
+     *
+     * @throws SaccadeException of kind user that names file and annotation, if an outline is
+     *     missing or describes no mask of that size
      */
-    public static TrainingTargets of(Photo photo, List<Annotation> annotations) {
-        List<Annotation> usable = new ArrayList<>();
-        for (Annotation annotation : annotations) {
-            if (isUsable(photo, annotation)) {
-                usable.add(annotation);
-            }
-        }
+    public static Instances masks(Photo photo, List<Annotation> annotations) {
+        List<Annotation> usable = usable(photo, annotations);
+        return instances(usable)
+                .withMasks(usable.stream().map(annotation -> mask(photo, annotation)).toList());
+    }
+
+    private static List<Annotation> usable(Photo photo, List<Annotation> annotations) {
+        return annotations.stream()
+                .filter(annotation -> isUsable(annotation, photo.size()))
+                .toList();
+    }
+
+    private static Instances instances(List<Annotation> usable) {
         float[] corners = new float[4 * usable.size()];
         int[] labels = new int[usable.size()];
         for (int i = 0; i < labels.length; i++) {
@@ -42,14 +53,31 @@ public record TrainingTargets(Instances instances, List<Segmentation> segmentati
             corners[4 * i + 3] = (float) (annotation.y() + annotation.height());
             labels[i] = annotation.label();
         }
-        return new TrainingTargets(
-                Instances.groundTruth(Boxes.of(corners), labels),
-                usable.stream().map(Annotation::segmentation).toList());
+        return Instances.groundTruth(Boxes.of(corners), labels);
     }
 
-    private static boolean isUsable(Photo photo, Annotation annotation) {
-        double right = Math.min(annotation.x() + annotation.width(), photo.size().width());
-        double bottom = Math.min(annotation.y() + annotation.height(), photo.size().height());
+    private static Rle mask(Photo photo, Annotation annotation) {
+        if (annotation.segmentation() instanceof Segmentation.None) {
+            throw SaccadeException.user(
+                    "%s: annotation %d has no segmentation to learn a mask from",
+                    photo.file(), annotation.id());
+        }
+        try {
+            return annotation.segmentation().mask(photo.size());
+        } catch (SaccadeException e) {
+            throw SaccadeException.user(
+                    "%s: annotation %d: segmentation: %s",
+                    photo.file(), annotation.id(), e.getMessage());
+        }
+    }
+
+    /**
+     * Returns whether an object is learned: not ignored, touching the image, with an area, at least
+     * one pixel wide and high, of a wanted class, no crowd.
+     */
+    static boolean isUsable(Annotation annotation, Size image) {
+        double right = Math.min(annotation.x() + annotation.width(), image.width());
+        double bottom = Math.min(annotation.y() + annotation.height(), image.height());
         boolean touchesImage =
                 right > Math.max(annotation.x(), 0) && bottom > Math.max(annotation.y(), 0);
         return !annotation.ignore()

@@ -10,6 +10,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.transforms.Normalize;
 import dev.saccade.datasets.transforms.Pad;
@@ -84,14 +85,13 @@ class CanvasTest {
 
     @Test
     void picturesASampleThatIsReadyForABatch() {
-        Mat mask = Mat.zeros(100, 100, CvType.CV_8UC1);
-        mask.submat(40, 60, 40, 60).setTo(Scalar.all(1));
+        Size size = new Size(100, 100);
         Sample sample =
                 Sample.of(
-                                grey(100, 100),
-                                ImageInfo.of(new Size(100, 100)),
-                                Instances.groundTruth(Boxes.of(30, 30, 70, 70), 1))
-                        .withMasks(List.of(mask));
+                        grey(100, 100),
+                        ImageInfo.of(size),
+                        Instances.groundTruth(Boxes.of(30, 30, 70, 70), 1)
+                                .withMasks(List.of(Rle.fromBox(size, 40, 40, 20, 20))));
         SplittableRandom random = new SplittableRandom(1);
         Sample ready = new Pad().apply(new Normalize().apply(sample, random), random);
         Mat picture = Canvas.picture(ready, CLASSES);
@@ -99,6 +99,33 @@ class CanvasTest {
         assertFalse(Arrays.equals(GREY.val, picture.get(50, 50)));
         assertArrayEquals(new double[] {90, 90, 90}, picture.get(65, 65));
         assertEquals(0, changedPixels(ready.image()));
+    }
+
+    @Test
+    void tintsMasksUnderTheirOutlinesInOrder() {
+        Mat image = grey(100, 100);
+        Size size = new Size(100, 100);
+        Instances found =
+                Instances.predicted(
+                                Boxes.of(0, 0, 100, 100, 0, 0, 100, 100),
+                                new int[] {0, 1},
+                                new float[] {0.9f, 0.8f})
+                        .withMasks(
+                                List.of(
+                                        Rle.fromBox(size, 40, 40, 30, 30),
+                                        Rle.fromBox(size, 60, 40, 30, 30)));
+        Canvas.draw(image, found, CLASSES);
+        double[] worse = image.get(55, 80);
+        double[] better = image.get(55, 50);
+        double[] both = image.get(55, 65);
+        double[] outline = image.get(55, 40);
+        assertArrayEquals(new double[] {90, 90, 90}, image.get(75, 50));
+        assertFalse(Arrays.equals(worse, better));
+        for (int channel = 0; channel < 3; channel++) {
+            double tone = 90 + (better[channel] - 90) / 0.45;
+            assertEquals(worse[channel] + 0.45 * (tone - worse[channel]), both[channel], 2);
+            assertEquals(better[channel] + 0.8 * (tone - better[channel]), outline[channel], 2);
+        }
     }
 
     @Test

@@ -2,12 +2,14 @@ package dev.saccade.datasets;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Size;
 
 import org.junit.jupiter.api.Test;
@@ -119,9 +121,9 @@ class CocoDatasetTest {
                                 boxed(6, "[1, 1, 10, 10]", "'area': 9, 'ignore': 1"),
                                 boxed(7, "[1, 1, 99.5, 10]", "'area': 9")));
 
-        TrainingTargets targets = TrainingTargets.of(dataset.photo(0), dataset.annotations(0));
-        assertEquals(Boxes.of(-5, 10, 25, 30, 1, 1, 100.5f, 11), targets.instances().boxes());
-        assertEquals(2, targets.segmentations().size());
+        Instances targets = TrainingTargets.boxes(dataset.photo(0), dataset.annotations(0));
+        assertEquals(Boxes.of(-5, 10, 25, 30, 1, 1, 100.5f, 11), targets.boxes());
+        assertFalse(targets.hasMasks());
         assertTrue(TrainingTargets.keeps(dataset.photo(0), dataset.annotations(0).subList(3, 4)));
     }
 

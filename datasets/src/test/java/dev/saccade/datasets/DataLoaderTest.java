@@ -10,8 +10,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import ai.djl.ndarray.NDManager;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.ImageInfo;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.transforms.Normalize;
 import dev.saccade.datasets.transforms.Pad;
@@ -68,7 +71,7 @@ class DataLoaderTest {
     @Test
     void goesOnInTheMiddleOfAnEpochAsIfItHadReadItsStart() {
         Dataset dataset = mixedSizes();
-        try (DataLoader loader = DataLoader.training(dataset, TRAINING, 2, 2, 7)) {
+        try (DataLoader loader = DataLoader.training(dataset, TRAINING, false, 2, 2, 7)) {
             List<String> whole = digest(loader.epoch(3));
             assertEquals(whole.subList(2, whole.size()), digest(loader.epoch(3, 2)));
         }
@@ -110,6 +113,39 @@ class DataLoaderTest {
             assertEquals((255 - 103.53f) / 57.375f, pixels.get(blueOfSecond + 63), 0.05);
             assertEquals(0, pixels.get(blueOfSecond + 20 * 64));
         }
+    }
+
+    @Test
+    void givesMasksOfThePaddedSizeIfAsked() {
+        Dataset dataset = mixedSizes();
+        int objects = 0;
+        try (DataLoader loader = DataLoader.training(dataset, TRAINING, true, 2, 2, 7);
+                DataLoader.Epoch epoch = loader.epoch(0)) {
+            while (epoch.hasNext()) {
+                try (Batch batch = epoch.next()) {
+                    for (int i = 0; i < batch.images().size(); i++) {
+                        Size padded = batch.images().get(i).padded();
+                        Instances targets = batch.targets().get(i);
+                        assertEquals(targets.size(), targets.masks().size());
+                        for (int k = 0; k < targets.size(); k++) {
+                            objects++;
+                            assertEquals(padded, targets.mask(k).size());
+                            assertWithin(targets.boxes(), k, targets.mask(k).bounds());
+                        }
+                    }
+                }
+            }
+        }
+        assertTrue(objects > 3, objects + " objects");
+        assertFalse(new SampleReader(TEST).testSample(dataset, 0).targets().hasMasks());
+    }
+
+    private static void assertWithin(Boxes boxes, int i, Rle.Bounds bounds) {
+        String message = boxes + " " + bounds;
+        assertTrue(bounds.width() > 0 && bounds.height() > 0, message);
+        assertTrue(bounds.x() >= boxes.x1(i) - 2 && bounds.y() >= boxes.y1(i) - 2, message);
+        assertTrue(bounds.x() + bounds.width() <= boxes.x2(i) + 2, message);
+        assertTrue(bounds.y() + bounds.height() <= boxes.y2(i) + 2, message);
     }
 
     @Test
@@ -168,7 +204,7 @@ class DataLoaderTest {
 
     @Test
     void stopsItsThreadsWhenItIsClosedInTheMiddle() throws InterruptedException {
-        DataLoader loader = DataLoader.training(mixedSizes(), TRAINING, 2, 3, 7);
+        DataLoader loader = DataLoader.training(mixedSizes(), TRAINING, false, 2, 3, 7);
         try (DataLoader.Epoch epoch = loader.epoch(0)) {
             epoch.next().close();
             assertFalse(loaderThreads().isEmpty());
@@ -200,7 +236,7 @@ class DataLoaderTest {
     }
 
     private static String failure(Dataset dataset) {
-        try (DataLoader loader = DataLoader.training(dataset, TEST, 1, 2, 7);
+        try (DataLoader loader = DataLoader.training(dataset, TEST, false, 1, 2, 7);
                 DataLoader.Epoch epoch = loader.epoch(0)) {
             return assertThrows(SaccadeException.class, () -> epoch.forEachRemaining(Batch::close))
                     .getMessage();
@@ -208,7 +244,7 @@ class DataLoaderTest {
     }
 
     private static List<String> digest(Dataset dataset, int threads, long seed, int epoch) {
-        try (DataLoader loader = DataLoader.training(dataset, TRAINING, 2, threads, seed)) {
+        try (DataLoader loader = DataLoader.training(dataset, TRAINING, false, 2, threads, seed)) {
             return digest(loader.epoch(epoch));
         }
     }

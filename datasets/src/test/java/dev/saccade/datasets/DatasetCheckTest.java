@@ -133,6 +133,30 @@ class DatasetCheckTest {
     }
 
     @Test
+    void missesOutlinesOfAllThatMasksAreLearnedFrom() throws IOException {
+        addImage(1, "a.jpg", ImageFiles.jpeg(40, 30), 40, 30);
+        addAnnotation(1, 1, "[1, 2, 5, 6]", outline("[[1, 2, 6, 2, 6, 8, 1, 8]]"));
+        addAnnotation(2, 1, "[1, 2, 5, 6]", "'area': 30");
+        addAnnotation(3, 1, "[1, 2, 5, 6]", outline("[]"));
+        addAnnotation(4, 1, "[1, 2, 5, 6]", "'area': 30, 'iscrowd': 1");
+        addAnnotation(5, 1, "[1, 2, 5, 6]", "'area': 30, 'ignore': 1");
+        assertFindings(check(false));
+        assertFindings(checkMasks("dog"));
+        assertFindings(
+                checkMasks("cat"),
+                "a.json: annotation 2 of image 1 (a.jpg): has no segmentation to learn a mask from",
+                "a.json: annotation 3 of image 1 (a.jpg): has no segmentation to learn a mask");
+    }
+
+    @Test
+    void saysInOneLineThatThereAreBoxesOnly() throws IOException {
+        addImage(1, "a.jpg", ImageFiles.jpeg(40, 30), 40, 30);
+        addAnnotation(1, 1, "[1, 2, 5, 6]", "'area': 30");
+        addAnnotation(2, 1, "[1, 2, 5, 6]", "'area': 30");
+        assertFindings(checkMasks(), "no object has a segmentation, but the model learns masks");
+    }
+
+    @Test
     void suspectsCornersInsteadOfWidthAndHeight() throws IOException {
         addImage(1, "a.jpg", ImageFiles.jpeg(40, 30), 40, 30);
         addAnnotation(1, 1, "[25, 10, 35, 28]", "'area': 30");
@@ -145,7 +169,11 @@ class DatasetCheckTest {
     void reportsAFileThatIsNoJson() throws IOException {
         Path json = Files.writeString(folder.resolve("a.json"), "{\"images\": [}");
         DatasetReport report =
-                DatasetCheck.run(json, folder, new DatasetCheck.Options(true, 1, () -> {}));
+                DatasetCheck.run(
+                        json,
+                        folder,
+                        List.of(),
+                        new DatasetCheck.Options(true, false, 1, () -> {}));
         assertFindings(report, "a.json: 1:13: no valid JSON");
         assertEquals(0, report.statistics().photographs());
     }
@@ -163,7 +191,8 @@ class DatasetCheckTest {
                     DatasetCheck.run(
                             json,
                             folder,
-                            new DatasetCheck.Options(true, threads, () -> seen[0]++)));
+                            List.of(),
+                            new DatasetCheck.Options(true, false, threads, () -> seen[0]++)));
             assertEquals(30, seen[0]);
         }
         assertEquals(reports.get(0), reports.get(1));
@@ -183,7 +212,16 @@ class DatasetCheckTest {
     }
 
     private DatasetReport check(boolean decode) throws IOException {
-        return DatasetCheck.run(write(), folder, new DatasetCheck.Options(decode, 2, () -> {}));
+        return DatasetCheck.run(
+                write(), folder, List.of(), new DatasetCheck.Options(decode, false, 2, () -> {}));
+    }
+
+    private DatasetReport checkMasks(String... classes) throws IOException {
+        return DatasetCheck.run(
+                write(),
+                folder,
+                List.of(classes),
+                new DatasetCheck.Options(false, true, 2, () -> {}));
     }
 
     private Path write() throws IOException {

@@ -20,7 +20,7 @@ final class PhotoFolder implements Dataset {
         this.folder = folder;
     }
 
-    /** Adds a photograph with one object in its middle; ids count from 100. */
+    /** Adds a photograph with one object, a triangle, in its middle; ids count from 100. */
     PhotoFolder add(int width, int height) {
         return add(ImageFiles.jpeg(width, height), new Size(height, width));
     }
@@ -36,6 +36,9 @@ final class PhotoFolder implements Dataset {
         photos.add(new Photo(id, file, declared));
         double width = declared.width() / 2.0;
         double height = declared.height() / 2.0;
+        double[] corners = {
+            width / 2, height / 2, 1.5 * width, height / 2, 1.5 * width, 1.5 * height
+        };
         annotations.add(
                 List.of(
                         new Annotation(
@@ -48,7 +51,7 @@ final class PhotoFolder implements Dataset {
                                 width * height,
                                 false,
                                 false,
-                                new Segmentation.None())));
+                                new Segmentation.Polygons(List.of(corners)))));
         return this;
     }
 

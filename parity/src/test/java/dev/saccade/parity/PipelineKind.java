@@ -3,16 +3,17 @@ package dev.saccade.parity;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.google.common.primitives.Bytes;
 
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.ImageReader;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Segmentation;
 
-import org.opencv.core.CvType;
 import org.opencv.core.Mat;
 
 import java.nio.FloatBuffer;
@@ -60,12 +61,12 @@ final class PipelineKind implements Kind {
         Size size = new Size(image.rows(), image.cols());
         Sample sample =
                 Sample.of(
-                                image,
-                                ImageInfo.of(size),
-                                Instances.groundTruth(
+                        image,
+                        ImageInfo.of(size),
+                        Instances.groundTruth(
                                         Boxes.of(recorded.array("gt_bboxes").floats()),
-                                        recorded.array("gt_labels").ints()))
-                        .withMasks(bitmaps(recorded.settings(), size));
+                                        recorded.array("gt_labels").ints())
+                                .withMasks(masks(recorded.settings(), size)));
         for (Settings step : pipeline.objects("steps")) {
             sample = ScriptedTransforms.apply(step, sample);
             if (step.text("type").equals("Resize")) {
@@ -78,16 +79,14 @@ final class PipelineKind implements Kind {
         return sample;
     }
 
-    private static List<Mat> bitmaps(Settings settings, Size size) {
-        List<Mat> bitmaps = new ArrayList<>();
+    private static List<Rle> masks(Settings settings, Size size) {
+        List<Rle> masks = new ArrayList<>();
         for (JsonNode polygons : settings.json("gt_polygons")) {
             List<double[]> rings = new ArrayList<>();
             polygons.forEach(ring -> rings.add(numbers(ring)));
-            Mat bitmap = new Mat(size.height(), size.width(), CvType.CV_8UC1);
-            bitmap.put(0, 0, new Segmentation.Polygons(rings).mask(size).decode());
-            bitmaps.add(bitmap);
+            masks.add(new Segmentation.Polygons(rings).mask(size));
         }
-        return bitmaps;
+        return masks;
     }
 
     private static double[] numbers(JsonNode array) {
@@ -146,15 +145,17 @@ final class PipelineKind implements Kind {
 
     private static void compareMasks(Case recorded, String prefix, Sample sample) {
         NumpyArray shape = recorded.array(prefix + "masks_shape");
+        List<Rle> masks = sample.targets().masks();
         double[] found =
-                sample.masks().stream()
-                        .flatMapToDouble(mask -> Arrays.stream(Pixels.of(mask).values()))
+                masks.stream()
+                        .flatMap(mask -> Bytes.asList(mask.decode()).stream())
+                        .mapToDouble(Byte::doubleValue)
                         .toArray();
         Size size = sample.info().padded();
         recorded.compare(
                 prefix + "masks",
                 recorded.array(prefix + "masks").unpackBits(shape),
-                NumpyArray.of(found).reshape(sample.masks().size(), size.height(), size.width()),
+                NumpyArray.of(found).reshape(masks.size(), size.height(), size.width()),
                 Tolerance.EXACT);
     }
 }

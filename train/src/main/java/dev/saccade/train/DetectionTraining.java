@@ -135,6 +135,7 @@ public final class DetectionTraining {
                         DataLoader.training(
                                 dataset,
                                 data.trainTransforms(),
+                                config.model().head().hasMasks(),
                                 data.batchSize(),
                                 data.workers(),
                                 config.seed())) {

@@ -203,6 +203,7 @@ final class TinyRun {
                         DataLoader.training(
                                 photos,
                                 config.data().trainTransforms(),
+                                false,
                                 config.data().batchSize(),
                                 1,
                                 config.seed())) {

@@ -48,6 +48,14 @@ final class ColumnRuns {
         }
     }
 
+    void forEach(Rle.StretchVisitor visitor) {
+        for (int x = 0; x < size.width(); x++) {
+            for (int i = first[x]; i < first[x + 1]; i++) {
+                visitor.visit(x, tops[i], bottoms[i]);
+            }
+        }
+    }
+
     Rle crop(int top, int left, Size part) {
         return move(part, x -> x + left, rows(y -> Math.max(0, Math.min(y - top, part.height()))));
     }

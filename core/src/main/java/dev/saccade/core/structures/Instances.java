@@ -6,6 +6,7 @@ import com.google.common.collect.ImmutableList;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.UnaryOperator;
 
 /**
  * The objects of one image: boxes with labels, scores where they were predicted, and masks where
@@ -135,6 +136,15 @@ public final class Instances {
                 outlines.size(),
                 labels.length);
         return new Instances(boxes, labels, scores, ImmutableList.copyOf(outlines));
+    }
+
+    /**
+     * Returns the same objects, with every mask changed, if there are any.
+     *
+     * @param change such as a crop, in which the boxes must be moved by themselves
+     */
+    public Instances mapMasks(UnaryOperator<Rle> change) {
+        return withMasks(masks.stream().map(change).toList());
     }
 
     /** Returns whether there are masks: one an object, and at least one object. */

@@ -42,6 +42,12 @@ public final class Rle {
      */
     public record Bounds(int x, int y, int width, int height) {}
 
+    /** Takes a stretch of foreground: rows {@code top} (in) to {@code bottom} (out) of a column. */
+    @FunctionalInterface
+    public interface StretchVisitor {
+        void visit(int x, int top, int bottom);
+    }
+
     /** Combines what two masks say about a pixel. */
     private interface Combination {
         boolean of(boolean first, boolean second);
@@ -337,18 +343,19 @@ public final class Rle {
 
     /** Returns the bitmap: {@code [H, W]}, row by row, 1 in the foreground and 0 elsewhere. */
     public byte[] decode() {
-        int pixels = RunBuilder.pixels(size);
-        byte[] bitmap = new byte[pixels];
-        for (int i = 1, start = counts[0]; i < counts.length; i += 2) {
-            int at = start % size.height() * size.width() + start / size.height();
-            for (int left = counts[i]; left > 0; left--) {
-                bitmap[at] = 1;
-                // From the last row on to the first of the next column.
-                at += at + size.width() < pixels ? size.width() : size.width() + 1 - pixels;
-            }
-            start += counts[i] + (i + 1 < counts.length ? counts[i + 1] : 0);
-        }
+        byte[] bitmap = new byte[RunBuilder.pixels(size)];
+        forEachStretch(
+                (x, top, bottom) -> {
+                    for (int y = top; y < bottom; y++) {
+                        bitmap[y * size.width() + x] = 1;
+                    }
+                });
         return bitmap;
+    }
+
+    /** Goes through the foreground, column by column, from left to right and top to bottom. */
+    public void forEachStretch(StretchVisitor visitor) {
+        columns().forEach(visitor);
     }
 
     /** Returns COCO's compressed string; {@link #fromString} reads it. */

@@ -91,7 +91,7 @@ public record PhotometricDistortion(
     @Override
     public Sample apply(Sample sample, SplittableRandom random) {
         Mat distorted = distort(sample.image(), draw(random));
-        return sample.with(distorted, sample.info(), sample.targets(), sample.masks());
+        return sample.with(distorted, sample.info(), sample.targets());
     }
 
     /**

@@ -88,14 +88,13 @@ public record RandomCrop(Mode mode, List<Integer> size) implements Transform {
                         .filter(i -> boxes.width(i) > 0 && boxes.height(i) > 0)
                         .toArray();
         Rect frame = new Rect(left, top, part.width(), part.height());
-        List<Mat> masks = sample.masks();
         return sample.with(
                 cut(sample.image(), frame),
                 sample.info().cropped(part),
-                sample.targets().withBoxes(boxes).select(kept),
-                masks.isEmpty()
-                        ? masks
-                        : IntStream.of(kept).mapToObj(i -> cut(masks.get(i), frame)).toList());
+                sample.targets()
+                        .withBoxes(boxes)
+                        .select(kept)
+                        .mapMasks(mask -> mask.crop(top, left, part)));
     }
 
     /** A copy, so that the memory of the whole image is given back. */

@@ -3,6 +3,7 @@ package dev.saccade.datasets.transforms;
 import static com.google.common.base.Preconditions.checkArgument;
 
 import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
@@ -69,8 +70,8 @@ public record RandomFlip(double probability, Direction direction) implements Tra
                         .withBoxes(
                                 horizontal
                                         ? boxes.flipHorizontal(size.width())
-                                        : boxes.flipVertical(size.height())),
-                sample.masks().stream().map(this::flip).toList());
+                                        : boxes.flipVertical(size.height()))
+                        .mapMasks(horizontal ? Rle::flipHorizontal : Rle::flipVertical));
     }
 
     private Mat flip(Mat image) {

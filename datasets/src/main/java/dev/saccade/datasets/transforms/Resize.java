@@ -104,19 +104,17 @@ public record Resize(
         float scaleX = (float) ((double) target.width() / info.size().width());
         float scaleY = (float) ((double) target.height() / info.size().height());
         return sample.with(
-                resize(sample.image(), target, Imgproc.INTER_LINEAR),
+                resize(sample.image(), target),
                 info.resized(target, scaleX, scaleY),
                 sample.targets()
-                        .withBoxes(sample.targets().boxes().scale(scaleX, scaleY).clip(target)),
-                sample.masks().stream()
-                        .map(mask -> resize(mask, target, Imgproc.INTER_NEAREST))
-                        .toList());
+                        .withBoxes(sample.targets().boxes().scale(scaleX, scaleY).clip(target))
+                        .mapMasks(mask -> mask.resize(target)));
     }
 
-    private static Mat resize(Mat image, Size target, int interpolation) {
+    private static Mat resize(Mat image, Size target) {
         Mat resized = new Mat();
         org.opencv.core.Size size = new org.opencv.core.Size(target.width(), target.height());
-        Imgproc.resize(image, resized, size, 0, 0, interpolation);
+        Imgproc.resize(image, resized, size, 0, 0, Imgproc.INTER_LINEAR);
         return resized;
     }
 

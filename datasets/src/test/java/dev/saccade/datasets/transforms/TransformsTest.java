@@ -9,6 +9,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.OpenCv;
 import dev.saccade.datasets.Sample;
@@ -94,7 +95,7 @@ class TransformsTest {
         assertEquals(0.5f, sample.info().scaleX());
         assertEquals(2f, sample.info().scaleY());
         assertEquals(Boxes.of(10, 20, 30, 80, 100, 116, 100, 120), sample.targets().boxes());
-        assertEquals(1200, Core.countNonZero(sample.masks().get(0)));
+        assertEquals(1200, sample.targets().mask(0).area());
     }
 
     @Test
@@ -131,7 +132,7 @@ class TransformsTest {
         assertEquals(direction == RandomFlip.Direction.HORIZONTAL, once.info().flipped());
         Sample twice = flip.flip(once);
         assertEquals(0, difference(before.image(), twice.image()));
-        assertEquals(0, difference(before.masks().get(0), twice.masks().get(0)));
+        assertEquals(before.targets().masks(), twice.targets().masks());
         assertEquals(before.targets().boxes(), twice.targets().boxes());
         assertEquals(before.info(), twice.info());
     }
@@ -140,8 +141,7 @@ class TransformsTest {
     void flipMovesBoxesWithTheirPixels() {
         Sample sample = new RandomFlip(1, RandomFlip.Direction.HORIZONTAL).flip(sample());
         assertEquals(Boxes.of(140, 10, 180, 40, -100, 58, -5, 90), sample.targets().boxes());
-        assertEquals(1, sample.masks().get(0).get(15, 199 - 25)[0]);
-        assertEquals(0, sample.masks().get(0).get(15, 25)[0]);
+        assertEquals(new Rle.Bounds(140, 10, 40, 30), sample.targets().mask(0).bounds());
     }
 
     @Test
@@ -149,7 +149,8 @@ class TransformsTest {
         Mat whole = sample().image();
         Sample sample = RandomCrop.crop(sample(), 20, 30, new Size(25, 50));
         assertEquals(Boxes.of(0, 0, 30, 20), sample.targets().boxes());
-        assertEquals(1, sample.masks().size());
+        assertEquals(1, sample.targets().masks().size());
+        assertEquals(new Rle.Bounds(0, 0, 30, 20), sample.targets().mask(0).bounds());
         assertEquals(new Size(25, 50), sample.info().size());
         assertArrayEquals(whole.get(20 + 3, 30 + 7), sample.image().get(3, 7));
     }
@@ -167,7 +168,8 @@ class TransformsTest {
             for (int i = 0; i < boxes.size(); i++) {
                 assertTrue(boxes.area(i) > 0);
             }
-            assertEquals(boxes.size(), sample.masks().size());
+            assertEquals(boxes.size(), sample.targets().masks().size());
+            sample.targets().masks().forEach(mask -> assertEquals(size, mask.size()));
         }
     }
 
@@ -175,7 +177,7 @@ class TransformsTest {
     void aCropWithoutObjectsGoesOn() {
         Sample sample = RandomCrop.crop(sample(), 0, 100, new Size(20, 20));
         assertEquals(0, sample.targets().size());
-        assertEquals(List.of(), sample.masks());
+        assertEquals(List.of(), sample.targets().masks());
     }
 
     @Test
@@ -183,8 +185,8 @@ class TransformsTest {
         Sample sample = new Pad(32).apply(sample(), new SplittableRandom(1));
         assertEquals(new Size(64, 224), sample.info().padded());
         assertEquals(new Size(60, 200), sample.info().size());
-        assertEquals(64, sample.masks().get(0).rows());
-        assertEquals(1200, Core.countNonZero(sample.masks().get(0)));
+        assertEquals(new Size(64, 224), sample.targets().mask(0).size());
+        assertEquals(new Rle.Bounds(20, 10, 40, 30), sample.targets().mask(0).bounds());
     }
 
     @Test
@@ -294,16 +296,14 @@ class TransformsTest {
             pixels[i] = (byte) (i % 251);
         }
         image.put(0, 0, pixels);
+        Size size = new Size(60, 200);
         return Sample.of(
-                        image,
-                        ImageInfo.of(new Size(60, 200)),
-                        Instances.groundTruth(Boxes.of(20, 10, 60, 40, 205, 58, 300, 90), 3, 4))
-                .withMasks(List.of(mask(10, 40, 20, 60), mask(58, 60, 190, 200)));
-    }
-
-    private static Mat mask(int top, int bottom, int left, int right) {
-        Mat mask = Mat.zeros(60, 200, CvType.CV_8UC1);
-        mask.submat(top, bottom, left, right).setTo(Scalar.all(1));
-        return mask;
+                image,
+                ImageInfo.of(size),
+                Instances.groundTruth(Boxes.of(20, 10, 60, 40, 205, 58, 300, 90), 3, 4)
+                        .withMasks(
+                                List.of(
+                                        Rle.fromBox(size, 20, 10, 40, 30),
+                                        Rle.fromBox(size, 190, 58, 10, 2))));
     }
 }
