@@ -1,7 +1,12 @@
 package dev.saccade.cli;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.google.common.collect.ImmutableMap;
+
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Rle;
 import dev.saccade.models.ObjectDetector;
 
 import picocli.CommandLine.Command;
@@ -65,8 +70,33 @@ final class PredictCommand implements Callable<Integer> {
      * @param label the name of its class
      * @param score from 0 to 1
      * @param box x, y, width and height in pixels of the photograph
+     * @param segmentation {@code size} and {@code counts} of its mask, COCO's compressed run
+     *     lengths; empty and left out of the JSON if the detector predicts none
      */
-    record Found(String label, double score, List<Double> box) {}
+    record Found(
+            String label,
+            double score,
+            List<Double> box,
+            @JsonInclude(JsonInclude.Include.NON_EMPTY) Map<String, Object> segmentation) {
+
+        static Found of(Instances instances, int i, List<String> classes) {
+            Boxes boxes = instances.boxes();
+            return new Found(
+                    classes.get(instances.label(i)),
+                    instances.score(i),
+                    List.of(
+                            (double) boxes.x1(i),
+                            (double) boxes.y1(i),
+                            (double) boxes.width(i),
+                            (double) boxes.height(i)),
+                    instances.hasMasks() ? segmentation(instances.mask(i)) : Map.of());
+        }
+
+        private static Map<String, Object> segmentation(Rle mask) {
+            List<Integer> size = List.of(mask.size().height(), mask.size().width());
+            return ImmutableMap.of("size", size, "counts", mask.toCompressedString());
+        }
+    }
 
     @Override
     public Integer call() {
@@ -128,16 +158,7 @@ final class PredictCommand implements Callable<Integer> {
 
     private static List<Found> describe(Instances instances, List<String> classes) {
         return IntStream.range(0, instances.size())
-                .mapToObj(
-                        i ->
-                                new Found(
-                                        classes.get(instances.label(i)),
-                                        instances.score(i),
-                                        List.of(
-                                                (double) instances.boxes().x1(i),
-                                                (double) instances.boxes().y1(i),
-                                                (double) instances.boxes().width(i),
-                                                (double) instances.boxes().height(i))))
+                .mapToObj(i -> Found.of(instances, i, classes))
                 .toList();
     }
 

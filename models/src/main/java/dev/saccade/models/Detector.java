@@ -95,7 +95,8 @@ public final class Detector extends Module {
      * Returns the training losses of a batch.
      *
      * @param batch normalised images
-     * @param targets boxes in the coordinates of the batch, and labels, of each image
+     * @param targets boxes in the coordinates of the batch, and labels, of each image; masks of its
+     *     padded size if the head learns them
      */
     public Losses losses(ImageBatch batch, List<Instances> targets) {
         FeaturePyramid pyramid = features(batch.pixels());

@@ -62,7 +62,8 @@ public final class ObjectDetector implements AutoCloseable {
     }
 
     /**
-     * Returns the objects in a photograph, best first, in its own pixels.
+     * Returns the objects in a photograph, best first, in its own pixels; with masks of its size if
+     * the head of the detector predicts them.
      *
      * @throws dev.saccade.core.SaccadeException that names the file, if it is no usable image
      */
