@@ -4,10 +4,14 @@ import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Dataset;
+import dev.saccade.eval.CocoMetrics;
 import dev.saccade.eval.CocoResults;
 import dev.saccade.eval.CocoTable;
+import dev.saccade.eval.ConfusionMatrix;
 import dev.saccade.eval.DetectionEvaluator;
+import dev.saccade.eval.ErrorBreakdown;
 import dev.saccade.eval.Evaluation;
+import dev.saccade.eval.IouType;
 import dev.saccade.models.ObjectDetector;
 import dev.saccade.train.config.DataConfig;
 
@@ -31,6 +35,8 @@ import java.util.concurrent.Callable;
         footer = {"", "Example:  saccade eval runs/resnet18_fpn_bccd --data data/bccd"})
 final class EvalCommand implements Callable<Integer> {
 
+    private static final int CONFUSIONS = 10;
+
     @Spec private CommandSpec spec;
     @Mixin private RunArgument run;
     @Mixin private DataOption data;
@@ -38,9 +44,27 @@ final class EvalCommand implements Callable<Integer> {
 
     @Option(
             names = "--results",
-            paramLabel = "FILE",
-            description = "Write all detections in COCO's results format.")
+            paramLabel = "PREFIX",
+            description =
+                    "Write all detections in COCO's results format: boxes to PREFIX.bbox.json,"
+                            + " masks to PREFIX.segm.json.")
     private Optional<Path> results = Optional.empty();
+
+    @Option(
+            names = "--score",
+            paramLabel = "S",
+            defaultValue = "0.3",
+            description =
+                    "Confusions are counted among detections with this score and more;"
+                            + " ${DEFAULT-VALUE} by default.")
+    private double score;
+
+    @Option(
+            names = "--box-areas",
+            description =
+                    "Tell small, medium and large masks by the area of their box, as mmdetection did"
+                            + " before 2.12.")
+    private boolean boxAreas;
 
     @Override
     public Integer call() {
@@ -55,18 +79,35 @@ final class EvalCommand implements Callable<Integer> {
                         .open(config.root());
         try (ObjectDetector detector = ObjectDetector.load(run.checkpoint())) {
             requireSameClasses(detector.classes(), dataset.classes());
-            Evaluation evaluation = evaluate(detector, dataset, config.workers());
-            results.ifPresent(file -> CocoResults.write(file, dataset, evaluation.detections()));
+            Evaluation evaluation =
+                    evaluate(detector, evaluator(dataset, detector), config.workers());
+            results.ifPresent(prefix -> write(prefix, dataset, evaluation));
             report(evaluation);
         }
         return 0;
     }
 
+    private DetectionEvaluator evaluator(Dataset dataset, ObjectDetector detector) {
+        IouType areaOf = boxAreas ? IouType.BOX : IouType.MASK;
+        return detector.spec().model().head().hasMasks()
+                ? DetectionEvaluator.ofMasks(dataset, areaOf)
+                : new DetectionEvaluator(dataset);
+    }
+
     /** Runs a detector over a data set with a progress bar. */
-    static Evaluation evaluate(ObjectDetector detector, Dataset dataset, int workers) {
-        try (Progress progress = new Progress("evaluate", dataset.size(), " photos")) {
-            return DetectionEvaluator.evaluate(
-                    dataset, detector.spec().transforms(), detector::detect, workers, progress::to);
+    static Evaluation evaluate(ObjectDetector detector, DetectionEvaluator evaluator, int workers) {
+        try (Progress progress = new Progress("evaluate", evaluator.size(), " photos")) {
+            return evaluator.evaluate(
+                    detector.spec().transforms(), detector::detect, workers, progress::to);
+        }
+    }
+
+    private static void write(Path prefix, Dataset dataset, Evaluation evaluation) {
+        for (CocoMetrics measured : evaluation.metrics()) {
+            IouType iouType = measured.parameters().iouType();
+            String suffix = iouType == IouType.BOX ? ".bbox.json" : ".segm.json";
+            Path file = prefix.resolveSibling(prefix.getFileName() + suffix);
+            CocoResults.write(file, dataset, evaluation.detections(), iouType);
         }
     }
 
@@ -80,15 +121,31 @@ final class EvalCommand implements Callable<Integer> {
     }
 
     private void report(Evaluation evaluation) {
+        List<ErrorBreakdown> errors = evaluation.errors();
+        ConfusionMatrix confusion = evaluation.confusion(score);
         if (json.wanted()) {
-            json.print(
-                    spec,
-                    ImmutableMap.of(
-                            "metrics", evaluation.metrics().values(),
-                            "classes", evaluation.metrics().perClass()));
+            ImmutableMap.Builder<String, Object> result = ImmutableMap.builder();
+            result.put("metrics", evaluation.values());
+            for (int i = 0; i < errors.size(); i++) {
+                CocoMetrics measured = evaluation.metrics().get(i);
+                String prefix = measured.parameters().iouType().prefix();
+                result.put(prefix + "classes", measured.perClass());
+                result.put(prefix + "errors", errors.get(i).rows());
+            }
+            json.print(spec, result.put("confusion", confusion).buildOrThrow());
             return;
         }
         PrintWriter out = spec.commandLine().getOut();
+        print(evaluation, out);
+        out.println(CocoTable.perThreshold(evaluation.metrics()));
+        out.println(CocoTable.errors(errors));
+        if (!confusion.confusions().isEmpty()) {
+            out.println(CocoTable.confusions(confusion, CONFUSIONS));
+        }
+    }
+
+    /** Prints the tables that every evaluation ends with. */
+    static void print(Evaluation evaluation, PrintWriter out) {
         out.println(CocoTable.summary(evaluation.metrics()));
         out.println(CocoTable.perClass(evaluation.metrics()));
     }

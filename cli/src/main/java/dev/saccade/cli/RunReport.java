@@ -15,11 +15,8 @@ import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetStatistics;
 import dev.saccade.datasets.Photo;
-import dev.saccade.eval.ClassMetrics;
-import dev.saccade.eval.CocoParameters;
+import dev.saccade.eval.CocoMetrics;
 import dev.saccade.eval.Evaluation;
-import dev.saccade.eval.PrecisionRecallCurve;
-import dev.saccade.eval.SummaryRow;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -30,17 +27,15 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.Stream;
 
 /** Gathers what a run has left behind into its {@code report.html}. */
 final class RunReport {
 
     private static final int EXAMPLES = 12;
     private static final double SCORE = 0.4;
-    private static final int IOU_50 = 0;
-    private static final int IOU_75 = 5;
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final Path folder;
@@ -84,9 +79,11 @@ final class RunReport {
                 Example.select(examples(), EXAMPLES, SCORE),
                 SCORE,
                 curves(steps, ofKind(events, "evaluation")),
-                metrics(),
-                precisionRecall(),
-                evaluation.metrics().perClass().stream().map(RunReport::classResult).toList(),
+                EvaluationFigures.metrics(evaluation.metrics()),
+                EvaluationFigures.precision(evaluation.metrics()),
+                EvaluationFigures.errors(evaluation.errors()),
+                List.of(EvaluationFigures.confusion(evaluation.confusion(SCORE))),
+                EvaluationFigures.classes(evaluation.metrics()),
                 facts(held),
                 histograms(held),
                 text(folder.resolve("config.yaml")),
@@ -97,9 +94,13 @@ final class RunReport {
 
     private List<ReportData.Fact> headline(List<JsonNode> steps) {
         ImmutableList.Builder<ReportData.Fact> facts = ImmutableList.builder();
-        Map<String, Double> values = evaluation.metrics().values();
-        for (String name : List.of("AP50", "AP", "AP75")) {
-            facts.add(new ReportData.Fact(name, share(values.get(name)), "held-back photographs"));
+        for (CocoMetrics measured : evaluation.metrics()) {
+            String what = EvaluationFigures.name(measured);
+            for (String name : List.of("AP50", "AP", "AP75")) {
+                String key = measured.parameters().iouType().prefix() + name;
+                String value = share(measured.values().get(key));
+                facts.add(new ReportData.Fact(name, value, what + " in held-back photographs"));
+            }
         }
         if (!steps.isEmpty()) {
             JsonNode last = steps.get(steps.size() - 1);
@@ -175,10 +176,10 @@ final class RunReport {
                     new LineChart(
                                     "Average precision",
                                     "step",
-                                    List.of(
-                                            metric("AP50", evaluations),
-                                            metric("AP", evaluations),
-                                            metric("AP75", evaluations)))
+                                    Stream.of("AP50", "AP", "AP75", "mask_AP50", "mask_AP")
+                                            .filter(name -> isMeasured(name, evaluations))
+                                            .map(name -> metric(name, evaluations))
+                                            .toList())
                             .ofShares());
         }
         charts.add(
@@ -220,6 +221,10 @@ final class RunReport {
         return terms;
     }
 
+    private static boolean isMeasured(String name, List<JsonNode> evaluations) {
+        return evaluations.stream().anyMatch(e -> e.path("metrics").has(name));
+    }
+
     private static LineChart.Series metric(String name, List<JsonNode> evaluations) {
         return series(
                 name,
@@ -236,49 +241,6 @@ final class RunReport {
                 name,
                 events.stream().mapToDouble(e -> e.path("iteration").asDouble()).toArray(),
                 events.stream().mapToDouble(value).toArray());
-    }
-
-    private List<ReportData.Metric> metrics() {
-        return evaluation.metrics().summary().stream().map(RunReport::metric).toList();
-    }
-
-    private static ReportData.Metric metric(SummaryRow row) {
-        return new ReportData.Metric(
-                row.name(),
-                "IoU %s, %s objects, %d detections"
-                        .formatted(
-                                row.iou(),
-                                row.area().name().toLowerCase(Locale.ROOT),
-                                row.maxDetections()),
-                defined(row.value()));
-    }
-
-    private static ReportData.ClassResult classResult(ClassMetrics metrics) {
-        return new ReportData.ClassResult(
-                metrics.name(),
-                metrics.objects(),
-                defined(metrics.ap()),
-                defined(metrics.ap50()),
-                defined(metrics.ap75()));
-    }
-
-    private static OptionalDouble defined(double value) {
-        return value < 0 ? OptionalDouble.empty() : OptionalDouble.of(value);
-    }
-
-    private List<LineChart> precisionRecall() {
-        return List.of(
-                precisionRecall("Precision over recall at IoU .50", IOU_50),
-                precisionRecall("Precision over recall at IoU .75", IOU_75));
-    }
-
-    private LineChart precisionRecall(String title, int threshold) {
-        double[] recall = CocoParameters.RECALL_THRESHOLDS.toArray();
-        List<LineChart.Series> series = new ArrayList<>();
-        for (PrecisionRecallCurve curve : evaluation.metrics().curves(threshold)) {
-            series.add(LineChart.Series.of(curve.name(), recall, curve.precision().toArray()));
-        }
-        return new LineChart(title, "recall", series).inUnitSquare();
     }
 
     private static List<ReportData.Fact> facts(Map<String, DatasetStatistics> held) {

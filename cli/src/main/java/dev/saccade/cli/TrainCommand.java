@@ -6,7 +6,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.DatasetStatistics;
-import dev.saccade.eval.CocoTable;
+import dev.saccade.eval.DetectionEvaluator;
 import dev.saccade.eval.Evaluation;
 import dev.saccade.models.ObjectDetector;
 import dev.saccade.train.DetectionTraining;
@@ -106,10 +106,11 @@ final class TrainCommand implements Callable<Integer> {
         RunConfig config = DetectionTraining.config(folder);
         Dataset dataset = config.data().val().orElseThrow().open(config.data().root());
         try (ObjectDetector detector = ObjectDetector.load(run.best())) {
+            DetectionEvaluator evaluator =
+                    DetectionEvaluator.of(dataset, detector.spec().model().head());
             Evaluation evaluation =
-                    EvalCommand.evaluate(detector, dataset, config.data().workers());
-            out.println(CocoTable.summary(evaluation.metrics()));
-            out.println(CocoTable.perClass(evaluation.metrics()));
+                    EvalCommand.evaluate(detector, evaluator, config.data().workers());
+            EvalCommand.print(evaluation, out);
             out.flush();
             return RunReport.write(folder, subtitle, dataset, evaluation, statistics(reports));
         }

@@ -37,7 +37,7 @@ final class TrainProgress implements TrainListener {
     @Override
     public void evaluated(EvaluationReport evaluation) {
         StringBuilder line = new StringBuilder("epoch ").append(evaluation.epoch()).append(':');
-        for (String name : new String[] {"AP", "AP50", "AP75"}) {
+        for (String name : new String[] {"AP", "AP50", "AP75", "mask_AP", "mask_AP50"}) {
             Double value = evaluation.metrics().get(name);
             if (value != null) {
                 line.append(String.format(Locale.ROOT, "  %s %.3f", name, value));

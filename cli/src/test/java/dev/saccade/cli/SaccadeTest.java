@@ -133,8 +133,17 @@ class SaccadeTest {
         Ended resumed = onScenes("train", run, "--set", "epochs=3", "--resume");
         assertEquals(0, resumed.code(), resumed.err());
 
-        JsonNode metrics = new ObjectMapper().readTree(saccade("eval", run, "--json").out());
+        Path results = folder.resolve("results");
+        JsonNode metrics =
+                new ObjectMapper()
+                        .readTree(saccade("eval", run, "--json", "--results", results).out());
         assertTrue(metrics.path("metrics").path("AP50").asDouble(-1) >= 0, metrics.toString());
+        assertEquals(6, metrics.path("errors").size());
+        assertEquals(5, metrics.path("confusion").path("counts").size());
+        assertTrue(Files.exists(folder.resolve("results.bbox.json")));
+        assertFalse(Files.exists(folder.resolve("results.segm.json")), "no masks");
+        String tables = saccade("eval", run).out();
+        assertTrue(tables.contains("0.95  ") && tables.contains("missed"), tables);
 
         Path photos = shared.resolve("scenes").resolve("images");
         Path broken = Files.writeString(folder.resolve("broken.jpg"), "<html>");

@@ -113,7 +113,7 @@ final class CellMatcher {
                 }
             }
         }
-        if (!area.contains(detections.area(detection))) {
+        if (!area.contains(detections.area(detection, matches.parameters().areaOf()))) {
             ignored |= ~matched;
         }
         matches.set(area, slot, matched, ignored);

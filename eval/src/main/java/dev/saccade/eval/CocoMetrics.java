@@ -156,12 +156,26 @@ public final class CocoMetrics {
 
     /**
      * Returns the numbers of {@link #summary} by name, those without an object to find left out:
-     * what goes into logs and result files.
+     * what goes into logs and result files. Names of masks begin with {@code mask_}.
      */
     public Map<String, Double> values() {
         return summary().stream()
                 .filter(SummaryRow::defined)
-                .collect(ImmutableMap.toImmutableMap(SummaryRow::name, SummaryRow::value));
+                .collect(
+                        ImmutableMap.toImmutableMap(
+                                row -> parameters.iouType().prefix() + row.name(),
+                                SummaryRow::value));
+    }
+
+    /**
+     * Returns average precision over the classes.
+     *
+     * @param t which of {@link CocoParameters#IOU_THRESHOLDS}
+     * @param area the objects that are looked at
+     * @return at the largest limit on detections, -1 if there is no object to find
+     */
+    public double ap(int t, AreaRange area) {
+        return ap(Range.only(t), area, M - 1);
     }
 
     /** Returns the average precision of each class, at the largest limit on detections. */

@@ -13,11 +13,14 @@ import java.util.stream.IntStream;
  * What is measured; COCO's thresholds and area ranges are fixed.
  *
  * @param iouType what overlap is measured on
+ * @param areaOf what the size of a detection is taken from; COCO's evaluation of masks takes it
+ *     from the mask, that of mmdetection before 2.12 from the box
  * @param maxDetections three ascending limits on the detections of an image and class that count
  * @param useClasses whether a detection must be of the class of its object; if not, all are of one
  *     class, as in the scoring of proposals
  */
-public record CocoParameters(IouType iouType, List<Integer> maxDetections, boolean useClasses) {
+public record CocoParameters(
+        IouType iouType, IouType areaOf, List<Integer> maxDetections, boolean useClasses) {
 
     /** IoU thresholds .50, .55, ... .95, with the rounding of {@code numpy.linspace}. */
     public static final ImmutableDoubleArray IOU_THRESHOLDS =
@@ -43,7 +46,7 @@ public record CocoParameters(IouType iouType, List<Integer> maxDetections, boole
 
     /** Returns COCO's official parameters: at most 1, 10 and 100 detections. */
     public static CocoParameters official(IouType iouType) {
-        return new CocoParameters(iouType, List.of(1, 10, 100), true);
+        return new CocoParameters(iouType, iouType, List.of(1, 10, 100), true);
     }
 
     /** Returns the largest limit on the detections of an image and class. */

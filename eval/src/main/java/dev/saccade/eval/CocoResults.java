@@ -14,7 +14,6 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Optional;
 
 /**
  * Detections in COCO's result format: an array of {@code {"image_id", "category_id", "bbox",
@@ -45,9 +44,10 @@ public final class CocoResults {
      * Writes a result file.
      *
      * @param dataset gives the category ids
+     * @param iouType whether boxes or masks are written
      * @throws SaccadeException of kind {@code IO} if the file cannot be written
      */
-    public static void write(Path file, Dataset dataset, Detections detections) {
+    public static void write(Path file, Dataset dataset, Detections detections, IouType iouType) {
         try (OutputStream stream = new BufferedOutputStream(Files.newOutputStream(file));
                 JsonGenerator json = new JsonFactory().createGenerator(stream, JsonEncoding.UTF8)) {
             json.writeStartArray();
@@ -55,11 +55,9 @@ public final class CocoResults {
                 json.writeStartObject();
                 json.writeNumberField("image_id", detections.imageId(i));
                 json.writeNumberField("category_id", dataset.categoryId(detections.label(i)));
-                Optional<Rle> mask = detections.mask(i);
-                if (mask.isPresent()) {
-                    writeMask(json, mask.get());
-                } else {
-                    writeBox(json, detections.box(i));
+                switch (iouType) {
+                    case BOX -> writeBox(json, detections.box(i));
+                    case MASK -> writeMask(json, detections.mask(i).orElseThrow());
                 }
                 json.writeNumberField("score", detections.score(i));
                 json.writeEndObject();

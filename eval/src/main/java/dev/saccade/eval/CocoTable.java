@@ -1,12 +1,17 @@
 package dev.saccade.eval;
 
 import com.google.common.base.Strings;
-import com.google.common.collect.ImmutableList;
 
+import dev.saccade.eval.ConfusionMatrix.Confusion;
+import dev.saccade.eval.ErrorBreakdown.Row;
+
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /** Metrics as aligned text; a number without an object to find is {@code n/a}. */
 public final class CocoTable {
@@ -17,39 +22,127 @@ public final class CocoTable {
         this.rows = rows;
     }
 
-    /** Returns the 12 numbers of {@link CocoMetrics#summary}, one a line. */
-    public static CocoTable summary(CocoMetrics metrics) {
-        ImmutableList.Builder<List<String>> rows = ImmutableList.builder();
-        rows.add(List.of("metric", "IoU", "area", "detections", "value"));
-        for (SummaryRow row : metrics.summary()) {
+    private CocoTable(List<String> heads, List<List<String>> rows) {
+        this(Stream.concat(Stream.of(heads), rows.stream()).toList());
+    }
+
+    /**
+     * Returns the 12 numbers of {@link CocoMetrics#summary}, one a line.
+     *
+     * @param metrics of boxes, and of masks if there are any; a column each
+     */
+    public static CocoTable summary(List<CocoMetrics> metrics) {
+        List<List<String>> rows = new ArrayList<>();
+        for (SummaryRow row : metrics.get(0).summary()) {
             rows.add(
                     List.of(
                             row.name(),
                             row.iou(),
                             row.area().name().toLowerCase(Locale.ROOT),
-                            String.valueOf(row.maxDetections()),
-                            number(row.value())));
+                            String.valueOf(row.maxDetections())));
         }
-        return new CocoTable(rows.build());
+        CocoTable table = new CocoTable(List.of("metric", "IoU", "area", "detections"), rows);
+        for (CocoMetrics measured : metrics) {
+            String head = measured.parameters().iouType().name().toLowerCase(Locale.ROOT);
+            table = table.with(head, measured.summary().stream().map(SummaryRow::value));
+        }
+        return table;
     }
 
-    /** Returns the average precision of each class, one a line. */
-    public static CocoTable perClass(CocoMetrics metrics) {
-        ImmutableList.Builder<List<String>> rows = ImmutableList.builder();
-        rows.add(List.of("class", "objects", "AP", "AP50", "AP75", "APs", "APm", "APl"));
-        for (ClassMetrics row : metrics.perClass()) {
-            rows.add(
-                    List.of(
-                            row.name(),
-                            String.valueOf(row.objects()),
-                            number(row.ap()),
-                            number(row.ap50()),
-                            number(row.ap75()),
-                            number(row.apSmall()),
-                            number(row.apMedium()),
-                            number(row.apLarge())));
+    /**
+     * Returns the average precision of each class, one a line.
+     *
+     * @param metrics of boxes, and of masks if there are any
+     */
+    public static CocoTable perClass(List<CocoMetrics> metrics) {
+        List<List<String>> rows = new ArrayList<>();
+        for (ClassMetrics row : metrics.get(0).perClass()) {
+            rows.add(List.of(row.name(), String.valueOf(row.objects())));
         }
-        return new CocoTable(rows.build());
+        CocoTable table = new CocoTable(List.of("class", "objects"), rows);
+        for (CocoMetrics measured : metrics) {
+            List<ClassMetrics> classes = measured.perClass();
+            String prefix = measured.parameters().iouType().prefix();
+            table =
+                    table.with(prefix + "AP", classes.stream().map(ClassMetrics::ap))
+                            .with(prefix + "AP50", classes.stream().map(ClassMetrics::ap50))
+                            .with(prefix + "AP75", classes.stream().map(ClassMetrics::ap75))
+                            .with(prefix + "APs", classes.stream().map(ClassMetrics::apSmall))
+                            .with(prefix + "APm", classes.stream().map(ClassMetrics::apMedium))
+                            .with(prefix + "APl", classes.stream().map(ClassMetrics::apLarge));
+        }
+        return table;
+    }
+
+    /**
+     * Returns the average precision at each IoU threshold, one a line, for objects of all sizes and
+     * of each size.
+     *
+     * @param metrics of boxes, and of masks if there are any
+     */
+    public static CocoTable perThreshold(List<CocoMetrics> metrics) {
+        List<List<String>> rows =
+                CocoParameters.IOU_THRESHOLDS.stream()
+                        .mapToObj(iou -> List.of(String.format(Locale.ROOT, "%.2f", iou)))
+                        .toList();
+        CocoTable table = new CocoTable(List.of("IoU"), rows);
+        for (CocoMetrics measured : metrics) {
+            for (AreaRange area : AreaRange.values()) {
+                String head = measured.parameters().iouType().prefix() + "AP" + area.suffix();
+                table =
+                        table.with(
+                                head,
+                                IntStream.range(0, rows.size())
+                                        .mapToObj(t -> measured.ap(t, area)));
+            }
+        }
+        return table;
+    }
+
+    /**
+     * Returns the errors of each kind and what mending them would gain, one kind a line.
+     *
+     * @param breakdowns of boxes, and of masks if there are any
+     */
+    public static CocoTable errors(List<ErrorBreakdown> breakdowns) {
+        List<List<String>> rows =
+                Arrays.stream(DetectionError.values())
+                        .map(error -> List.of(error.name().toLowerCase(Locale.ROOT)))
+                        .toList();
+        CocoTable table = new CocoTable(List.of("error"), rows);
+        for (ErrorBreakdown breakdown : breakdowns) {
+            String prefix = breakdown.iouType().prefix();
+            List<Row> errors = breakdown.rows();
+            table =
+                    table.withText(prefix + "count", errors.stream().map(row -> "" + row.count()))
+                            .with("+" + prefix + "AP50", errors.stream().map(Row::gain));
+        }
+        return table;
+    }
+
+    /** Returns the classes that are most often taken for each other, one confusion a line. */
+    public static CocoTable confusions(ConfusionMatrix matrix, int most) {
+        List<Confusion> confusions = matrix.confusions().stream().limit(most).toList();
+        return new CocoTable(
+                        List.of("object"),
+                        confusions.stream().map(confusion -> List.of(confusion.object())).toList())
+                .withText("taken for", confusions.stream().map(Confusion::detection))
+                .withText("count", confusions.stream().map(confusion -> "" + confusion.count()));
+    }
+
+    private CocoTable with(String head, Stream<Double> column) {
+        return withText(head, column.map(CocoTable::number));
+    }
+
+    private CocoTable withText(String head, Stream<String> column) {
+        List<String> cells = Stream.concat(Stream.of(head), column).toList();
+        return new CocoTable(
+                IntStream.range(0, cells.size())
+                        .mapToObj(
+                                r ->
+                                        Stream.concat(rows.get(r).stream(), Stream.of(cells.get(r)))
+                                                .toList())
+                        .toList());
     }
 
     private static String number(double value) {

@@ -5,6 +5,7 @@ import static com.google.common.base.Preconditions.checkState;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Batch;
@@ -12,6 +13,7 @@ import dev.saccade.datasets.DataLoader;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Transform;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.IntConsumer;
@@ -19,52 +21,80 @@ import java.util.function.IntFunction;
 
 /**
  * Collects what a detector finds in the photographs of a data set, in whatever order they are
- * looked at, and measures it.
+ * looked at, and measures it: boxes, and masks too if asked for.
  *
- * <p>Not thread-safe.
+ * <p>One evaluator serves any number of evaluations of its data set, one after the other. Not
+ * thread-safe.
  */
 public final class DetectionEvaluator {
 
+    private static final CocoParameters BOXES = CocoParameters.official(IouType.BOX);
+
     private final Dataset dataset;
     private final GroundTruth groundTruth;
+    private final List<CocoParameters> measured;
     private final Instances[] predictions;
 
-    /** Collects for a data set; its ground truth is read at once. */
+    /** Collects boxes for a data set; its ground truth is read at once. */
     public DetectionEvaluator(Dataset dataset) {
+        this(dataset, List.of(BOXES));
+    }
+
+    private DetectionEvaluator(Dataset dataset, List<CocoParameters> measured) {
         this.dataset = dataset;
-        this.groundTruth = GroundTruth.of(dataset, IouType.BOX);
+        this.groundTruth = GroundTruth.of(dataset, measured.get(measured.size() - 1).iouType());
+        this.measured = measured;
         this.predictions = new Instances[dataset.size()];
     }
 
     /**
-     * Runs a detector over a data set.
+     * Collects boxes and masks for a data set; its ground truth is read at once.
      *
-     * @param detector gives the objects found in photograph {@code index}, with boxes in pixels of
-     *     the original photograph
-     * @param progress told the number of photographs that are done, after each
-     * @param threads how many threads share the measuring
+     * @param areaOf what the size of a mask is taken from, see {@link CocoParameters}
+     * @throws SaccadeException of kind user, if an object of the data set has no mask
      */
-    public static Evaluation evaluate(
-            Dataset dataset, IntFunction<Instances> detector, IntConsumer progress, int threads) {
-        DetectionEvaluator evaluator = new DetectionEvaluator(dataset);
-        for (int i = 0; i < dataset.size(); i++) {
-            evaluator.add(i, detector.apply(i));
-            progress.accept(i + 1);
-        }
-        return evaluator.finish(threads);
+    public static DetectionEvaluator ofMasks(Dataset dataset, IouType areaOf) {
+        CocoParameters masks =
+                new CocoParameters(IouType.MASK, areaOf, BOXES.maxDetections(), true);
+        return new DetectionEvaluator(dataset, List.of(BOXES, masks));
+    }
+
+    /** Collects what a head finds: boxes, and masks if it has them. */
+    public static DetectionEvaluator of(Dataset dataset, DetectionHead.Config head) {
+        return head.hasMasks() ? ofMasks(dataset, IouType.MASK) : new DetectionEvaluator(dataset);
+    }
+
+    /** Returns the number of photographs. */
+    public int size() {
+        return predictions.length;
     }
 
     /**
-     * Runs a detector over a data set, reading photographs ahead on threads.
+     * Runs a detector over the data set.
+     *
+     * @param detector gives the objects found in photograph {@code index}, in pixels of the
+     *     original photograph
+     * @param progress told the number of photographs that are done, after each
+     * @param threads how many threads share the measuring
+     */
+    public Evaluation evaluate(IntFunction<Instances> detector, IntConsumer progress, int threads) {
+        for (int i = 0; i < dataset.size(); i++) {
+            add(i, detector.apply(i));
+            progress.accept(i + 1);
+        }
+        return finish(threads);
+    }
+
+    /**
+     * Runs a detector over the data set, reading photographs ahead on threads.
      *
      * @param transforms what is done to a photograph before the detector sees it
-     * @param detector gives the objects found in each photograph of a batch, with boxes in pixels
-     *     of the original photographs
+     * @param detector gives the objects found in each photograph of a batch, in pixels of the
+     *     original photographs
      * @param workers threads that read photographs, and that share the measuring
      * @param progress told the number of photographs that are done, after each
      */
-    public static Evaluation evaluate(
-            Dataset dataset,
+    public Evaluation evaluate(
             List<Transform> transforms,
             Function<Batch, List<Instances>> detector,
             int workers,
@@ -77,7 +107,7 @@ public final class DetectionEvaluator {
                             return detector.apply(batch).get(0);
                         }
                     };
-            return evaluate(dataset, next, progress, workers);
+            return evaluate(next, progress, workers);
         }
     }
 
@@ -85,31 +115,41 @@ public final class DetectionEvaluator {
      * Adds what was found in a photograph.
      *
      * @param index of the photograph in the data set
-     * @param predicted with boxes in pixels of the original photograph; replaces what was added for
-     *     this photograph before
+     * @param predicted in pixels of the original photograph; replaces what was added for this
+     *     photograph before
      */
     public void add(int index, Instances predicted) {
         predictions[index] = predicted;
     }
 
     /**
-     * Returns the evaluation of all photographs.
+     * Returns the evaluation of all photographs, and forgets what was found in them.
      *
      * @throws IllegalStateException if nothing was added for one of them
-     * @throws SaccadeException if a prediction is not finite or of a class that the data set does
-     *     not have
+     * @throws SaccadeException if a prediction is not finite, of a class that the data set does not
+     *     have, or without a mask that is to be measured
      */
     public Evaluation finish(int threads) {
-        Detections.Builder detections = new Detections.Builder();
+        Detections.Builder builder = new Detections.Builder();
         for (int i = 0; i < predictions.length; i++) {
             checkState(predictions[i] != null, "no predictions for photograph %s", i);
-            detections.add(dataset.photo(i).id(), predictions[i]);
+            builder.add(dataset.photo(i).id(), predictions[i]);
         }
-        Detections all = detections.build();
-        CocoParameters parameters = CocoParameters.official(IouType.BOX);
-        CocoMetrics metrics = CocoMetrics.of(groundTruth, all, parameters, threads);
-        return new Evaluation(
-                List.of(predictions), verdicts(metrics), missed(metrics), all, metrics);
+        Detections detections = builder.build();
+        List<CocoMetrics> metrics =
+                measured.stream()
+                        .map(p -> CocoMetrics.of(groundTruth, detections, p, threads))
+                        .toList();
+        Evaluation evaluation =
+                new Evaluation(
+                        List.of(predictions),
+                        verdicts(metrics.get(0)),
+                        missed(metrics.get(0)),
+                        groundTruth,
+                        detections,
+                        metrics);
+        Arrays.fill(predictions, null);
+        return evaluation;
     }
 
     private List<List<Verdict>> verdicts(CocoMetrics metrics) {

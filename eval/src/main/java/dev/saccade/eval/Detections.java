@@ -27,16 +27,16 @@ public final class Detections {
     private final ImmutableIntArray labels;
     private final ImmutableDoubleArray boxes;
     private final ImmutableDoubleArray scores;
-    private final ImmutableDoubleArray areas;
     private final List<Rle> masks;
+    private final ImmutableIntArray maskAreas;
 
     private Detections(Builder builder) {
         this.imageIds = builder.imageIds.build();
         this.labels = builder.labels.build();
         this.boxes = builder.boxes.build();
         this.scores = builder.scores.build();
-        this.areas = builder.areas.build();
         this.masks = builder.masks.build();
+        this.maskAreas = builder.maskAreas.build();
     }
 
     /** Collects detections; either all of them have a mask or none. Not thread-safe. */
@@ -46,8 +46,8 @@ public final class Detections {
         private final ImmutableIntArray.Builder labels = ImmutableIntArray.builder();
         private final ImmutableDoubleArray.Builder boxes = ImmutableDoubleArray.builder();
         private final ImmutableDoubleArray.Builder scores = ImmutableDoubleArray.builder();
-        private final ImmutableDoubleArray.Builder areas = ImmutableDoubleArray.builder();
         private final ImmutableList.Builder<Rle> masks = ImmutableList.builder();
+        private final ImmutableIntArray.Builder maskAreas = ImmutableIntArray.builder();
         private int size;
         private int masked;
 
@@ -58,7 +58,7 @@ public final class Detections {
          * @param label the class, from 0
          * @param x left edge in pixels of the original image
          * @param y top edge
-         * @param width in pixels; its product with the height is the area of the detection
+         * @param width in pixels
          * @param height in pixels
          * @param score the larger the surer
          * @throws SaccadeException if a number is not finite
@@ -71,50 +71,6 @@ public final class Detections {
                 double width,
                 double height,
                 double score) {
-            return add(imageId, label, x, y, width, height, score, width * height);
-        }
-
-        /** Adds a mask; its area is that of the detection, its bounds are the box. */
-        public Builder add(long imageId, int label, Rle mask, double score) {
-            Rle.Bounds box = mask.bounds();
-            masks.add(mask);
-            masked++;
-            return add(
-                    imageId,
-                    label,
-                    box.x(),
-                    box.y(),
-                    box.width(),
-                    box.height(),
-                    score,
-                    mask.area());
-        }
-
-        /**
-         * Adds the objects predicted in an image, in their order.
-         *
-         * @param predicted with boxes in pixels of the original image
-         */
-        public Builder add(long imageId, Instances predicted) {
-            for (int i = 0; i < predicted.size(); i++) {
-                double x = predicted.boxes().x1(i);
-                double y = predicted.boxes().y1(i);
-                double width = predicted.boxes().x2(i) - x;
-                double height = predicted.boxes().y2(i) - y;
-                add(imageId, predicted.label(i), x, y, width, height, predicted.score(i));
-            }
-            return this;
-        }
-
-        private Builder add(
-                long imageId,
-                int label,
-                double x,
-                double y,
-                double width,
-                double height,
-                double score,
-                double area) {
             if (!DoubleStream.of(x, y, width, height, score).allMatch(Double::isFinite)) {
                 throw SaccadeException.user(
                         "detection in image %d: expected finite numbers, got box [%s, %s, %s, %s]"
@@ -125,8 +81,42 @@ public final class Detections {
             labels.add(label);
             boxes.add(x).add(y).add(width).add(height);
             scores.add(score);
-            areas.add(area);
             size++;
+            return this;
+        }
+
+        /** Adds a mask, whose bounds are the box. */
+        public Builder add(long imageId, int label, Rle mask, double score) {
+            Rle.Bounds box = mask.bounds();
+            add(imageId, label, box.x(), box.y(), box.width(), box.height(), score);
+            return masked(mask);
+        }
+
+        /**
+         * Adds the objects predicted in an image, in their order, with their masks if they have
+         * any.
+         *
+         * @param predicted with boxes in pixels of the original image
+         */
+        public Builder add(long imageId, Instances predicted) {
+            for (int i = 0; i < predicted.size(); i++) {
+                double x = predicted.boxes().x1(i);
+                double y = predicted.boxes().y1(i);
+                double width = predicted.boxes().x2(i) - x;
+                double height = predicted.boxes().y2(i) - y;
+                add(imageId, predicted.label(i), x, y, width, height, predicted.score(i));
+                if (predicted.hasMasks()) {
+                    masked(predicted.mask(i));
+                }
+            }
+            return this;
+        }
+
+        /** Gives the detection that was added last a mask. */
+        private Builder masked(Rle mask) {
+            masks.add(mask);
+            maskAreas.add(mask.area());
+            masked++;
             return this;
         }
 
@@ -167,9 +157,12 @@ public final class Detections {
         return masks.isEmpty() ? Optional.empty() : Optional.of(masks.get(detection));
     }
 
-    /** Returns the area of a detection, by which it is left out of an area range. */
-    double area(int detection) {
-        return areas.get(detection);
+    /** Returns the area of the box or the mask of a detection. */
+    double area(int detection, IouType of) {
+        return switch (of) {
+            case BOX -> boxes.get(4 * detection + 2) * boxes.get(4 * detection + 3);
+            case MASK -> maskAreas.get(detection);
+        };
     }
 
     /** Returns all boxes: x, y, width and height of each. */

@@ -14,6 +14,7 @@ import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Segmentation;
 
+import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
@@ -21,6 +22,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
 /**
@@ -33,7 +35,7 @@ import java.util.stream.IntStream;
  */
 public final class GroundTruth {
 
-    /** So many faulty images or labels are named in a message. */
+    /** So many faulty images, labels or annotations are named in a message. */
     private static final int MOST_NAMED = 10;
 
     private final List<String> classes;
@@ -47,7 +49,7 @@ public final class GroundTruth {
     private final BitSet crowds = new BitSet();
     private final List<Rle> masks;
 
-    private GroundTruth(Dataset dataset, IouType iouType, Problems problems) {
+    private GroundTruth(Dataset dataset, IouType iouType, Consumer<String> faults) {
         ImmutableIntArray.Builder imageOf = ImmutableIntArray.builder();
         ImmutableIntArray.Builder labelOf = ImmutableIntArray.builder();
         ImmutableDoubleArray.Builder boxOf = ImmutableDoubleArray.builder();
@@ -62,7 +64,7 @@ public final class GroundTruth {
                 areaOf.add(object.area());
                 crowds.set(count++, object.crowd());
                 if (iouType == IouType.MASK) {
-                    maskOf.add(mask(object, dataset.photo(i).size(), problems));
+                    maskOf.add(mask(object, dataset.photo(i).size(), faults));
                 }
             }
         }
@@ -86,11 +88,17 @@ public final class GroundTruth {
      * Returns the objects of a data set.
      *
      * @param iouType whether boxes or masks are evaluated; masks are rasterised only if they are
-     * @throws SaccadeException naming all annotations whose mask cannot be made
+     * @throws SaccadeException of kind user that names annotations without a usable mask, if masks
+     *     are evaluated
      */
     public static GroundTruth of(Dataset dataset, IouType iouType) {
+        List<String> faults = new ArrayList<>();
+        GroundTruth groundTruth = new GroundTruth(dataset, iouType, faults::add);
         Problems problems = new Problems();
-        GroundTruth groundTruth = new GroundTruth(dataset, iouType, problems);
+        faults.stream().limit(MOST_NAMED).forEach(fault -> problems.add("%s", fault));
+        if (faults.size() > MOST_NAMED) {
+            problems.add("and %d more", faults.size() - MOST_NAMED);
+        }
         problems.throwIfAny("masks of the ground truth");
         return groundTruth;
     }
@@ -100,14 +108,14 @@ public final class GroundTruth {
         return dataset.annotations(index).stream().filter(a -> a.label() >= 0).toList();
     }
 
-    private static Rle mask(Annotation object, Size size, Problems problems) {
+    private static Rle mask(Annotation object, Size size, Consumer<String> faults) {
         try {
             if (object.segmentation() instanceof Segmentation.None) {
-                problems.add("annotation %d has no mask, needed for mask AP", object.id());
+                faults.accept("annotation " + object.id() + " has no mask, needed for mask AP");
             }
             return object.segmentation().mask(size);
         } catch (SaccadeException e) {
-            problems.add("annotation %d: %s", object.id(), e.getMessage());
+            faults.accept("annotation " + object.id() + ": " + e.getMessage());
             return new Segmentation.None().mask(size);
         }
     }

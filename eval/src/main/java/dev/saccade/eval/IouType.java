@@ -3,7 +3,18 @@ package dev.saccade.eval;
 /** What the overlap of a detection and an object is measured on. */
 public enum IouType {
     /** Boxes, in continuous coordinates. */
-    BOX,
+    BOX(""),
     /** Masks, in pixels. */
-    MASK
+    MASK("mask_");
+
+    private final String prefix;
+
+    IouType(String prefix) {
+        this.prefix = prefix;
+    }
+
+    /** Returns what the names of metrics begin with: nothing for boxes. */
+    public String prefix() {
+        return prefix;
+    }
 }

@@ -62,7 +62,8 @@ class CocoMetricsTest {
     @Test
     void equalsPycocotoolsWithoutClasses() {
         RandomScene scene = new RandomScene();
-        CocoParameters parameters = new CocoParameters(IouType.BOX, List.of(1, 10, 100), false);
+        CocoParameters parameters =
+                new CocoParameters(IouType.BOX, IouType.BOX, List.of(1, 10, 100), false);
         double[] values = {
             0.2986344632134227, 0.5343970882085252, 0.31757388547845206, 0.03042948442001391,
             0.3704045907629454, 0.5382178217821783, 0.2017543859649123, 0.4666666666666666,
@@ -79,7 +80,8 @@ class CocoMetricsTest {
     @Test
     void equalsPycocotoolsAtOtherLimits() {
         RandomScene scene = new RandomScene();
-        CocoParameters parameters = new CocoParameters(IouType.BOX, List.of(1, 2, 3), true);
+        CocoParameters parameters =
+                new CocoParameters(IouType.BOX, IouType.BOX, List.of(1, 2, 3), true);
         double[] values = {
             -1,
             0.4396842256266588,
@@ -285,7 +287,7 @@ class CocoMetricsTest {
         assertThrows(SaccadeException.class, () -> metrics(none, new Detections.Builder()));
         assertThrows(
                 IllegalArgumentException.class,
-                () -> new CocoParameters(IouType.BOX, List.of(10, 1, 100), true));
+                () -> new CocoParameters(IouType.BOX, IouType.BOX, List.of(10, 1, 100), true));
         MemoryDataset dataset = new MemoryDataset("a").image(1).object(0, 0, 0, 9, 9, 81);
         Detections.Builder boxes = new Detections.Builder().add(1, 0, 0, 0, 9, 9, 1);
         CocoParameters masks = CocoParameters.official(IouType.MASK);

@@ -40,7 +40,7 @@ class CocoResultsTest {
         Path file = folder.resolve("results.json");
         for (IouType iouType : IouType.values()) {
             Detections written = (iouType == IouType.BOX ? scene.boxes : scene.masks).build();
-            CocoResults.write(file, scene.dataset, written);
+            CocoResults.write(file, scene.dataset, written, iouType);
             Detections read = CocoResults.read(file, scene.dataset, iouType);
             assertEquals(written.size(), read.size());
             for (int i = 0; i < read.size(); i++) {
@@ -58,7 +58,7 @@ class CocoResultsTest {
         Detections.Builder detections =
                 new Detections.Builder().add(7, 1, 1.5, 2, 30, 40.25, (double) .1f);
         Path file = folder.resolve("results.json");
-        CocoResults.write(file, DATASET, detections.build());
+        CocoResults.write(file, DATASET, detections.build(), IouType.BOX);
         assertEquals(
                 "[{\"image_id\":7,\"category_id\":11,\"bbox\":[1.5,2.0,30.0,40.25],"
                         + "\"score\":0.10000000149011612}]",

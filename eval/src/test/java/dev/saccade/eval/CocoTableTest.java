@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import org.junit.jupiter.api.Test;
 
+import java.util.List;
+
 class CocoTableTest {
 
     private static final CocoMetrics METRICS =
@@ -24,15 +26,50 @@ class CocoTableTest {
                 class     objects     AP   AP50   AP75  APs    APm  APl
                 cat             1  1.000  1.000  1.000  n/a  1.000  n/a
                 umbrella        0    n/a    n/a    n/a  n/a    n/a  n/a""",
-                CocoTable.perClass(METRICS).toString().replace(System.lineSeparator(), "\n"));
+                CocoTable.perClass(List.of(METRICS))
+                        .toString()
+                        .replace(System.lineSeparator(), "\n"));
     }
 
     @Test
     void summaryHasTwelveRows() {
-        CocoTable table = CocoTable.summary(METRICS);
+        CocoTable table = CocoTable.summary(List.of(METRICS));
         assertEquals(13, table.rows().size());
         assertEquals(
                 "AR@10   0.50:0.95     all          10  1.000",
                 table.toString().lines().skip(8).findFirst().orElseThrow());
+    }
+
+    @Test
+    void perThresholdHasTenRows() {
+        CocoTable table = CocoTable.perThreshold(List.of(METRICS));
+        assertEquals(List.of("IoU", "AP", "APs", "APm", "APl"), table.rows().get(0));
+        assertEquals(List.of("0.95", "1.000", "n/a", "1.000", "n/a"), table.rows().get(10));
+    }
+
+    @Test
+    void errorsAndConfusionsAreNamed() {
+        GroundTruth groundTruth =
+                GroundTruth.of(
+                        new MemoryDataset("cat", "umbrella").image(1).object(0, 0, 0, 50, 50, 2500),
+                        IouType.BOX);
+        Detections detections = new Detections.Builder().add(1, 1, 0, 0, 50, 50, 1).build();
+        assertEquals(
+                """
+                error           count  +AP50
+                classification      1  1.000
+                localisation        0  0.000
+                both                0  0.000
+                duplicate           0  0.000
+                background          0  0.000
+                missed              0  0.000""",
+                CocoTable.errors(List.of(ErrorBreakdown.of(groundTruth, detections, IouType.BOX)))
+                        .toString()
+                        .replace(System.lineSeparator(), "\n"));
+        assertEquals(
+                List.of(List.of("object", "taken for", "count"), List.of("cat", "umbrella", "1")),
+                CocoTable.confusions(
+                                ConfusionMatrix.of(groundTruth, detections, IouType.BOX, .3), 10)
+                        .rows());
     }
 }

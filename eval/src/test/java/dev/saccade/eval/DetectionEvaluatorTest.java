@@ -2,9 +2,14 @@ package dev.saccade.eval;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import static java.util.stream.Collectors.joining;
+
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Rle;
 import dev.saccade.datasets.Annotation;
 
 import org.junit.jupiter.api.Test;
@@ -35,7 +40,7 @@ class DetectionEvaluatorTest {
     void measuresAndTellsWhatBecameOfEachPhotograph() {
         List<Integer> progress = new ArrayList<>();
         Evaluation evaluation =
-                DetectionEvaluator.evaluate(DATASET, PREDICTIONS::get, progress::add, 1);
+                new DetectionEvaluator(DATASET).evaluate(PREDICTIONS::get, progress::add, 1);
         assertEquals(List.of(1, 2), progress);
         assertEquals(
                 List.of(
@@ -48,7 +53,7 @@ class DetectionEvaluatorTest {
                         .toList();
         assertEquals(List.of(List.of(1L), List.of()), missed);
         double expected = (1 + 51 / 101.0) / 2;
-        assertEquals(expected, evaluation.metrics().values().get("AP"), 1e-12);
+        assertEquals(expected, evaluation.values().get("AP"), 1e-12);
         assertEquals(9, evaluation.detections().imageId(0));
         assertEquals(50, evaluation.detections().box(0).get(2));
     }
@@ -60,9 +65,76 @@ class DetectionEvaluatorTest {
         assertThrows(IllegalStateException.class, () -> evaluator.finish(1));
         evaluator.add(0, PREDICTIONS.get(0));
         assertEquals(
-                DetectionEvaluator.evaluate(DATASET, PREDICTIONS::get, done -> {}, 1)
-                        .metrics()
-                        .values(),
-                evaluator.finish(1).metrics().values());
+                new DetectionEvaluator(DATASET).evaluate(PREDICTIONS::get, done -> {}, 1).values(),
+                evaluator.finish(1).values());
+    }
+
+    @Test
+    void measuresMasksBesideBoxes() {
+        DetectionEvaluator evaluator = DetectionEvaluator.ofMasks(DATASET, IouType.MASK);
+        List<Instances> masked =
+                List.of(
+                        PREDICTIONS
+                                .get(0)
+                                .withMasks(List.of(box(10, 10, 50, 20), box(200, 10, 20, 20))),
+                        PREDICTIONS.get(1).withMasks(List.of(box(20, 20, 60, 60))));
+        Evaluation evaluation = evaluator.evaluate(masked::get, done -> {}, 1);
+        assertEquals((1 + 51 / 101.0) / 2, evaluation.values().get("AP"), 1e-12);
+        assertEquals(51 / 101.0 / 2, evaluation.values().get("mask_AP"), 1e-12);
+        assertEquals(51 / 101.0 / 2, evaluation.values().get("mask_APm"), 1e-12);
+        assertEquals(2, evaluation.errors().size());
+        assertEquals(
+                """
+                metric        IoU    area  detections    box   mask
+                AP      0.50:0.95     all         100  0.752  0.252""",
+                CocoTable.summary(evaluation.metrics())
+                        .toString()
+                        .lines()
+                        .limit(2)
+                        .collect(joining("\n")));
+    }
+
+    private static Rle box(int x, int y, int width, int height) {
+        return Rle.fromBox(MemoryDataset.SIZE, x, y, width, height);
+    }
+
+    @Test
+    void sizeOfAMaskMayBeTakenFromItsBox() {
+        MemoryDataset dataset = new MemoryDataset("a").image(1).object(0, 0, 0, 40, 40, 1600);
+        Instances stray =
+                Instances.predicted(
+                                Boxes.of(0, 0, 40, 40, 100, 100, 140, 140),
+                                new int[] {0, 0},
+                                new float[] {.8f, .9f})
+                        .withMasks(List.of(box(0, 0, 40, 40), box(100, 100, 20, 20)));
+        List<Double> mediums = new ArrayList<>();
+        for (IouType areaOf : IouType.values()) {
+            DetectionEvaluator evaluator = DetectionEvaluator.ofMasks(dataset, areaOf);
+            mediums.add(evaluator.evaluate(i -> stray, done -> {}, 1).values().get("mask_APm"));
+        }
+        assertEquals(.5, mediums.get(0), 1e-12);
+        assertEquals(1, mediums.get(1), 1e-12);
+    }
+
+    @Test
+    void masksAreMeasuredEvenIfNothingIsFound() {
+        DetectionEvaluator evaluator = DetectionEvaluator.ofMasks(DATASET, IouType.MASK);
+        Evaluation evaluation = evaluator.evaluate(i -> Instances.empty(), done -> {}, 1);
+        assertEquals(0, evaluation.values().get("mask_AP"));
+    }
+
+    @Test
+    void masksNeedADatasetThatHasThem() {
+        MemoryDataset dataset = new MemoryDataset("a").image(1);
+        for (int i = 0; i < 30; i++) {
+            dataset.withoutMask(0, 0, 0, 40, 40);
+        }
+        SaccadeException e =
+                assertThrows(
+                        SaccadeException.class,
+                        () -> DetectionEvaluator.ofMasks(dataset, IouType.MASK));
+        assertEquals(SaccadeException.Kind.USER, e.kind());
+        assertTrue(e.getMessage().contains("annotation 3 has no mask"), e.getMessage());
+        assertTrue(e.getMessage().contains("and 20 more"), e.getMessage());
     }
 }

@@ -37,6 +37,12 @@ final class MemoryDataset implements Dataset {
         return annotate(label, x, y, width, height, area, false);
     }
 
+    /** Adds an object to the last image that has a box only. */
+    MemoryDataset withoutMask(int label, double x, double y, double width, double height) {
+        double area = width * height;
+        return annotate(label, x, y, width, height, area, false, new Segmentation.None());
+    }
+
     MemoryDataset crowd(int label, double x, double y, double width, double height) {
         return annotate(label, x, y, width, height, width * height * 6 / 8.0, true);
     }
@@ -50,20 +56,24 @@ final class MemoryDataset implements Dataset {
             double area,
             boolean crowd) {
         double[] ring = {x, y, x + width, y, x + width, y + height, x, y + height};
+        Segmentation outline = new Segmentation.Polygons(List.of(ring));
+        return annotate(label, x, y, width, height, area, crowd, outline);
+    }
+
+    private MemoryDataset annotate(
+            int label,
+            double x,
+            double y,
+            double width,
+            double height,
+            double area,
+            boolean crowd,
+            Segmentation outline) {
         annotations
                 .get(annotations.size() - 1)
                 .add(
                         new Annotation(
-                                nextId++,
-                                label,
-                                x,
-                                y,
-                                width,
-                                height,
-                                area,
-                                crowd,
-                                false,
-                                new Segmentation.Polygons(List.of(ring))));
+                                nextId++, label, x, y, width, height, area, crowd, false, outline));
         return this;
     }
 

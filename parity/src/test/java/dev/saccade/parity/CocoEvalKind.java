@@ -61,14 +61,14 @@ final class CocoEvalKind implements Kind {
 
         CocoParameters agnostic =
                 new CocoParameters(
-                        iouType, CocoParameters.official(iouType).maxDetections(), false);
+                        iouType, iouType, CocoParameters.official(iouType).maxDetections(), false);
         compareArrays(
                 recorded,
                 type + "_agnostic",
                 CocoMetrics.of(groundTruth, detections, agnostic, 2),
                 new int[1]);
 
-        CocoParameters proposals = new CocoParameters(iouType, PROPOSAL_LIMITS, true);
+        CocoParameters proposals = new CocoParameters(iouType, iouType, PROPOSAL_LIMITS, true);
         compareProposals(
                 recorded,
                 type + "_prop",

@@ -50,7 +50,7 @@ public final class DetectionTraining {
     private final RunConfig config;
     private final RunFolder folder;
     private final Dataset dataset;
-    private final Optional<Dataset> val;
+    private final Optional<DetectionEvaluator> evaluator;
     private final Detector detector;
     private final NDManager manager = NDManager.newBaseManager("PyTorch");
 
@@ -59,18 +59,18 @@ public final class DetectionTraining {
         this.folder = folder;
         DataConfig data = config.data();
         dataset = data.train().open(data.root());
-        val = data.val().map(other -> other.open(data.root()));
-        val.ifPresent(this::requireSameClasses);
+        evaluator = data.val().map(other -> other.open(data.root())).map(this::evaluator);
         detector = new Detector(config.model(), dataset.classes());
         detector.initialize(manager, config.seed());
     }
 
-    private void requireSameClasses(Dataset other) {
+    private DetectionEvaluator evaluator(Dataset other) {
         if (!other.classes().equals(dataset.classes())) {
             throw SaccadeException.user(
                     "data.val is labelled with %s but data.train with %s; labels would be mixed up",
                     other.classes(), dataset.classes());
         }
+        return DetectionEvaluator.of(other, config.model().head());
     }
 
     /**
@@ -149,7 +149,7 @@ public final class DetectionTraining {
                             (batch, scratch) -> detector.losses(batch.on(scratch), batch.targets()),
                             optimizer,
                             loader,
-                            val.map(this::evaluator));
+                            evaluator.map(photos -> progress -> evaluate(photos, progress)));
             writeConfig();
             try (TrainListener all = listeners(listeners, state.iteration())) {
                 toSay.forEach(all::noted);
@@ -215,20 +215,17 @@ public final class DetectionTraining {
         }
     }
 
-    private Evaluator evaluator(Dataset photos) {
-        return progress -> {
-            Evaluation evaluation =
-                    DetectionEvaluator.evaluate(
-                            photos,
-                            config.data().valTransforms(),
-                            batch -> {
-                                try (NDManager scratch = manager.newSubManager()) {
-                                    return detector.predict(batch.on(scratch));
-                                }
-                            },
-                            config.data().workers(),
-                            done -> progress.run());
-            return new Evaluator.Result(evaluation.metrics().values(), Map.of());
-        };
+    private Evaluator.Result evaluate(DetectionEvaluator photos, Runnable progress) {
+        Evaluation evaluation =
+                photos.evaluate(
+                        config.data().valTransforms(),
+                        batch -> {
+                            try (NDManager scratch = manager.newSubManager()) {
+                                return detector.predict(batch.on(scratch));
+                            }
+                        },
+                        config.data().workers(),
+                        done -> progress.run());
+        return new Evaluator.Result(evaluation.values(), Map.of());
     }
 }

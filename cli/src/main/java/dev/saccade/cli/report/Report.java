@@ -3,9 +3,7 @@ package dev.saccade.cli.report;
 import com.google.common.base.Splitter;
 import com.google.common.io.Resources;
 
-import dev.saccade.cli.report.ReportData.ClassResult;
 import dev.saccade.cli.report.ReportData.Fact;
-import dev.saccade.cli.report.ReportData.Metric;
 import dev.saccade.core.SaccadeException;
 
 import java.io.IOException;
@@ -14,7 +12,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
-import java.util.OptionalDouble;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -66,6 +63,7 @@ public final class Report {
         examples();
         charts("Training", data.training());
         precision();
+        errors();
         classes();
         dataSet();
         config();
@@ -103,7 +101,7 @@ public final class Report {
                 "input", "type", "range", "min", "0.05", "max", "0.95", "step", "0.01", "value",
                 threshold);
         out.close().open("div", "class", "examples");
-        List<String> names = data.classes().stream().map(ClassResult::name).toList();
+        List<String> names = data.classes().rows().stream().map(ShareTable.Row::name).toList();
         ExampleWriter writer = new ExampleWriter(out, names, data.scoreThreshold());
         for (int i = 0; i < data.examples().size(); i++) {
             writer.write(data.examples().get(i), i);
@@ -121,44 +119,36 @@ public final class Report {
     }
 
     private void precision() {
-        if (data.metrics().isEmpty() && data.precisionRecall().isEmpty()) {
+        if (data.metrics().rows().isEmpty() && data.precision().isEmpty()) {
             return;
         }
         openSection("Precision");
-        if (!data.metrics().isEmpty()) {
-            out.open("table", "class", "metrics").open("tbody");
-            for (Metric metric : data.metrics()) {
-                out.open("tr").leaf("th", metric.name(), "scope", "row");
-                out.leaf("td", metric.meaning(), "class", "meaning");
-                share(metric.value());
-                out.close();
-            }
-            out.close().close();
+        if (!data.metrics().rows().isEmpty()) {
+            ShareTableWriter.write(out, data.metrics(), "metrics", false);
         }
         out.open("div", "class", "charts");
-        data.precisionRecall().forEach(chart -> LineChartWriter.write(out, chart));
+        data.precision().forEach(chart -> LineChartWriter.write(out, chart));
         out.close().close();
     }
 
-    private void classes() {
-        if (data.classes().isEmpty()) {
+    private void errors() {
+        if (data.errors().rows().isEmpty() && data.confusion().isEmpty()) {
             return;
         }
-        openSection("Classes").open("table", "class", "classes").open("thead").open("tr");
-        for (String head : List.of("Class", "Objects", "AP", "AP50", "AP75")) {
-            out.leaf("th", head, "scope", "col");
-        }
-        out.close().close().open("tbody");
-        for (int i = 0; i < data.classes().size(); i++) {
-            ClassResult row = data.classes().get(i);
-            out.open("tr").leaf("th", row.name(), "scope", "row", "class", "c" + i % COLOURS);
-            out.leaf("td", String.valueOf(row.objects()), "class", "count");
-            share(row.ap());
-            share(row.ap50());
-            share(row.ap75());
+        openSection("Errors").open("p", "class", "lead");
+        out.text("What average precision at IoU .50 would gain if errors of one kind were mended");
+        out.text(" (TIDE), and which objects were taken for which.").close();
+        ShareTableWriter.write(out, data.errors(), "metrics", false);
+        data.confusion().forEach(map -> HeatMapWriter.write(out, map));
+        out.close();
+    }
+
+    private void classes() {
+        if (!data.classes().rows().isEmpty()) {
+            openSection("Classes");
+            ShareTableWriter.write(out, data.classes(), "classes", true);
             out.close();
         }
-        out.close().close().close();
     }
 
     private void dataSet() {
@@ -214,17 +204,6 @@ public final class Report {
             out.close().close();
         }
         out.close();
-    }
-
-    /** A cell with a number between 0 and 1 and a bar of that length. */
-    private void share(OptionalDouble value) {
-        if (value.isEmpty() || Double.isNaN(value.getAsDouble())) {
-            out.leaf("td", "n/a", "class", "share none");
-            return;
-        }
-        String width = String.format(Locale.ROOT, "--share:%.3f", value.getAsDouble());
-        String number = String.format(Locale.ROOT, "%.3f", value.getAsDouble());
-        out.open("td", "class", "share", "style", width).leaf("span", number).close();
     }
 
     private Markup openSection(String title) {

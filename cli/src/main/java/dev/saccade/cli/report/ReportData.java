@@ -3,7 +3,6 @@ package dev.saccade.cli.report;
 import com.google.common.collect.ImmutableList;
 
 import java.util.List;
-import java.util.OptionalDouble;
 
 /**
  * All that a report shows. Whatever is empty is left out of the page.
@@ -15,7 +14,9 @@ import java.util.OptionalDouble;
  * @param scoreThreshold score from which a prediction is shown at first, 0 to 1
  * @param training curves over the course of the training
  * @param metrics the numbers of COCO's summary
- * @param precisionRecall precision over recall, a series for each class
+ * @param precision curves of precision
+ * @param errors what mending errors would gain
+ * @param confusion which class was taken for which
  * @param classes the classes in the order of their labels
  * @param data tables about the data set
  * @param dataCharts histograms of the data set
@@ -29,9 +30,11 @@ public record ReportData(
         List<Example> examples,
         double scoreThreshold,
         List<LineChart> training,
-        List<Metric> metrics,
-        List<LineChart> precisionRecall,
-        List<ClassResult> classes,
+        ShareTable metrics,
+        List<LineChart> precision,
+        ShareTable errors,
+        List<HeatMap> confusion,
+        ShareTable classes,
         List<Fact> data,
         List<Histogram> dataCharts,
         String config,
@@ -42,9 +45,8 @@ public record ReportData(
         headline = ImmutableList.copyOf(headline);
         examples = ImmutableList.copyOf(examples);
         training = ImmutableList.copyOf(training);
-        metrics = ImmutableList.copyOf(metrics);
-        precisionRecall = ImmutableList.copyOf(precisionRecall);
-        classes = ImmutableList.copyOf(classes);
+        precision = ImmutableList.copyOf(precision);
+        confusion = ImmutableList.copyOf(confusion);
         data = ImmutableList.copyOf(data);
         dataCharts = ImmutableList.copyOf(dataCharts);
         environment = ImmutableList.copyOf(environment);
@@ -64,31 +66,6 @@ public record ReportData(
             this(name, value, "");
         }
     }
-
-    /**
-     * One number of COCO's summary.
-     *
-     * @param name such as {@code AP50}
-     * @param meaning such as {@code IoU 0.50, all sizes, 100 detections}
-     * @param value 0 to 1; empty if there is nothing to measure it on
-     */
-    public record Metric(String name, String meaning, OptionalDouble value) {}
-
-    /**
-     * How well a class is found.
-     *
-     * @param name of the class
-     * @param objects number of its objects in the held-back pictures
-     * @param ap mean over IoU 0.50 to 0.95; empty if there are no objects
-     * @param ap50 at IoU 0.50
-     * @param ap75 at IoU 0.75
-     */
-    public record ClassResult(
-            String name,
-            int objects,
-            OptionalDouble ap,
-            OptionalDouble ap50,
-            OptionalDouble ap75) {}
 
     /**
      * How often something occurs.

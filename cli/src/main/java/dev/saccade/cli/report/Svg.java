@@ -30,6 +30,32 @@ final class Svg {
         out.leaf("text", text, "class", kind, "x", number(x), "y", number(y));
     }
 
+    /** Draws a label that is read from below. */
+    void rising(String kind, double x, double y, String text) {
+        String turn = "rotate(-90 " + number(x) + " " + number(y) + ")";
+        out.leaf("text", text, "class", kind, "x", number(x), "y", number(y), "transform", turn);
+    }
+
+    /** Draws a square as dark as {@code share} that tells its title when pointed at. */
+    void cell(double left, double top, double side, double share, String title) {
+        out.open(
+                        "rect",
+                        "class",
+                        "cell",
+                        "x",
+                        number(left),
+                        "y",
+                        number(top),
+                        "width",
+                        number(side),
+                        "height",
+                        number(side),
+                        "fill-opacity",
+                        String.format(Locale.ROOT, "%.2f", share))
+                .leaf("title", title)
+                .close();
+    }
+
     /** Draws a rectangle that tells its title when pointed at. */
     void bar(double left, double top, double right, double bottom, String title) {
         out.open(

@@ -9,10 +9,9 @@ import com.google.common.io.ByteSource;
 
 import dev.saccade.cli.report.LineChart.Series;
 import dev.saccade.cli.report.ReportData.Bar;
-import dev.saccade.cli.report.ReportData.ClassResult;
 import dev.saccade.cli.report.ReportData.Fact;
 import dev.saccade.cli.report.ReportData.Histogram;
-import dev.saccade.cli.report.ReportData.Metric;
+import dev.saccade.cli.report.ShareTable.Row;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
@@ -51,7 +50,8 @@ class ReportTest {
         assertEquals(2, count(page, "svg", "class", "truth"));
         assertEquals(2, count(page, "svg", "class", "found"));
         assertEquals(3, count(page, "path", "class", "curve c0"));
-        assertEquals(List.of("0.250", "0.500", "0.750", "1.000"), shares(page));
+        assertEquals(List.of("0.250", "0.125", "0.500", "0.750", "1.000"), shares(page));
+        assertEquals(List.of("leaf as leaf: 3 of 4", "leaf as background: 1 of 4"), cells(page));
         assertEquals(
                 List.of("1 of 1 found, 0 false", "1 of 1 found, 0 false"),
                 texts(page, "span", "tally"));
@@ -130,9 +130,11 @@ class ReportTest {
                         List.of(),
                         0.5,
                         data.training(),
-                        List.of(new Metric("AP", "", absent)),
+                        table(new Row("AP", "", List.of(absent))),
                         List.of(),
-                        List.of(new ClassResult("leaf", 0, absent, absent, absent)),
+                        table(),
+                        List.of(new HeatMap("none", List.of(), List.of())),
+                        table(new Row("leaf", "0", List.of(absent, absent, absent))),
                         List.of(),
                         List.of(new Histogram("none", "count", List.of())),
                         "",
@@ -191,6 +193,10 @@ class ReportTest {
         return texts(page, "td", "share");
     }
 
+    private static List<String> cells(Document page) {
+        return elements(page, "rect").stream().map(Element::getTextContent).toList();
+    }
+
     private static long count(Document page, String tag, String attribute, String value) {
         return elements(page, tag).stream()
                 .filter(element -> element.getAttribute(attribute).equals(value))
@@ -211,8 +217,12 @@ class ReportTest {
 
     private static ReportData empty() {
         return new ReportData(
-                "nothing", "", List.of(), List.of(), 0.5, List.of(), List.of(), List.of(),
-                List.of(), List.of(), List.of(), "", List.of());
+                "nothing", "", List.of(), List.of(), 0.5, List.of(), table(), List.of(), table(),
+                List.of(), table(), List.of(), List.of(), "", List.of());
+    }
+
+    private static ShareTable table(Row... rows) {
+        return new ShareTable(List.of("name", "note"), List.of(rows));
     }
 
     private static ReportData full(String name) {
@@ -224,15 +234,22 @@ class ReportTest {
                 List.of(example(name, new byte[9]), example(name, new byte[9])),
                 0.5,
                 List.of(chart, chart.smoothed().ofShares()),
-                List.of(new Metric(name, name, OptionalDouble.of(0.25))),
+                table(new Row(name, name, List.of(OptionalDouble.of(0.25)))),
                 List.of(chart.inUnitSquare()),
+                table(new Row(name, name, List.of(OptionalDouble.of(0.125)))),
                 List.of(
-                        new ClassResult(
+                        new HeatMap(
                                 name,
-                                5,
-                                OptionalDouble.of(0.5),
-                                OptionalDouble.of(0.75),
-                                OptionalDouble.of(1))),
+                                List.of(name, "background"),
+                                List.of(List.of(3, 1), List.of(0, 0)))),
+                table(
+                        new Row(
+                                name,
+                                "5",
+                                List.of(
+                                        OptionalDouble.of(0.5),
+                                        OptionalDouble.of(0.75),
+                                        OptionalDouble.of(1)))),
                 List.of(new Fact(name, name)),
                 List.of(new Histogram(name, name, List.of(new Bar(name, 3)))),
                 name + ": " + name + " # " + name,
@@ -248,7 +265,9 @@ class ReportTest {
                 data.scoreThreshold(),
                 training,
                 data.metrics(),
-                data.precisionRecall(),
+                data.precision(),
+                data.errors(),
+                data.confusion(),
                 data.classes(),
                 data.data(),
                 data.dataCharts(),
@@ -265,7 +284,9 @@ class ReportTest {
                 data.scoreThreshold(),
                 data.training(),
                 data.metrics(),
-                data.precisionRecall(),
+                data.precision(),
+                data.errors(),
+                data.confusion(),
                 data.classes(),
                 data.data(),
                 data.dataCharts(),

@@ -8,7 +8,8 @@ import java.util.Optional;
  * When to evaluate, and what counts; there is also an evaluation at the end of a run.
  *
  * @param every how often
- * @param monitor the metric by which the best checkpoint is told; higher is better
+ * @param monitor the metric by which the best checkpoint is told, such as {@code AP} of boxes or
+ *     {@code mask_AP} of masks; higher is better
  * @param patience ends the run after so many evaluations in a row without a new best; never by
  *     default
  */

@@ -1,0 +1,180 @@
+package dev.saccade.cli;
+
+import com.google.common.collect.ImmutableList;
+
+import dev.saccade.cli.report.HeatMap;
+import dev.saccade.cli.report.LineChart;
+import dev.saccade.cli.report.ShareTable;
+import dev.saccade.eval.AreaRange;
+import dev.saccade.eval.ClassMetrics;
+import dev.saccade.eval.CocoMetrics;
+import dev.saccade.eval.CocoParameters;
+import dev.saccade.eval.ConfusionMatrix;
+import dev.saccade.eval.DetectionError;
+import dev.saccade.eval.ErrorBreakdown;
+import dev.saccade.eval.PrecisionRecallCurve;
+import dev.saccade.eval.SummaryRow;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/** The tables and charts of an evaluation in a report; of masks beside those of boxes. */
+final class EvaluationFigures {
+
+    private static final int IOU_50 = 0;
+    private static final int IOU_75 = 5;
+    private static final LineChart.Range REACH = new LineChart.Range(.5, .95);
+
+    private EvaluationFigures() {}
+
+    /** Returns the 12 numbers of COCO's summary. */
+    static ShareTable metrics(List<CocoMetrics> metrics) {
+        List<SummaryRow> boxes = metrics.get(0).summary();
+        List<ShareTable.Row> rows = new ArrayList<>();
+        for (int i = 0; i < boxes.size(); i++) {
+            SummaryRow row = boxes.get(i);
+            int place = i;
+            rows.add(
+                    new ShareTable.Row(
+                            row.name(),
+                            "IoU %s, %s objects, %d detections"
+                                    .formatted(
+                                            row.iou(), lowerCase(row.area()), row.maxDetections()),
+                            metrics.stream()
+                                    .map(m -> defined(m.summary().get(place).value()))
+                                    .toList()));
+        }
+        return new ShareTable(heads("Metric", "", metrics), rows);
+    }
+
+    private static List<String> heads(String name, String note, List<CocoMetrics> metrics) {
+        return Stream.concat(Stream.of(name, note), metrics.stream().map(EvaluationFigures::name))
+                .toList();
+    }
+
+    /** Returns what was measured: boxes or masks. */
+    static String name(CocoMetrics measured) {
+        return switch (measured.parameters().iouType()) {
+            case BOX -> "boxes";
+            case MASK -> "masks";
+        };
+    }
+
+    private static String lowerCase(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT);
+    }
+
+    private static OptionalDouble defined(double value) {
+        return value < 0 ? OptionalDouble.empty() : OptionalDouble.of(value);
+    }
+
+    /** Returns average precision over IoU, and precision over recall at two IoU thresholds. */
+    static List<LineChart> precision(List<CocoMetrics> metrics) {
+        ImmutableList.Builder<LineChart> charts = ImmutableList.builder();
+        for (CocoMetrics measured : metrics) {
+            charts.add(overIou(measured));
+            charts.add(overRecall(measured, IOU_50));
+            charts.add(overRecall(measured, IOU_75));
+        }
+        return charts.build();
+    }
+
+    private static LineChart overIou(CocoMetrics metrics) {
+        double[] ious = CocoParameters.IOU_THRESHOLDS.toArray();
+        List<LineChart.Series> series = new ArrayList<>();
+        for (AreaRange area : AreaRange.values()) {
+            double[] values =
+                    IntStream.range(0, ious.length).mapToDouble(t -> metrics.ap(t, area)).toArray();
+            if (Arrays.stream(values).allMatch(value -> value >= 0)) {
+                series.add(LineChart.Series.of(lowerCase(area), ious, values));
+            }
+        }
+        String title = "Average precision of %s over IoU, by size".formatted(name(metrics));
+        return new LineChart(title, "IoU", series, Optional.of(REACH), Optional.empty(), false)
+                .ofShares();
+    }
+
+    private static LineChart overRecall(CocoMetrics metrics, int threshold) {
+        double[] recall = CocoParameters.RECALL_THRESHOLDS.toArray();
+        List<LineChart.Series> series = new ArrayList<>();
+        for (PrecisionRecallCurve curve : metrics.curves(threshold)) {
+            series.add(LineChart.Series.of(curve.name(), recall, curve.precision().toArray()));
+        }
+        double iou = CocoParameters.IOU_THRESHOLDS.get(threshold);
+        String title =
+                String.format(
+                        Locale.ROOT, "Precision of %s over recall at IoU %.2f", name(metrics), iou);
+        return new LineChart(title, "recall", series).inUnitSquare();
+    }
+
+    /** Returns what mending each kind of error would gain. */
+    static ShareTable errors(List<ErrorBreakdown> breakdowns) {
+        List<ShareTable.Row> rows = new ArrayList<>();
+        for (DetectionError error : DetectionError.values()) {
+            List<ErrorBreakdown.Row> measured = breakdowns.stream().map(b -> b.row(error)).toList();
+            rows.add(
+                    new ShareTable.Row(
+                            lowerCase(error),
+                            measured.get(0).count() + " " + meaning(error),
+                            measured.stream().map(row -> OptionalDouble.of(row.gain())).toList()));
+        }
+        List<String> heads = new ArrayList<>(List.of("Error", "Count"));
+        breakdowns.forEach(b -> heads.add("AP50 of " + lowerCase(b.iouType())));
+        return new ShareTable(heads, rows);
+    }
+
+    private static String meaning(DetectionError error) {
+        return switch (error) {
+            case CLASSIFICATION -> "at their place, of another class";
+            case LOCALISATION -> "of the right class, overlapping by less than .5";
+            case BOTH -> "of another class, overlapping by less than .5";
+            case DUPLICATE -> "right, but found already";
+            case BACKGROUND -> "where there is nothing";
+            case MISSED -> "objects that nothing finds";
+        };
+    }
+
+    /** Returns which class was taken for which. */
+    static HeatMap confusion(ConfusionMatrix matrix) {
+        List<String> names = new ArrayList<>(matrix.classes());
+        names.add("background");
+        String title =
+                String.format(
+                        Locale.ROOT,
+                        "Objects (rows) and what they were taken for, by boxes with a score of %.2f"
+                                + " and more",
+                        matrix.score());
+        return new HeatMap(title, names, matrix.counts());
+    }
+
+    /** Returns how well each class is found. */
+    static ShareTable classes(List<CocoMetrics> metrics) {
+        List<List<ClassMetrics>> measured = metrics.stream().map(CocoMetrics::perClass).toList();
+        List<ShareTable.Row> rows = new ArrayList<>();
+        for (int i = 0; i < measured.get(0).size(); i++) {
+            int label = i;
+            ClassMetrics boxes = measured.get(0).get(i);
+            rows.add(
+                    new ShareTable.Row(
+                            boxes.name(),
+                            String.valueOf(boxes.objects()),
+                            measured.stream()
+                                    .map(classes -> classes.get(label))
+                                    .flatMap(c -> Stream.of(c.ap(), c.ap50(), c.ap75()))
+                                    .map(EvaluationFigures::defined)
+                                    .toList()));
+        }
+        List<String> heads = new ArrayList<>(List.of("Class", "Objects"));
+        for (CocoMetrics m : metrics) {
+            String prefix = m.parameters().iouType().prefix();
+            heads.addAll(List.of(prefix + "AP", prefix + "AP50", prefix + "AP75"));
+        }
+        return new ShareTable(heads, rows);
+    }
+}
