@@ -160,6 +160,14 @@ public final class ResNet extends Backbone {
         frozen.forEach(Module::freeze);
     }
 
+    /** A layer a residual block. */
+    @Override
+    public Map<String, Integer> layers() {
+        List<List<Module>> layers = new ArrayList<>(List.of(List.of(conv1, bn1)));
+        stages.forEach(blocks -> blocks.forEach(block -> layers.add(List.of(block))));
+        return layersOf(layers);
+    }
+
     @Override
     public void train(boolean mode) {
         super.train(mode && !config.normEval());

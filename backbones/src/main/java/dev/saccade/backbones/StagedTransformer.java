@@ -21,6 +21,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * A backbone of four stages of blocks on tokens: a stem to stride 4, then blocks and a
@@ -191,6 +192,21 @@ abstract class StagedTransformer extends Backbone {
         }
         frozen.forEach(Module::freeze);
         train(true);
+    }
+
+    /** A layer a block, as in SimMIM; what halves the size is of the layer of the block before. */
+    @Override
+    public final Map<String, Integer> layers() {
+        List<List<Module>> layers = new ArrayList<>(List.of(List.of(stem)));
+        for (Stage stage : stages) {
+            int last = stage.blocks.size() - 1;
+            stage.blocks.subList(0, last).forEach(block -> layers.add(List.of(block)));
+            layers.add(
+                    Stream.concat(Stream.of(stage.blocks.get(last)), stage.downsample.stream())
+                            .map(Module.class::cast)
+                            .toList());
+        }
+        return layersOf(layers);
     }
 
     @Override

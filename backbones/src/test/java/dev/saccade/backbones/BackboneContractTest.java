@@ -31,6 +31,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -39,6 +40,7 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /** What holds for every published member of every family of backbones. */
@@ -168,6 +170,23 @@ class BackboneContractTest {
                     NDArray images = images(scratch, 2, 32, 64);
                     assertEquals(rest, learning(backbone, images, 0, 1, 2, 3));
                 });
+    }
+
+    @Test
+    void layersAreNumberedFromTheStemOnWithoutGaps() {
+        Backbone backbone = member.fresh();
+        Map<String, Integer> layers = backbone.layers();
+        int last = Collections.max(layers.values());
+        assertEquals(
+                IntStream.rangeClosed(0, last).boxed().collect(Collectors.toSet()),
+                Set.copyOf(layers.values()));
+        assertTrue(
+                Sets.difference(backbone.namedParameters().keySet(), layers.keySet()).stream()
+                        .allMatch(BackboneContractTest::isOutputNorm));
+        Set<String> behindTheStem = learned(Records.with(config, FROZEN, 0).build()).keySet();
+        for (String name : learned(backbone).keySet()) {
+            assertEquals(layers.getOrDefault(name, last) > 0, behindTheStem.contains(name), name);
+        }
     }
 
     private static boolean isOutputNorm(String key) {

@@ -19,6 +19,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -71,7 +72,9 @@ final class OptimizerKind implements Kind {
         Settings paramwise = config.objectOrEmpty("paramwise_cfg");
         boolean normDecay = normDecay(paramwise);
         Map<String, ParameterRule> rules = rules(paramwise.objectOrEmpty("custom_keys"));
-        checkGroups(recorded, ParameterGroup.of(module, weightDecay, normDecay, rules));
+        checkGroups(
+                recorded,
+                ParameterGroup.of(module, weightDecay, normDecay, rules, Optional.empty()));
 
         List<Double> learningRates = recorded.settings().numbers("lr_per_step");
         try (Optimizer optimizer = config(config, normDecay, rules).build(module)) {
@@ -123,7 +126,8 @@ final class OptimizerKind implements Kind {
                         epsilon,
                         weightDecay,
                         normDecay,
-                        rules);
+                        rules,
+                        Optional.empty());
             }
             case "SGD" ->
                     new Sgd.Config(
@@ -131,7 +135,8 @@ final class OptimizerKind implements Kind {
                             config.number("momentum", 0),
                             weightDecay,
                             normDecay,
-                            rules);
+                            rules,
+                            Optional.empty());
             default -> throw config.unsupported("no optimiser " + type);
         };
     }

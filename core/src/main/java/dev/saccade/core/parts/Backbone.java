@@ -2,12 +2,15 @@ package dev.saccade.core.parts;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
+import ai.djl.nn.Parameter;
 
 import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Maps;
 
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.structures.FeaturePyramid;
 
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -63,6 +66,30 @@ public abstract class Backbone extends Module {
 
     /** Returns channels and stride of every level, from fine to coarse. */
     public abstract List<FeatureInfo> features();
+
+    /**
+     * Returns in which layer each parameter lies, by dotted names: 0 for the stem, then 1, 2, ...
+     * from the images on. Parameters that stand behind the last layer, such as normalisations of
+     * the outputs, are left out. All is one layer, unless a family says more.
+     */
+    public Map<String, Integer> layers() {
+        return Maps.toMap(namedParameters().keySet(), name -> 0);
+    }
+
+    /** Returns the layer of each parameter below the modules of layers, from the stem on. */
+    protected final Map<String, Integer> layersOf(List<List<Module>> modules) {
+        Map<Parameter, Integer> layerOf = new HashMap<>();
+        for (int i = 0; i < modules.size(); i++) {
+            for (Module module : modules.get(i)) {
+                for (Parameter parameter : module.namedParameters().values()) {
+                    layerOf.put(parameter, i);
+                }
+            }
+        }
+        Map<String, Parameter> inLayers =
+                Maps.filterValues(namedParameters(), layerOf::containsKey);
+        return ImmutableMap.copyOf(Maps.transformValues(inLayers, layerOf::get));
+    }
 
     /**
      * Folds what inference can do without, such as parallel branches, into fewer operations;

@@ -10,6 +10,7 @@ import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.MemoryFormat;
 
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * Adam with decoupled weight decay (Loshchilov and Hutter 2019), as {@code torch.optim.AdamW}; each
@@ -27,6 +28,7 @@ public final class AdamW extends Optimizer {
      * @param weightDecay weight decay before rules
      * @param normDecay whether the parameters of normalisations decay
      * @param rules exceptions by a part of the dotted name, such as {@code norm}
+     * @param layerDecay how learning rates fall from layer to layer of the backbone; not by default
      */
     public record Config(
             double learningRate,
@@ -35,12 +37,13 @@ public final class AdamW extends Optimizer {
             double epsilon,
             double weightDecay,
             boolean normDecay,
-            Map<String, ParameterRule> rules)
+            Map<String, ParameterRule> rules,
+            Optional<LayerDecay> layerDecay)
             implements Optimizer.Config {
 
         /** The values of Swin's detectors at batch 16, without their rules. */
         public Config() {
-            this(1e-4, 0.9, 0.999, 1e-8, 0.05, true, Map.of());
+            this(1e-4, 0.9, 0.999, 1e-8, 0.05, true, Map.of(), Optional.empty());
         }
 
         /** Checks the values. */
@@ -66,7 +69,12 @@ public final class AdamW extends Optimizer {
 
     private AdamW(Config config, Module module) {
         super(
-                ParameterGroup.of(module, config.weightDecay(), config.normDecay(), config.rules()),
+                ParameterGroup.of(
+                        module,
+                        config.weightDecay(),
+                        config.normDecay(),
+                        config.rules(),
+                        config.layerDecay()),
                 ImmutableMap.of(
                         "exp_avg", MemoryFormat::zerosLike,
                         "exp_avg_sq", MemoryFormat::zerosLike,

@@ -14,6 +14,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * Parameters that share a learning rate and a weight decay.
@@ -33,6 +34,10 @@ public record ParameterGroup(
         static Key of(ParameterRule rule, double weightDecay) {
             return new Key(rule.learningRateFactor(), rule.weightDecayFactor() * weightDecay);
         }
+
+        Key slowedBy(double factor) {
+            return new Key(learningRateFactor * factor, weightDecay);
+        }
     }
 
     /** Keeps a copy of the map. */
@@ -49,12 +54,16 @@ public record ParameterGroup(
      * @param rules exceptions for parameters whose dotted name contains the key; of several that
      *     match the longest counts alone, among equally long ones the first of the alphabet (the
      *     {@code custom_keys} of mmcv)
+     * @param layerDecay multiplies the learning rates in the layers of the backbone besides
      */
     public static List<ParameterGroup> of(
             Module module,
             double weightDecay,
             boolean normDecay,
-            Map<String, ParameterRule> rules) {
+            Map<String, ParameterRule> rules,
+            Optional<LayerDecay> layerDecay) {
+        Map<Parameter, Double> factors =
+                layerDecay.map(decay -> decay.factors(module)).orElse(Map.of());
         List<String> keys = rules.keySet().stream().sorted(LONGEST_FIRST).toList();
         Map<String, Parameter> all = module.namedParameters();
         Map<Key, Map<String, Parameter>> groups = new LinkedHashMap<>();
@@ -67,7 +76,8 @@ public record ParameterGroup(
                                             .filter(name::contains)
                                             .map(key -> Key.of(rules.get(key), weightDecay))
                                             .findFirst()
-                                            .orElse(new Key(1, decay));
+                                            .orElse(new Key(1, decay))
+                                            .slowedBy(factors.getOrDefault(parameter, 1.0));
                             groups.computeIfAbsent(group, g -> new LinkedHashMap<>())
                                     .put(name, parameter);
                         });

@@ -8,6 +8,7 @@ import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.MemoryFormat;
 
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * Stochastic gradient descent with momentum and L2 weight decay, as {@code torch.optim.SGD}: {@code
@@ -23,18 +24,20 @@ public final class Sgd extends Optimizer {
      * @param weightDecay weight decay before rules
      * @param normDecay whether the parameters of normalisations decay
      * @param rules exceptions by a part of the dotted name, such as {@code norm}
+     * @param layerDecay how learning rates fall from layer to layer of the backbone; not by default
      */
     public record Config(
             double learningRate,
             double momentum,
             double weightDecay,
             boolean normDecay,
-            Map<String, ParameterRule> rules)
+            Map<String, ParameterRule> rules,
+            Optional<LayerDecay> layerDecay)
             implements Optimizer.Config {
 
         /** The values of mmdetection's detectors at batch 16. */
         public Config() {
-            this(0.02, 0.9, 1e-4, true, Map.of());
+            this(0.02, 0.9, 1e-4, true, Map.of(), Optional.empty());
         }
 
         /** Checks the values. */
@@ -58,7 +61,12 @@ public final class Sgd extends Optimizer {
 
     private Sgd(Config config, Module module) {
         super(
-                ParameterGroup.of(module, config.weightDecay(), config.normDecay(), config.rules()),
+                ParameterGroup.of(
+                        module,
+                        config.weightDecay(),
+                        config.normDecay(),
+                        config.rules(),
+                        config.layerDecay()),
                 Map.of("momentum_buffer", MemoryFormat::zerosLike),
                 """
                 torch._fused_sgd_(weights, gradients, momentum_buffer, \

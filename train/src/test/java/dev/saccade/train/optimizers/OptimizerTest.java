@@ -27,6 +27,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 
 class OptimizerTest {
 
@@ -98,8 +99,8 @@ class OptimizerTest {
 
     private static Optimizer.Config config(String name) {
         return name.equals("adamw")
-                ? new AdamW.Config(0.01, 0.9, 0.999, 1e-8, 0.05, true, RULES)
-                : new Sgd.Config(0.01, 0.9, 0.05, true, RULES);
+                ? new AdamW.Config(0.01, 0.9, 0.999, 1e-8, 0.05, true, RULES, Optional.empty())
+                : new Sgd.Config(0.01, 0.9, 0.05, true, RULES, Optional.empty());
     }
 
     private Gradients gradients(NDManager step, int t) {

@@ -13,6 +13,7 @@ import dev.saccade.core.nn.WeightInit;
 import org.junit.jupiter.api.Test;
 
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 class ParameterGroupTest {
@@ -41,7 +42,7 @@ class ParameterGroupTest {
         try (NDManager manager = NDManager.newBaseManager()) {
             Net net = new Net(frozen);
             net.initialize(manager, 0);
-            return ParameterGroup.of(net, 0.1, normDecay, rules).stream()
+            return ParameterGroup.of(net, 0.1, normDecay, rules, Optional.empty()).stream()
                     .map(
                             g ->
                                     "%s %s %s"

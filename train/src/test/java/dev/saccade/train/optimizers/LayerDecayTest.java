@@ -1,0 +1,135 @@
+package dev.saccade.train.optimizers;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.ndarray.NDArray;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.Layer;
+import dev.saccade.core.nn.WeightInit;
+import dev.saccade.models.Detector;
+import dev.saccade.models.ModelConfig;
+import dev.saccade.models.config.ConfigBinder;
+import dev.saccade.models.config.ConfigFile;
+
+import org.junit.jupiter.api.Test;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+class LayerDecayTest {
+
+    private static final double RATE = 0.75;
+
+    /** A net without a backbone. */
+    private static final class Plain extends Layer {
+
+        private final Conv2d conv = add("conv", new Conv2d(3, 4, 3, 1, 1, WeightInit.ONES));
+
+        @Override
+        public NDArray forward(NDArray x) {
+            return conv.forward(x);
+        }
+    }
+
+    private static Map<String, Double> factors(String backbone, Map<String, ParameterRule> rules) {
+        ModelConfig config =
+                ConfigBinder.bind(
+                        ConfigFile.parse(
+                                """
+                                backbone: {%s}
+                                neck: {type: fpn, out_channels: 8}
+                                head: {type: retinanet, feat_channels: 8, stacked_convs: 1}
+                                """
+                                        .formatted(backbone),
+                                "test"),
+                        ModelConfig.class);
+        Map<String, Double> factors = new HashMap<>();
+        ParameterGroup.of(
+                        new Detector(config, List.of("nut")),
+                        0.05,
+                        true,
+                        rules,
+                        Optional.of(new LayerDecay(RATE)))
+                .forEach(
+                        group ->
+                                group.parameters()
+                                        .keySet()
+                                        .forEach(
+                                                name ->
+                                                        factors.put(
+                                                                name, group.learningRateFactor())));
+        return factors;
+    }
+
+    private static void assertFactor(
+            Map<String, Double> factors, String name, int layersBeforeTheEnd) {
+        assertEquals(Math.pow(RATE, layersBeforeTheEnd), factors.get(name), 1e-12, name);
+    }
+
+    /** Ids as SimMIM gives them for 2, 2, 6 and 2 blocks: 0 to 13. */
+    @Test
+    void decaysOverTheBlocksOfSwinAsSimMim() {
+        Map<String, Double> factors =
+                factors(
+                        "type: swin, variant: tiny, embed_dim: 12, num_heads: [1, 2, 4, 8]",
+                        Map.of());
+        assertFactor(factors, "backbone.patch_embed.proj.weight", 13);
+        assertFactor(factors, "backbone.patch_embed.norm.bias", 13);
+        assertFactor(factors, "backbone.layers.0.blocks.0.norm1.weight", 12);
+        assertFactor(factors, "backbone.layers.0.blocks.1.attn.qkv.weight", 11);
+        assertFactor(factors, "backbone.layers.0.downsample.reduction.weight", 11);
+        assertFactor(factors, "backbone.layers.1.blocks.0.mlp.fc1.weight", 10);
+        assertFactor(factors, "backbone.layers.2.blocks.5.mlp.fc2.bias", 3);
+        assertFactor(factors, "backbone.layers.2.downsample.norm.weight", 3);
+        assertFactor(factors, "backbone.layers.3.blocks.1.norm2.weight", 1);
+        assertFactor(factors, "backbone.norm0.weight", 0);
+        assertFactor(factors, "neck.lateral_convs.0.conv.weight", 0);
+        assertFactor(factors, "bbox_head.retina_cls.weight", 0);
+    }
+
+    @Test
+    void decaysOverTheBlocksOfAResNetAndStagesOfEmbeddings() {
+        Map<String, Double> resnet = factors("type: resnet, depth: 18", Map.of());
+        assertFactor(resnet, "backbone.conv1.weight", 9);
+        assertFactor(resnet, "backbone.bn1.weight", 9);
+        assertFactor(resnet, "backbone.layer1.0.conv1.weight", 8);
+        assertFactor(resnet, "backbone.layer4.1.bn2.bias", 1);
+        Map<String, Double> pvt = factors("type: pvt, variant: tiny", Map.of());
+        assertFactor(pvt, "backbone.patch_embed1.proj.weight", 9);
+        assertFactor(pvt, "backbone.block1.1.attn.q.weight", 7);
+        assertFactor(pvt, "backbone.patch_embed2.proj.weight", 7);
+        assertFactor(pvt, "backbone.block4.1.mlp.fc1.weight", 1);
+    }
+
+    @Test
+    void multipliesWithTheRules() {
+        Map<String, Double> factors =
+                factors("type: resnet, depth: 18", Map.of("bn1", new ParameterRule(0.5, 0)));
+        assertEquals(0.5 * Math.pow(RATE, 9), factors.get("backbone.bn1.weight"), 1e-12);
+        assertFactor(factors, "backbone.conv1.weight", 9);
+    }
+
+    @Test
+    void refusesImpossibleRatesAndModelsWithoutABackbone() {
+        assertThrows(IllegalArgumentException.class, () -> new LayerDecay(0));
+        assertThrows(IllegalArgumentException.class, () -> new LayerDecay(1.5));
+        String message =
+                assertThrows(
+                                SaccadeException.class,
+                                () ->
+                                        ParameterGroup.of(
+                                                new Plain(),
+                                                0,
+                                                true,
+                                                Map.of(),
+                                                Optional.of(new LayerDecay(RATE))))
+                        .getMessage();
+        assertTrue(message.contains("no backbone"), message);
+    }
+}
