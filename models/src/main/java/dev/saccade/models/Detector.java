@@ -2,6 +2,8 @@ package dev.saccade.models;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Parameter;
 
 import com.google.common.collect.ImmutableList;
 
@@ -16,8 +18,14 @@ import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Losses;
+import dev.saccade.models.checkpoint.Checkpoint;
+import dev.saccade.models.checkpoint.ClassLayers;
+import dev.saccade.models.checkpoint.LoadReport;
+import dev.saccade.models.checkpoint.Weights;
 
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Supplier;
 
 /**
@@ -28,6 +36,7 @@ import java.util.function.Supplier;
  */
 public final class Detector extends Module {
 
+    private final DetectionHead.Config headConfig;
     private final ImmutableList<String> classes;
     private final Backbone backbone;
     private final Neck neck;
@@ -41,6 +50,7 @@ public final class Detector extends Module {
      * @throws SaccadeException of kind user that names the part, if one does not fit the one before
      */
     public Detector(ModelConfig config, List<String> classes) {
+        this.headConfig = config.head();
         this.classes = ImmutableList.copyOf(classes);
         backbone = add("backbone", built("backbone", () -> config.backbone().build()));
         neck = add("neck", built("neck", () -> config.neck().build(backbone.features())));
@@ -73,6 +83,38 @@ public final class Detector extends Module {
     /** Returns the head. */
     public DetectionHead head() {
         return head;
+    }
+
+    /**
+     * Sets the values that a checkpoint has, to start training from; see {@link
+     * Weights#initialize(Checkpoint, Module)}. Layers with rows for every class keep their own
+     * where the checkpoint has other classes, by their number or by their names.
+     *
+     * @throws SaccadeException of kind user that shows the differences, if less than half of the
+     *     checkpoint finds a place
+     */
+    public LoadReport initializeFrom(Checkpoint checkpoint) {
+        List<String> theirs = DetectorSpec.classes(checkpoint.metadata());
+        return Weights.initialize(
+                checkpoint, this, new ClassLayers(classes, theirs, rowsPerClass()));
+    }
+
+    /** Returns by how many rows each parameter would grow with one more class, if it would. */
+    private Map<String, Integer> rowsPerClass() {
+        Map<String, Parameter> now = head.namedParameters();
+        Map<String, Integer> rows = new LinkedHashMap<>();
+        headConfig
+                .build(neck.features(), classes.size() + 1)
+                .namedParameters()
+                .forEach(
+                        (name, more) -> {
+                            Shape shape = now.get(name).getShape();
+                            if (!more.getShape().equals(shape)) {
+                                long grown = more.getShape().get(0) - shape.get(0);
+                                rows.put(name, Math.toIntExact(grown));
+                            }
+                        });
+        return rows;
     }
 
     /**

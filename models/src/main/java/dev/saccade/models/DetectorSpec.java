@@ -6,6 +6,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Transform;
 import dev.saccade.models.config.ConfigBinder;
 import dev.saccade.models.config.ConfigFile;
+import dev.saccade.models.config.ConfigNode;
 import dev.saccade.models.config.ConfigWriter;
 
 import java.util.List;
@@ -32,6 +33,25 @@ public record DetectorSpec(ModelConfig model, List<Transform> transforms, List<S
     /** Returns the entry of a checkpoint's metadata that {@link #fromMetadata} reads. */
     public Map<String, String> toMetadata() {
         return Map.of(KEY, ConfigWriter.yaml(ConfigBinder.unbind(this)));
+    }
+
+    /**
+     * Returns the names of the labels that a checkpoint was made for, none if it does not say; the
+     * parts of its detector need not be known here.
+     *
+     * @param metadata the metadata of the checkpoint
+     */
+    static List<String> classes(Map<String, String> metadata) {
+        if (!metadata.containsKey(KEY)) {
+            return List.of();
+        }
+        ConfigNode.Mapping spec = ConfigFile.parse(metadata.get(KEY), KEY);
+        return spec.get("classes").stream()
+                .filter(ConfigNode.Sequence.class::isInstance)
+                .flatMap(names -> ((ConfigNode.Sequence) names).items().stream())
+                .filter(ConfigNode.Scalar.class::isInstance)
+                .map(name -> ((ConfigNode.Scalar) name).value().toString())
+                .toList();
     }
 
     /**

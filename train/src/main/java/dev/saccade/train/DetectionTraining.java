@@ -13,7 +13,6 @@ import dev.saccade.eval.Evaluation;
 import dev.saccade.models.Detector;
 import dev.saccade.models.DetectorSpec;
 import dev.saccade.models.checkpoint.Checkpoints;
-import dev.saccade.models.checkpoint.Weights;
 import dev.saccade.models.config.ConfigBinder;
 import dev.saccade.models.config.ConfigFile;
 import dev.saccade.models.config.ConfigWriter;
@@ -84,7 +83,7 @@ public final class DetectionTraining {
         DetectionTraining training = new DetectionTraining(config, new RunFolder(folder));
         List<String> notes =
                 config.initFrom()
-                        .map(file -> Weights.initialize(Checkpoints.open(file), training.detector))
+                        .map(file -> training.detector.initializeFrom(Checkpoints.open(file)))
                         .map(report -> report.toString().lines().toList())
                         .orElse(List.of());
         RunFolder.create(folder);

@@ -2,6 +2,7 @@ package dev.saccade.train;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -9,6 +10,9 @@ import ai.djl.ndarray.NDManager;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.models.ObjectDetector;
+import dev.saccade.models.checkpoint.Checkpoint;
+import dev.saccade.models.checkpoint.Checkpoints;
+import dev.saccade.models.checkpoint.Tensor;
 import dev.saccade.models.config.ConfigBinder;
 import dev.saccade.models.config.ConfigFile;
 import dev.saccade.train.config.RunConfig;
@@ -27,6 +31,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 
 class DetectionTrainingTest {
 
@@ -145,6 +150,45 @@ class DetectionTrainingTest {
         assertEquals(uses.get(1).arrays(), last.arrays(), uses.toString());
         long most = uses.subList(0, 3).stream().mapToLong(MemoryUse::residentBytes).max().orElse(0);
         assertTrue(last.residentBytes() < most + (48 << 20), uses.toString());
+    }
+
+    @Test
+    void startsFromADetectorOfOtherClassesWithAFrozenAndASlowBackbone() throws IOException {
+        Path first = folder.resolve("first");
+        DetectionTraining.start(config("epochs=1"), first, List.of());
+        Checkpoint before = Checkpoints.open(new RunFolder(first).last());
+        Path labels = folder.resolve("labels.json");
+        Files.writeString(
+                labels,
+                Files.readString(labels)
+                        .replace(
+                                "{\"id\":7,\"name\":\"cell\"}",
+                                "{\"id\":7,\"name\":\"cell\"},{\"id\":9,\"name\":\"dirt\"}"));
+        Path second = folder.resolve("second");
+        DetectionTraining.start(
+                config(
+                        "epochs=1",
+                        "init_from=" + new RunFolder(first).last(),
+                        "model.backbone.frozen_stages=2",
+                        "optimizer.layer_decay={rate: 0.5}"),
+                second,
+                List.of());
+
+        String log = Files.readString(new RunFolder(second).log());
+        assertTrue(log.contains("2 classes here, 1 there: made anew: bbox_head.retina_cls"), log);
+        assertFalse(log.contains("unexpected"), log);
+        Map<String, Tensor> after = Checkpoints.open(new RunFolder(second).last()).tensors();
+        after.forEach(
+                (name, tensor) -> {
+                    boolean frozen = name.matches("backbone\\.(conv1|bn1|layer[12])\\..*");
+                    boolean learned = name.matches("(backbone\\.layer[34]|neck|bbox_head).*weight");
+                    if (frozen || learned) {
+                        assertEquals(frozen, tensor.equals(before.tensors().get(name)), name);
+                    }
+                });
+        assertTrue(after.containsKey("backbone.layer2.0.bn1.running_mean"));
+        assertTrue(after.containsKey("optimizer.exp_avg.backbone.layer3.0.conv1.weight"));
+        assertFalse(after.keySet().stream().anyMatch(name -> name.matches("optimizer.*layer2.*")));
     }
 
     @Test

@@ -26,11 +26,13 @@ final class Expectations {
     }
 
     /**
-     * Returns whether it is right that a tensor of a checkpoint finds no place: it is computed, or
-     * of the classifier of a pre-training.
+     * Returns whether it is right that a tensor of a checkpoint finds no place: it is computed, of
+     * the classifier of a pre-training, or the state of an optimiser.
      */
     static boolean isNeedless(String name) {
-        return isComputed(name) || CLASSIFIER.matcher(name).matches();
+        return isComputed(name)
+                || CLASSIFIER.matcher(name).matches()
+                || name.startsWith("optimizer.");
     }
 
     /**

@@ -4,8 +4,10 @@ import ai.djl.ndarray.types.Shape;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 
 /**
@@ -13,6 +15,7 @@ import java.util.function.Function;
  *
  * @param loaded names of the module that got their values
  * @param resized those of them whose table of positions was made for a grid of another size
+ * @param remade what has rows for classes other than those here, and starts anew
  * @param fresh names of the module that no such checkpoint has values for, such as the norms of the
  *     outputs, or the neck and the head where the checkpoint is of a backbone
  * @param missing other names of the module that the checkpoint has no values for
@@ -24,6 +27,7 @@ import java.util.function.Function;
 public record LoadReport(
         List<String> loaded,
         List<Resized> resized,
+        List<Remade> remade,
         List<String> fresh,
         List<String> missing,
         List<String> unexpected,
@@ -51,10 +55,19 @@ public record LoadReport(
      */
     public record Resized(String name, Shape found, Shape expected, String how) {}
 
+    /**
+     * A tensor for other classes.
+     *
+     * @param name its name in the module
+     * @param why which classes, such as {@code 3 classes here, 80 there}
+     */
+    public record Remade(String name, String why) {}
+
     /** Makes a report. */
     public LoadReport {
         loaded = List.copyOf(loaded);
         resized = List.copyOf(resized);
+        remade = List.copyOf(remade);
         fresh = List.copyOf(fresh);
         missing = List.copyOf(missing);
         unexpected = List.copyOf(unexpected);
@@ -64,7 +77,7 @@ public record LoadReport(
 
     /** Returns whether every parameter and buffer of the module got its value. */
     public boolean isComplete() {
-        return fresh.isEmpty() && missing.isEmpty() && misshaped.isEmpty();
+        return remade.isEmpty() && fresh.isEmpty() && missing.isEmpty() && misshaped.isEmpty();
     }
 
     /** Returns the share of the checkpoint's tensors, those that need a place, that found one. */
@@ -77,13 +90,14 @@ public record LoadReport(
     @Override
     public String toString() {
         List<String> lines = new ArrayList<>();
-        int all = loaded.size() + fresh.size() + missing.size() + misshaped.size();
+        int all = loaded.size() + remade.size() + fresh.size() + missing.size() + misshaped.size();
         lines.add(String.format("loaded %d of %d parameters", loaded.size(), all));
         section(
                 lines,
                 "positions fitted to another grid",
                 resized,
                 r -> r.name + ": from " + r.found + " to " + r.expected + ", " + r.how);
+        remade(lines);
         groups(lines, "not part of such a checkpoint, start as the config says", fresh);
         groups(lines, "missing in the checkpoint, left as they were", missing);
         groups(lines, "unexpected in the checkpoint, not used", unexpected);
@@ -94,6 +108,16 @@ public record LoadReport(
                 m -> m.name + ": got " + m.found + ", expected " + m.expected);
         groups(lines, "needless here, ignored", ignored);
         return String.join(System.lineSeparator(), lines);
+    }
+
+    /** Adds the layers of other classes by their full names: these the user must know of. */
+    private void remade(List<String> lines) {
+        Map<String, Set<String>> layers = new LinkedHashMap<>();
+        for (Remade tensor : remade) {
+            String layer = tensor.name.substring(0, tensor.name.lastIndexOf('.'));
+            layers.computeIfAbsent(tensor.why, why -> new LinkedHashSet<>()).add(layer);
+        }
+        layers.forEach((why, names) -> lines.add(why + ": made anew: " + String.join(", ", names)));
     }
 
     private static <T> void section(

@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -35,7 +36,7 @@ public final class Weights {
      *     missing in the checkpoint or of another shape
      */
     public static LoadReport restore(Checkpoint checkpoint, Module module) {
-        Match match = new Match(checkpoint, module);
+        Match match = new Match(checkpoint, module, ClassLayers.NONE);
         LoadReport report = match.report();
         if (!report.isComplete()) {
             throw SaccadeException.user("the checkpoint is not of this model: %s", report);
@@ -56,7 +57,18 @@ public final class Weights {
      *     checkpoint finds a place
      */
     public static LoadReport initialize(Checkpoint checkpoint, Module module) {
-        Match match = new Match(checkpoint, module);
+        return initialize(checkpoint, module, ClassLayers.NONE);
+    }
+
+    /**
+     * Sets the values that a checkpoint has, as {@link #initialize(Checkpoint, Module)}, but leaves
+     * what is for other classes.
+     *
+     * @param classLayers the layers that have rows for every class
+     */
+    public static LoadReport initialize(
+            Checkpoint checkpoint, Module module, ClassLayers classLayers) {
+        Match match = new Match(checkpoint, module, classLayers);
         match.fitPositions();
         LoadReport report = match.report();
         if (report.ratio() < LEAST_RATIO) {
@@ -75,9 +87,11 @@ public final class Weights {
         private final Map<String, Tensor> tensors = new LinkedHashMap<>();
         private final List<String> ofOtherParts = new ArrayList<>();
         private final List<LoadReport.Resized> resized = new ArrayList<>();
+        private final ClassLayers classLayers;
         private final Renaming renaming;
 
-        Match(Checkpoint checkpoint, Module module) {
+        Match(Checkpoint checkpoint, Module module, ClassLayers classLayers) {
+            this.classLayers = classLayers;
             this.parameters = module.namedParameters();
             // Names that are all here need no translation, whatever they look like.
             boolean isOurs = checkpoint.tensors().keySet().containsAll(parameters.keySet());
@@ -117,7 +131,14 @@ public final class Weights {
         private boolean fits(String name) {
             return parameters.containsKey(name)
                     && tensors.containsKey(name)
-                    && shape(name).equals(tensors.get(name).shape());
+                    && shape(name).equals(tensors.get(name).shape())
+                    && ofOtherClasses(name).isEmpty();
+        }
+
+        private Optional<String> ofOtherClasses(String name) {
+            return tensors.containsKey(name)
+                    ? classLayers.mismatch(name, tensors.get(name).shape(), shape(name))
+                    : Optional.empty();
         }
 
         private Shape shape(String name) {
@@ -126,12 +147,16 @@ public final class Weights {
 
         LoadReport report() {
             List<String> loaded = new ArrayList<>();
+            List<LoadReport.Remade> remade = new ArrayList<>();
             List<String> fresh = new ArrayList<>();
             List<String> missing = new ArrayList<>();
             List<LoadReport.Misshaped> misshaped = new ArrayList<>();
             for (String name : parameters.keySet()) {
+                Optional<String> otherClasses = ofOtherClasses(name);
                 if (fits(name)) {
                     loaded.add(name);
+                } else if (otherClasses.isPresent()) {
+                    remade.add(new LoadReport.Remade(name, otherClasses.get()));
                 } else if (tensors.containsKey(name)) {
                     Shape found = tensors.get(name).shape();
                     misshaped.add(new LoadReport.Misshaped(name, found, shape(name)));
@@ -148,7 +173,8 @@ public final class Weights {
                     (Expectations.isNeedless(name) ? ignored : unexpected).add(name);
                 }
             }
-            return new LoadReport(loaded, resized, fresh, missing, unexpected, misshaped, ignored);
+            return new LoadReport(
+                    loaded, resized, remade, fresh, missing, unexpected, misshaped, ignored);
         }
 
         void copy() {

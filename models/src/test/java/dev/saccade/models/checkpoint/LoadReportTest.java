@@ -10,6 +10,10 @@ import java.util.List;
 
 class LoadReportTest {
 
+    private static LoadReport.Remade remade(String name, String why) {
+        return new LoadReport.Remade(name, why);
+    }
+
     @Test
     void saysInAFewLinesWhatBecameOfEachName() {
         String biases = "layers.3.blocks.0.attn.relative_position_bias_table_to_windows.0";
@@ -20,6 +24,10 @@ class LoadReportTest {
                         List.of(
                                 new LoadReport.Resized(
                                         biases, new Shape(8, 49), new Shape(8, 169), "bilinear")),
+                        List.of(
+                                remade("cls_convs.0.weight", "3 classes here, 80 there"),
+                                remade("cls_convs.0.bias", "3 classes here, 80 there"),
+                                remade("fc.weight", "3 classes here, 80 there")),
                         List.of(
                                 "layers.3.blocks.0" + neighbours,
                                 "layers.3.blocks.1" + neighbours,
@@ -36,10 +44,11 @@ class LoadReportTest {
 
         assertEquals(
                 """
-                loaded 2 of 7 parameters
+                loaded 2 of 10 parameters
                 positions fitted to another grid: 1
                   layers.3.blocks.0.attn.relative_position_bias_table_to_windows.0: \
                 from (8, 49) to (8, 169), bilinear
+                3 classes here, 80 there: made anew: cls_convs.0, fc
                 not part of such a checkpoint, start as the config says: 4
                   layers.3.*.relative_position_bias_table_to_neighbors (2)
                   norm3.* (2)
