@@ -307,9 +307,6 @@ public final class DwNet extends StagedTransformer {
 
         @Override
         public NDArray forward(NDArray x) {
-            checkArgument(
-                    !isTraining() || x.getShape().get(0) > 1,
-                    "dynamic: got a batch of one image, expected at least two to train with");
             return Scope.array(
                     () -> {
                         NDArray hidden = Activations.relu(bn.forward(conv1.forward(MEAN.run(x))));
