@@ -5,34 +5,52 @@ import ai.djl.ndarray.NDArray;
 import dev.saccade.core.ops.Activations;
 import dev.saccade.core.ops.Scope;
 
+import java.util.Optional;
+
 /**
- * A convolution with bias whose name ends in {@code conv}, as mmdetection wraps every convolution
- * of necks and heads; with or without a ReLU behind it.
+ * A convolution whose name ends in {@code conv}, as mmdetection wraps every convolution of necks
+ * and heads: with a bias, or with a batch normalisation named {@code bn} in its place; with or
+ * without a ReLU behind it.
  */
 public final class ConvModule extends Layer {
 
     private final Conv2d conv;
+    private final Optional<BatchNorm2d> norm;
     private final boolean relu;
 
-    /** Makes a convolution without activation. */
+    /** Makes a convolution with bias, without activation. */
     public static ConvModule linear(
             int in, int out, int kernel, int stride, int padding, WeightInit init) {
-        return new ConvModule(new Conv2d(in, out, kernel, stride, padding, init), false);
+        Conv2d conv = new Conv2d(in, out, kernel, stride, padding, init);
+        return new ConvModule(conv, Optional.empty(), false);
     }
 
-    /** Makes a convolution with ReLU. */
+    /** Makes a convolution with bias and ReLU. */
     public static ConvModule relu(
             int in, int out, int kernel, int stride, int padding, WeightInit init) {
-        return new ConvModule(new Conv2d(in, out, kernel, stride, padding, init), true);
+        Conv2d conv = new Conv2d(in, out, kernel, stride, padding, init);
+        return new ConvModule(conv, Optional.empty(), true);
     }
 
-    private ConvModule(Conv2d conv, boolean relu) {
+    /** Makes a convolution with batch normalisation and ReLU. */
+    public static ConvModule normRelu(int in, int out, int kernel, int stride, int padding) {
+        Conv2d conv = Conv2d.withoutBias(in, out, kernel, stride, padding);
+        return new ConvModule(conv, Optional.of(new BatchNorm2d(out)), true);
+    }
+
+    private ConvModule(Conv2d conv, Optional<BatchNorm2d> norm, boolean relu) {
         this.conv = add("conv", conv);
+        this.norm = norm.map(bn -> add("bn", bn));
         this.relu = relu;
     }
 
     @Override
     public NDArray forward(NDArray x) {
-        return relu ? Scope.array(() -> Activations.relu(conv.forward(x))) : conv.forward(x);
+        return Scope.array(
+                () -> {
+                    NDArray y = conv.forward(x);
+                    y = norm.isPresent() ? norm.get().forward(y) : y;
+                    return relu ? Activations.relu(y) : y;
+                });
     }
 }

@@ -3,6 +3,7 @@ package dev.saccade.core.structures;
 import static com.google.common.base.Preconditions.checkArgument;
 
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * An immutable list of axis-aligned boxes {@code (x1, y1, x2, y2)} in continuous pixel coordinates:
@@ -34,6 +35,17 @@ public final class Boxes {
     public static Boxes of(float... xyxy) {
         checkArgument(xyxy.length % 4 == 0, "4 numbers a box expected, got %s", xyxy.length);
         return xyxy.length == 0 ? EMPTY : new Boxes(xyxy.clone());
+    }
+
+    /** Returns the boxes of all lists, one list after the other. */
+    public static Boxes concat(List<Boxes> lists) {
+        float[] all = new float[lists.stream().mapToInt(boxes -> boxes.xyxy.length).sum()];
+        int at = 0;
+        for (Boxes boxes : lists) {
+            System.arraycopy(boxes.xyxy, 0, all, at, boxes.xyxy.length);
+            at += boxes.xyxy.length;
+        }
+        return new Boxes(all);
     }
 
     /** Returns the number of boxes. */

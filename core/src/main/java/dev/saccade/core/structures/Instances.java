@@ -7,6 +7,7 @@ import com.google.common.collect.ImmutableList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
 
 /**
  * The objects of one image: boxes with labels, scores where they were predicted, and masks where
@@ -115,6 +116,14 @@ public final class Instances {
                                 .collect(ImmutableList.toImmutableList());
         return new Instances(
                 boxes.select(positions), selectedLabels, selectedScores, selectedMasks);
+    }
+
+    /** Returns the objects whose boxes have an area; of others nothing can be learned. */
+    public Instances withArea() {
+        return select(
+                IntStream.range(0, size())
+                        .filter(i -> boxes.width(i) > 0 && boxes.height(i) > 0)
+                        .toArray());
     }
 
     /** Returns the same objects with other boxes, [N]. */
