@@ -32,33 +32,48 @@ public final class Nms {
         checkArgument(scores.length == n && groups.length == n, "one score and group a box");
         float[] shifted = shift(boxes, groups);
         int[] order = descending(scores);
-        float[] area = new float[n];
-        for (int i = 0; i < n; i++) {
-            area[i] =
-                    (shifted[4 * i + 2] - shifted[4 * i])
-                            * (shifted[4 * i + 3] - shifted[4 * i + 1]);
-        }
-        // Where no coordinate is far below 0, shifted groups cannot touch.
-        boolean apart = min(boxes) > -1;
         boolean[] gone = new boolean[n];
-        int[] kept = new int[n];
-        int count = 0;
-        for (int a = 0; a < n; a++) {
-            int i = order[a];
-            if (gone[i]) {
-                continue;
+        // Where no coordinate is far below 0, shifted groups cannot touch.
+        if (min(boxes) > -1) {
+            for (int[] members : byGroup(order, groups)) {
+                suppress(shifted, members, iouThreshold, gone);
             }
-            kept[count++] = i;
-            for (int b = a + 1; b < n; b++) {
-                int j = order[b];
-                if (!gone[j]
-                        && (!apart || groups[i] == groups[j])
-                        && overlap(shifted, area, i, j, iouThreshold)) {
-                    gone[j] = true;
-                }
+        } else {
+            suppress(shifted, order, iouThreshold, gone);
+        }
+        return Arrays.stream(order).filter(i -> !gone[i]).toArray();
+    }
+
+    /** Returns the members of each group, in the order given. */
+    private static int[][] byGroup(int[] order, int[] groups) {
+        int[] sizes = new int[Arrays.stream(groups).max().orElse(-1) + 1];
+        for (int group : groups) {
+            sizes[group]++;
+        }
+        int[][] members = Arrays.stream(sizes).mapToObj(int[]::new).toArray(int[][]::new);
+        for (int k = order.length - 1; k >= 0; k--) {
+            int group = groups[order[k]];
+            members[group][--sizes[group]] = order[k];
+        }
+        return members;
+    }
+
+    /** Marks the members that overlap a better one which stays; the best comes first. */
+    private static void suppress(float[] boxes, int[] members, float threshold, boolean[] gone) {
+        int n = members.length;
+        float[] sorted = new float[4 * n];
+        float[] area = new float[n];
+        for (int a = 0; a < n; a++) {
+            System.arraycopy(boxes, 4 * members[a], sorted, 4 * a, 4);
+            area[a] = (sorted[4 * a + 2] - sorted[4 * a]) * (sorted[4 * a + 3] - sorted[4 * a + 1]);
+        }
+        boolean[] suppressed = new boolean[n];
+        for (int a = 0; a < n; a++) {
+            gone[members[a]] = suppressed[a];
+            for (int b = a + 1; b < n && !suppressed[a]; b++) {
+                suppressed[b] = suppressed[b] || overlap(sorted, area, a, b, threshold);
             }
         }
-        return Arrays.copyOf(kept, count);
     }
 
     /** Returns the positions of {@code values} in descending order, equal ones in given order. */
