@@ -2,8 +2,11 @@ package dev.saccade.heads;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
+import ai.djl.ndarray.NDArray;
+
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.ops.ScriptTemplate;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Size;
 
@@ -21,9 +24,34 @@ public record BoxCoder(List<Double> means, List<Double> stds) {
     /** Sizes change at most by this factor when decoding, {@code 1000 / 16} in mmdetection. */
     private static final double MAX_SIZE_RATIO = 1000.0 / 16;
 
+    private static final ScriptTemplate DECODE =
+            ScriptTemplate.of(
+                    "(deltas: Tensor, boxes: Tensor) -> Tensor",
+                    """
+                    d = torch.unbind(deltas, 1)
+                    b = torch.unbind(boxes, 1)
+                    w = torch.sub(b[2], b[0])
+                    h = torch.sub(b[3], b[1])
+                    dx = torch.add(torch.mul(d[0], %5$s), %1$s)
+                    dy = torch.add(torch.mul(d[1], %6$s), %2$s)
+                    dw = torch.clamp(torch.add(torch.mul(d[2], %7$s), %3$s), -%9$s, %9$s)
+                    dh = torch.clamp(torch.add(torch.mul(d[3], %8$s), %4$s), -%9$s, %9$s)
+                    x = torch.add(torch.mul(torch.add(b[0], b[2]), 0.5), torch.mul(w, dx))
+                    y = torch.add(torch.mul(torch.add(b[1], b[3]), 0.5), torch.mul(h, dy))
+                    rx = torch.mul(torch.mul(w, torch.exp(dw)), 0.5)
+                    ry = torch.mul(torch.mul(h, torch.exp(dh)), 0.5)
+                    corners = [torch.sub(x, rx), torch.sub(y, ry), torch.add(x, rx), torch.add(y, ry)]
+                    return torch.stack(corners, 1)
+                    """);
+
     /** The coder of RPN and RetinaNet: not normalised. */
     public BoxCoder() {
         this(List.of(0.0, 0.0, 0.0, 0.0), List.of(1.0, 1.0, 1.0, 1.0));
+    }
+
+    /** Returns the coder of the second stage of Mask R-CNN: numbers of about the size of 1. */
+    static BoxCoder ofRegions() {
+        return new BoxCoder(List.of(0.0, 0.0, 0.0, 0.0), List.of(0.1, 0.1, 0.2, 0.2));
     }
 
     /** Checks that there are four numbers each. */
@@ -95,6 +123,27 @@ public record BoxCoder(List<Double> means, List<Double> stds) {
             decoded[4 * k + 3] = y + halfHeight;
         }
         return Boxes.of(decoded);
+    }
+
+    /**
+     * Returns the boxes that changes lead to, with gradients by the changes.
+     *
+     * @param boxes {@code [N, 4]} corners
+     * @param deltas {@code [N, 4]} changes, one a box
+     * @return {@code [N, 4]} corners, not clipped to an image
+     */
+    public NDArray decode(NDArray boxes, NDArray deltas) {
+        return DECODE.with(
+                        means.get(0),
+                        means.get(1),
+                        means.get(2),
+                        means.get(3),
+                        stds.get(0),
+                        stds.get(1),
+                        stds.get(2),
+                        stds.get(3),
+                        Math.log(MAX_SIZE_RATIO))
+                .run(deltas, boxes);
     }
 
     /** Returns the decoded boxes clipped to an image. */

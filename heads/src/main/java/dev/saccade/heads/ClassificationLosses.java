@@ -11,7 +11,8 @@ public final class ClassificationLosses {
             Script.compile(
                     "(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor",
                     """
-                    each = torch.cross_entropy_loss(logits, labels, None, 0, -100, 0.)
+                    classes = torch.to(labels, 4)
+                    each = torch.cross_entropy_loss(logits, classes, None, 0, -100, 0.)
                     return torch.sum(torch.mul(each, weights))
                     """);
 
@@ -31,7 +32,8 @@ public final class ClassificationLosses {
                     "(logits: Tensor, targets: Tensor, labels: Tensor) -> Tensor",
                     """
                     boxes = torch.arange(torch.size(logits, 0), dtype=4, device=logits.device)
-                    chosen = torch.index(logits, annotate(List[Optional[Tensor]], [boxes, labels]))
+                    index = annotate(List[Optional[Tensor]], [boxes, torch.to(labels, 4)])
+                    chosen = torch.index(logits, index)
                     return torch.binary_cross_entropy_with_logits(chosen, targets, None, None, 1)
                     """);
 
@@ -41,7 +43,7 @@ public final class ClassificationLosses {
      * Returns the sum of softmax cross entropies.
      *
      * @param logits {@code [N, C + 1]}, background last
-     * @param labels {@code [N]} int64
+     * @param labels {@code [N]} integers
      * @param weights {@code [N]}
      */
     public static NDArray softmax(NDArray logits, NDArray labels, NDArray weights) {
@@ -52,7 +54,7 @@ public final class ClassificationLosses {
      * Returns the sum of binary cross entropies over all classes.
      *
      * @param logits {@code [N, C]}
-     * @param labels {@code [N]} int64; C is background, for which all classes should be low
+     * @param labels {@code [N]} integers; C is background, for which all classes should be low
      * @param weights {@code [N]}
      */
     public static NDArray sigmoid(NDArray logits, NDArray labels, NDArray weights) {
@@ -64,7 +66,7 @@ public final class ClassificationLosses {
      *
      * @param logits {@code [N, C, H, W]}, N at least 1
      * @param targets {@code [N, H, W]} in [0, 1]
-     * @param labels {@code [N]} int64
+     * @param labels {@code [N]} integers
      */
     public static NDArray mask(NDArray logits, NDArray targets, NDArray labels) {
         return MASK.run(logits, targets, labels);

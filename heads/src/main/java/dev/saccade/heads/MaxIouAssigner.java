@@ -68,22 +68,32 @@ public record MaxIouAssigner(
         }
         boolean[] skip = inIgnored(boxes, ignored);
         int k = groundTruth.size();
+        BoxBlocks blocks = new BoxBlocks(boxes);
+        int firstLooked = firstLooked(skip);
         float[] maxOverlap = new float[n];
-        Arrays.fill(maxOverlap, -1);
+        for (int i = 0; i < n; i++) {
+            maxOverlap[i] = skip[i] ? -1 : 0;
+        }
         int[] argMax = new int[n];
         float[] gtMax = new float[k];
         int[] gtArgMax = new int[k];
-        Arrays.fill(gtMax, -1);
+        Arrays.fill(gtMax, firstLooked < n ? 0 : -1);
+        Arrays.fill(gtArgMax, firstLooked);
         for (int g = 0; g < k; g++) {
-            for (int i = 0; i < n; i++) {
-                float iou = skip[i] ? -1 : iou(groundTruth, g, boxes, i);
-                if (iou > maxOverlap[i]) {
-                    maxOverlap[i] = iou;
-                    argMax[i] = g;
+            for (int block = 0; block < blocks.size(); block++) {
+                if (!blocks.mayTouch(block, groundTruth, g)) {
+                    continue;
                 }
-                if (iou > gtMax[g]) {
-                    gtMax[g] = iou;
-                    gtArgMax[g] = i;
+                for (int i = blocks.start(block); i < blocks.start(block + 1); i++) {
+                    float iou = skip[i] ? -1 : iou(groundTruth, g, boxes, i);
+                    if (iou > maxOverlap[i]) {
+                        maxOverlap[i] = iou;
+                        argMax[i] = g;
+                    }
+                    if (iou > gtMax[g]) {
+                        gtMax[g] = iou;
+                        gtArgMax[g] = i;
+                    }
                 }
             }
         }
@@ -94,18 +104,27 @@ public record MaxIouAssigner(
             gtIndex[i] = positive ? argMax[i] + 1 : negative ? 0 : -1;
         }
         if (matchLowQuality) {
-            matchBest(boxes, groundTruth, skip, gtMax, gtArgMax, gtIndex);
+            matchBest(blocks, groundTruth, skip, gtMax, gtArgMax, gtIndex);
         }
         return new Assignment(gtIndex, maxOverlap);
     }
 
+    private static int firstLooked(boolean[] skip) {
+        int first = 0;
+        while (first < skip.length && skip[first]) {
+            first++;
+        }
+        return first;
+    }
+
     private void matchBest(
-            Boxes boxes,
+            BoxBlocks blocks,
             Boxes groundTruth,
             boolean[] skip,
             float[] gtMax,
             int[] gtArgMax,
             int[] gtIndex) {
+        Boxes boxes = blocks.boxes();
         for (int g = 0; g < groundTruth.size(); g++) {
             if (gtMax[g] < (float) minPosIou || boxes.isEmpty()) {
                 continue;
@@ -114,9 +133,14 @@ public record MaxIouAssigner(
                 gtIndex[gtArgMax[g]] = g + 1;
                 continue;
             }
-            for (int i = 0; i < boxes.size(); i++) {
-                if (!skip[i] && iou(groundTruth, g, boxes, i) == gtMax[g]) {
-                    gtIndex[i] = g + 1;
+            for (int block = 0; block < blocks.size(); block++) {
+                if (gtMax[g] > 0 && !blocks.mayTouch(block, groundTruth, g)) {
+                    continue;
+                }
+                for (int i = blocks.start(block); i < blocks.start(block + 1); i++) {
+                    if (!skip[i] && iou(groundTruth, g, boxes, i) == gtMax[g]) {
+                        gtIndex[i] = g + 1;
+                    }
                 }
             }
         }

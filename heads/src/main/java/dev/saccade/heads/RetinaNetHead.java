@@ -28,6 +28,7 @@ import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Size;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -233,13 +234,7 @@ public final class RetinaNetHead extends DetectionHead {
         List<Maps> maps = forward(features);
         RetinaNetTargets learned =
                 RetinaNetTargets.of(
-                        anchorGenerator,
-                        config.assigner(),
-                        config.coder(),
-                        maps.stream().map(Maps::grid).toList(),
-                        images,
-                        targets,
-                        numClasses);
+                        grid(maps), config.assigner(), config.coder(), images, targets, numClasses);
         NDManager manager = features.get(0).getManager();
         NDList sums =
                 Scope.list(
@@ -285,15 +280,20 @@ public final class RetinaNetHead extends DetectionHead {
                     Scope.run(
                             () -> {
                                 List<Maps> maps = forward(features);
+                                AnchorGrid grid = grid(maps);
                                 for (int i = 0; i < images.size(); i++) {
-                                    predictions.add(predict(maps, i, images.get(i)));
+                                    predictions.add(predict(maps, grid, i, images.get(i)));
                                 }
                             });
                     return ImmutableList.copyOf(predictions);
                 });
     }
 
-    private Instances predict(List<Maps> maps, int index, ImageInfo image) {
+    private AnchorGrid grid(List<Maps> maps) {
+        return new AnchorGrid(anchorGenerator, maps.stream().map(Maps::grid).toList());
+    }
+
+    private Instances predict(List<Maps> maps, AnchorGrid grid, int index, ImageInfo image) {
         float[][] boxes = new float[maps.size()][];
         float[][] scores = new float[maps.size()][];
         for (int l = 0; l < maps.size(); l++) {
@@ -302,8 +302,12 @@ public final class RetinaNetHead extends DetectionHead {
             int count = (int) Math.min(config.nmsPre(), cls.getShape().get(0));
             NDList top = TOP.runAll(cls, reg, cls.getManager().create(count));
             scores[l] = top.get(0).toFloatArray();
-            int[] positions = toInts(top.get(2).toLongArray());
-            Boxes anchors = anchorGenerator.anchors(l, maps.get(l).grid()).select(positions);
+            int start = grid.start(l);
+            int[] positions =
+                    Arrays.stream(top.get(2).toLongArray())
+                            .mapToInt(i -> start + (int) i)
+                            .toArray();
+            Boxes anchors = grid.anchors().select(positions);
             boxes[l] =
                     config.coder()
                             .decode(anchors, top.get(1).toFloatArray(), image.size())
@@ -313,13 +317,5 @@ public final class RetinaNetHead extends DetectionHead {
         return config.nms()
                 .apply(Boxes.of(Floats.concat(boxes)), Floats.concat(scores), numClasses)
                 .instances();
-    }
-
-    private static int[] toInts(long[] values) {
-        int[] ints = new int[values.length];
-        for (int i = 0; i < ints.length; i++) {
-            ints[i] = Math.toIntExact(values[i]);
-        }
-        return ints;
     }
 }

@@ -19,6 +19,8 @@ final class Kinds {
                     entry("bbox_coder", new BoxCoderKind()),
                     entry("checkpoint_loading", new CheckpointLoadingKind()),
                     entry("coco_eval", new CocoEvalKind()),
+                    entry("detector_cascade", new TwoStageKind()),
+                    entry("detector_mask", new TwoStageKind()),
                     entry("detector_retina", new RetinaNetKind()),
                     entry("losses", new LossesKind()),
                     entry("lr_schedule", new LrScheduleKind()),
@@ -27,10 +29,13 @@ final class Kinds {
                     entry("neck", new NeckKind()),
                     entry("op", new ElsaOpKind()),
                     entry("optimizer", new OptimizerKind()),
+                    entry("paste_masks", new PasteMasksKind()),
                     entry("photometric", new PhotometricKind(Form.DETECTION, 0.05)),
                     entry("photometric_seg", new PhotometricKind(Form.SEGMENTATION, 1)),
                     entry("pipeline", new PipelineKind()),
-                    entry("rle", new RleKind()));
+                    entry("rle", new RleKind()),
+                    entry("roi_align", new RoiAlignKind()),
+                    entry("roi_extractor", new RoiExtractorKind()));
 
     private Kinds() {}
 

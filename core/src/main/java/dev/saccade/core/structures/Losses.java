@@ -13,13 +13,20 @@ import java.util.Map;
  * there is nothing to learn.
  *
  * @param terms scalars by name, in the order of the head
+ * @param figures scalars that tell how training goes but are not learned from, such as an accuracy
  */
-public record Losses(Map<String, NDArray> terms) {
+public record Losses(Map<String, NDArray> terms, Map<String, NDArray> figures) {
 
-    /** Keeps a copy of the terms. */
+    /** Keeps copies of the maps. */
     public Losses {
         terms = ImmutableMap.copyOf(terms);
+        figures = ImmutableMap.copyOf(figures);
         checkState(!terms.isEmpty(), "a head must give at least one loss term");
+    }
+
+    /** Makes losses without figures. */
+    public Losses(Map<String, NDArray> terms) {
+        this(terms, ImmutableMap.of());
     }
 
     /** Returns the sum of all terms, a scalar to go backward from. */

@@ -1,0 +1,261 @@
+package dev.saccade.heads;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Activation;
+
+import dev.saccade.core.nn.ConvModule;
+import dev.saccade.core.nn.Linear;
+import dev.saccade.core.nn.Module;
+import dev.saccade.core.nn.WeightInit;
+import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.structures.Boxes;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Says what a pooled region shows and moves its box, as mmdetection's {@code ConvFCBBoxHead}:
+ * convolutions, then linear layers, then a score for every class and four numbers for every class
+ * or for all.
+ */
+public final class BoxHead extends Module {
+
+    /**
+     * The hyper-parameters of a box head.
+     *
+     * @param numSharedConvs number of 3x3 convolutions
+     * @param convOutChannels their width
+     * @param norm what stands behind them
+     * @param numSharedFcs number of linear layers
+     * @param fcOutChannels their width
+     * @param bboxCoder how boxes are written
+     * @param regClassAgnostic whether boxes are moved alike for all classes
+     * @param regDecodedBbox whether the loss of the boxes looks at boxes rather than at their
+     *     changes
+     * @param lossBbox the loss of the boxes
+     */
+    public record Config(
+            int numSharedConvs,
+            int convOutChannels,
+            Norm norm,
+            int numSharedFcs,
+            int fcOutChannels,
+            BoxCoder bboxCoder,
+            boolean regClassAgnostic,
+            boolean regDecodedBbox,
+            BoxLoss lossBbox) {
+
+        /** The head of Mask R-CNN: two linear layers. */
+        public Config() {
+            this(0, 256, Norm.NONE, 2, 1024, BoxCoder.ofRegions(), false, false, new BoxLoss());
+        }
+
+        /** Checks the values. */
+        public Config {
+            checkArgument(
+                    numSharedConvs >= 0, "num_shared_convs: got %s, expected >= 0", numSharedConvs);
+            checkArgument(
+                    convOutChannels > 0,
+                    "conv_out_channels: got %s, expected > 0",
+                    convOutChannels);
+            checkArgument(numSharedFcs >= 0, "num_shared_fcs: got %s, expected >= 0", numSharedFcs);
+            checkArgument(
+                    fcOutChannels > 0, "fc_out_channels: got %s, expected > 0", fcOutChannels);
+        }
+    }
+
+    private static final Script FLATTEN =
+            Script.compile("(x: Tensor) -> Tensor", "return torch.flatten(x, 1)");
+
+    /** The part of the regions whose best class is the right one, in percent. */
+    private static final Script ACCURACY =
+            Script.compile(
+                    "(logits: Tensor, labels: Tensor) -> Tensor",
+                    """
+                    hits = torch.eq(torch.argmax(logits, 1), labels)
+                    return torch.mul(torch.mean(torch.type_as(hits, logits)), 100.)
+                    """);
+
+    /** The four numbers of the labelled class, or of the best one where that is background. */
+    private static final Script OF_CLASS =
+            Script.compile(
+                    "(deltas: Tensor, logits: Tensor, labels: Tensor) -> Tensor",
+                    """
+                    labels = torch.to(labels, 4)
+                    classes = torch.sub(torch.size(logits, 1), 1)
+                    best = torch.argmax(torch.slice(logits, 1, 0, classes), 1)
+                    label = torch.where(torch.eq(labels, classes), best, labels)
+                    if torch.size(deltas, 1) == 4:
+                      chosen = deltas
+                    else:
+                      each = torch.reshape(deltas, [-1, classes, 4])
+                      index = torch.expand(torch.reshape(label, [-1, 1, 1]), [-1, 1, 4])
+                      chosen = torch.squeeze(torch.gather(each, 1, index), 1)
+                    return chosen
+                    """);
+
+    private final Config config;
+    private final int numClasses;
+    private final BoxRegression regression;
+    private final List<ConvModule> convs = new ArrayList<>();
+    private final List<Linear> fcs = new ArrayList<>();
+    private final Linear cls;
+    private final Linear reg;
+
+    /**
+     * Makes a head without weights.
+     *
+     * @param channels of a pooled region
+     * @param size its height and width
+     */
+    BoxHead(Config config, int channels, int size, int numClasses) {
+        this.config = config;
+        this.numClasses = numClasses;
+        regression =
+                new BoxRegression(config.bboxCoder(), config.lossBbox(), config.regDecodedBbox());
+        int in = channels;
+        for (int i = 0; i < config.numSharedConvs(); i++) {
+            convs.add(add("shared_convs." + i, config.norm().conv(in, config.convOutChannels())));
+            in = config.convOutChannels();
+        }
+        in *= size * size;
+        for (int i = 0; i < config.numSharedFcs(); i++) {
+            fcs.add(
+                    add(
+                            "shared_fcs." + i,
+                            new Linear(
+                                    in,
+                                    config.fcOutChannels(),
+                                    WeightInit.xavierUniform(),
+                                    WeightInit.ZEROS)));
+            in = config.fcOutChannels();
+        }
+        int moves = config.regClassAgnostic() ? 4 : 4 * numClasses;
+        WeightInit clsInit = WeightInit.normal(0.01);
+        WeightInit regInit = WeightInit.normal(0.001);
+        cls = add("fc_cls", new Linear(in, numClasses + 1, clsInit, WeightInit.ZEROS));
+        reg = add("fc_reg", new Linear(in, moves, regInit, WeightInit.ZEROS));
+    }
+
+    /**
+     * What the head says of regions.
+     *
+     * @param logits {@code [R, C + 1]}, background last
+     * @param deltas {@code [R, C * 4]} box changes for each class, or {@code [R, 4]} for all
+     */
+    record Output(NDArray logits, NDArray deltas) {
+
+        NDList list() {
+            return new NDList(logits, deltas);
+        }
+    }
+
+    /**
+     * Looks at regions.
+     *
+     * @param pooled {@code [R, C, S, S]}
+     */
+    Output forward(NDArray pooled) {
+        NDList outputs =
+                Scope.list(
+                        () -> {
+                            NDArray x = pooled;
+                            for (ConvModule conv : convs) {
+                                x = conv.forward(x);
+                            }
+                            x = FLATTEN.run(x);
+                            for (Linear fc : fcs) {
+                                x = Activation.relu(fc.forward(x));
+                            }
+                            return new NDList(cls.forward(x), reg.forward(x));
+                        });
+        return new Output(outputs.get(0), outputs.get(1));
+    }
+
+    @Override
+    public NDList call(NDList inputs) {
+        return forward(inputs.singletonOrThrow()).list();
+    }
+
+    /**
+     * Returns the loss of the classes, that of the boxes, each over the number of regions, and the
+     * share of regions told rightly, in percent.
+     */
+    NDList losses(Output output, RoiSamples samples) {
+        return Scope.list(
+                () -> {
+                    NDManager manager = output.logits().getManager();
+                    Shape shape = new Shape(samples.labels().length);
+                    NDArray labels = Tensors.of(manager, samples.labels(), shape);
+                    NDArray weights = Tensors.of(manager, samples.weights(), shape);
+                    NDArray number = Tensors.of(manager, samples.number());
+                    NDArray classes =
+                            ClassificationLosses.softmax(output.logits(), labels, weights);
+                    NDArray boxes =
+                            regression.sum(
+                                    positives(output.deltas(), samples),
+                                    samples.rois().boxes().select(samples.positives()),
+                                    samples.targets());
+                    return new NDList(
+                            classes.div(number),
+                            boxes.div(number),
+                            ACCURACY.run(output.logits(), labels));
+                });
+    }
+
+    /** Returns what is predicted for the classes of the positive regions, {@code [P, 4]}. */
+    private NDArray positives(NDArray deltas, RoiSamples samples) {
+        int[] rows =
+                Arrays.stream(samples.positives())
+                        .map(
+                                i ->
+                                        config.regClassAgnostic()
+                                                ? i
+                                                : i * numClasses + samples.labels()[i])
+                        .toArray();
+        return deltas.reshape(-1, 4)
+                .get(Tensors.of(deltas.getManager(), rows, new Shape(rows.length)));
+    }
+
+    /**
+     * Returns regions moved as the head says for what they show, not clipped to an image.
+     *
+     * @param boxes [R]
+     * @param labels [R] what they show; where it is background, what the head takes them for
+     */
+    Boxes refine(Output output, Boxes boxes, int[] labels) {
+        float[] chosen =
+                NoGrad.call(
+                        () -> {
+                            NDManager manager = output.logits().getManager();
+                            Shape shape = new Shape(labels.length);
+                            try (NDArray shown = Tensors.of(manager, labels, shape);
+                                    NDArray deltas =
+                                            OF_CLASS.run(output.deltas(), output.logits(), shown)) {
+                                return deltas.toFloatArray();
+                            }
+                        });
+        return config.bboxCoder().decode(boxes, chosen);
+    }
+
+    /** Returns regions moved as the head says for what it takes them for. */
+    Boxes refine(Output output, Boxes boxes) {
+        int[] background = new int[boxes.size()];
+        Arrays.fill(background, numClasses);
+        return refine(output, boxes, background);
+    }
+
+    /** Returns the coder of the boxes. */
+    BoxCoder coder() {
+        return config.bboxCoder();
+    }
+}

@@ -1,0 +1,21 @@
+package dev.saccade.heads;
+
+import dev.saccade.core.nn.ConvModule;
+import dev.saccade.core.nn.WeightInit;
+
+/** What stands behind the convolutions of a head, before their ReLU. */
+public enum Norm {
+    /** Nothing; the convolutions have a bias. */
+    NONE,
+    /** Batch normalisation. */
+    BN,
+    /** Batch normalisation over all devices; on one device the same as {@link #BN}. */
+    SYNC_BN;
+
+    /** Returns a 3x3 convolution with ReLU that keeps the size. */
+    ConvModule conv(int in, int out) {
+        return this == NONE
+                ? ConvModule.relu(in, out, 3, 1, 1, WeightInit.kaimingNormal())
+                : ConvModule.normRelu(in, out, 3, 1, 1);
+    }
+}

@@ -1,0 +1,69 @@
+package dev.saccade.heads;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import java.util.Arrays;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+
+/**
+ * Chooses at random which candidates of an image are trained, so that background does not drown the
+ * objects; follows mmdetection's {@code RandomSampler}.
+ *
+ * @param num candidates an image
+ * @param posFraction at most this part of them is positive
+ * @param negPosUb at most so many negatives for each positive; negative for no such limit
+ * @param addGtAsProposals whether the objects themselves are candidates
+ */
+public record RandomSampler(
+        int num, double posFraction, double negPosUb, boolean addGtAsProposals) {
+
+    /** The sampler of the second stage of Mask R-CNN. */
+    public RandomSampler() {
+        this(512, 0.25, -1, true);
+    }
+
+    /** Checks the values. */
+    public RandomSampler {
+        checkArgument(num > 0, "num: got %s, expected > 0", num);
+        checkArgument(
+                posFraction >= 0 && posFraction <= 1,
+                "pos_fraction: got %s, expected in [0, 1]",
+                posFraction);
+    }
+
+    /**
+     * What was drawn, ascending.
+     *
+     * @param positives which of the positives
+     * @param negatives which of the negatives
+     */
+    @SuppressWarnings("ArrayRecordComponent") // a result that is read once
+    record Drawn(int[] positives, int[] negatives) {}
+
+    /** Draws among a number of positives and of negatives; takes all where there are few. */
+    Drawn draw(int positives, int negatives, SplittableRandom random) {
+        int[] drawn = subset(positives, (int) (num * posFraction), random);
+        int most = num - drawn.length;
+        if (negPosUb >= 0) {
+            most = Math.min(most, (int) (negPosUb * Math.max(1, drawn.length)));
+        }
+        return new Drawn(drawn, subset(negatives, most, random));
+    }
+
+    private static int[] subset(int size, int most, SplittableRandom random) {
+        int[] all = IntStream.range(0, size).toArray();
+        if (size <= most) {
+            return all;
+        }
+        for (int i = 0; i < most; i++) {
+            int other = random.nextInt(i, size);
+            int chosen = all[other];
+            all[other] = all[i];
+            all[i] = chosen;
+        }
+        int[] chosen = Arrays.copyOf(all, most);
+        Arrays.sort(chosen);
+        return chosen;
+    }
+}

@@ -1,0 +1,89 @@
+package dev.saccade.heads;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import ai.djl.ndarray.NDArray;
+
+import com.google.common.collect.ImmutableList;
+
+import dev.saccade.core.ops.RoiAlign;
+import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.FeaturePyramid;
+import dev.saccade.core.structures.Rois;
+import dev.saccade.core.structures.Size;
+
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * Pools regions from the level of a pyramid that fits their size (Lin et al. 2017), as
+ * mmdetection's {@code SingleRoIExtractor}.
+ *
+ * @param outputSize height and width of a pooled region
+ * @param samplingRatio points along each axis of a bin; 0 for as many as the bin has cells
+ * @param aligned whether cells are centred at half-integers, as they should be
+ * @param featmapStrides strides of the levels used, the first of the pyramid
+ * @param finestScale regions of less than twice this size in pixels are pooled from the first level
+ */
+public record RoiExtractor(
+        int outputSize,
+        int samplingRatio,
+        boolean aligned,
+        List<Integer> featmapStrides,
+        double finestScale) {
+
+    /** The extractor of boxes of Mask R-CNN. */
+    public RoiExtractor() {
+        this(7);
+    }
+
+    /** An extractor on the usual four levels. */
+    public RoiExtractor(int outputSize) {
+        this(outputSize, 0, true, List.of(4, 8, 16, 32), 56);
+    }
+
+    /** Checks the values. */
+    public RoiExtractor {
+        featmapStrides = ImmutableList.copyOf(featmapStrides);
+        checkArgument(outputSize > 0, "output_size: got %s, expected > 0", outputSize);
+        checkArgument(samplingRatio >= 0, "sampling_ratio: got %s, expected >= 0", samplingRatio);
+        checkArgument(!featmapStrides.isEmpty(), "featmap_strides: got none, expected some");
+        checkArgument(finestScale > 0, "finest_scale: got %s, expected > 0", finestScale);
+    }
+
+    /** Checks that a pyramid has the levels. */
+    void checkFits(List<FeatureInfo> features) {
+        List<Integer> strides = features.stream().map(FeatureInfo::stride).toList();
+        checkArgument(
+                strides.size() >= featmapStrides.size()
+                        && strides.subList(0, featmapStrides.size()).equals(featmapStrides),
+                "featmap_strides: got %s, expected the first of the neck's %s",
+                featmapStrides,
+                strides);
+    }
+
+    /**
+     * Pools regions.
+     *
+     * @return {@code [R, C, outputSize, outputSize]} in the order of the regions
+     */
+    public NDArray pool(FeaturePyramid features, Rois rois) {
+        RoiAlign align = new RoiAlign(new Size(outputSize, outputSize), samplingRatio, aligned);
+        return align.pool(features, featmapStrides, rois, levels(rois.boxes()));
+    }
+
+    /** Returns the level of each box: one up for every doubling of its size. */
+    public int[] levels(Boxes boxes) {
+        int last = featmapStrides.size() - 1;
+        return IntStream.range(0, boxes.size())
+                .map(i -> (int) Math.min(Math.max(doublings(boxes, i), 0), last))
+                .toArray();
+    }
+
+    /** How often the finest scale is doubled; in the steps of the original, all float32. */
+    private double doublings(Boxes boxes, int i) {
+        float size = (float) Math.sqrt(boxes.area(i));
+        return Math.floor((float) (Math.log(size / (float) finestScale + 1e-6f) / Math.log(2)));
+    }
+}

@@ -1,0 +1,350 @@
+package dev.saccade.heads;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+
+import com.google.common.collect.ImmutableList;
+
+import dev.saccade.core.ops.MaskPaste;
+import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.parts.DetectionHead;
+import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.FeaturePyramid;
+import dev.saccade.core.structures.ImageInfo;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Losses;
+import dev.saccade.core.structures.Rle;
+import dev.saccade.core.structures.Rois;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+/**
+ * A head that proposes regions and then looks at each of them, in one stage or in several, as
+ * mmdetection's {@code StandardRoIHead} and {@code CascadeRoIHead}.
+ *
+ * <p>In inference it goes through {@link #propose}, {@link #score}, a selection, and {@link
+ * #drawMasks}; each may be done on several views of an image, and what comes out be merged.
+ */
+public abstract class TwoStageHead extends DetectionHead {
+
+    private static final Script SOFTMAX =
+            Script.compile("(logits: Tensor) -> Tensor", "return torch.softmax(logits, 1)");
+
+    private final int numClasses;
+    private final RpnHead rpn;
+    private final List<RoiStage> stages = new ArrayList<>();
+    private final RoiExtractor boxExtractor;
+    private final RoiExtractor maskExtractor;
+    private final MulticlassNms nms;
+    private final float maskThreshold;
+
+    TwoStageHead(
+            RpnHead.Config rpn,
+            RoiExtractor boxExtractor,
+            RoiExtractor maskExtractor,
+            MulticlassNms nms,
+            double maskThreshold,
+            List<FeatureInfo> features,
+            int numClasses) {
+        checkArgument(numClasses > 0, "num_classes: got %s, expected > 0", numClasses);
+        boxExtractor.checkFits(features);
+        maskExtractor.checkFits(features);
+        this.numClasses = numClasses;
+        this.rpn = add("rpn_head", new RpnHead(rpn, features));
+        this.boxExtractor = boxExtractor;
+        this.maskExtractor = maskExtractor;
+        this.nms = nms;
+        this.maskThreshold = (float) maskThreshold;
+    }
+
+    /** Adds a stage whose children are in place. */
+    final void add(RoiStage stage) {
+        stages.add(stage);
+    }
+
+    /** Returns what proposes regions. */
+    public RpnHead rpn() {
+        return rpn;
+    }
+
+    @Override
+    public NDList call(NDList inputs) {
+        return rpn.call(inputs);
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * @return the losses of mmdetection: {@code loss_rpn_cls} and {@code loss_rpn_bbox}; {@code
+     *     loss_cls}, {@code loss_bbox} and, with masks, {@code loss_mask} of every stage, behind
+     *     {@code s0.}, {@code s1.} and so on in a cascade. The figure {@code acc} is the share of
+     *     regions told rightly, in percent.
+     */
+    @Override
+    public Losses losses(FeaturePyramid features, List<ImageInfo> images, List<Instances> targets) {
+        List<Instances> objects = targets.stream().map(Instances::withArea).toList();
+        RpnHead.Output proposed = rpn.forward(features);
+        Losses first = rpn.losses(proposed, images, objects);
+        Map<String, NDArray> terms = new LinkedHashMap<>(first.terms());
+        Map<String, NDArray> figures = new LinkedHashMap<>();
+        List<Boxes> boxes =
+                rpn.proposals(proposed, images, true).stream().map(Instances::boxes).toList();
+        new NDList(proposed.cls()).close();
+        new NDList(proposed.reg()).close();
+        for (RoiStage stage : stages) {
+            RoiSamples samples = stage.sample(boxes, objects, numClasses);
+            BoxHead.Output output = forward(stage, features, samples.rois());
+            NDList losses = stage.box().losses(output, samples);
+            figures.put(stage.prefix() + "acc", losses.get(2));
+            terms.put(stage.prefix() + "loss_cls", weighted(losses.get(0), stage));
+            terms.put(stage.prefix() + "loss_bbox", weighted(losses.get(1), stage));
+            if (stage.mask().isPresent()) {
+                NDArray loss = maskLoss(stage.mask().get(), features, samples);
+                terms.put(stage.prefix() + "loss_mask", weighted(loss, stage));
+            }
+            if (stage.index() < stages.size() - 1) {
+                boxes = refined(stage, output, samples, images);
+            }
+            output.list().close();
+        }
+        return new Losses(terms, figures);
+    }
+
+    private static NDArray weighted(NDArray loss, RoiStage stage) {
+        try (loss;
+                NDArray weight = Tensors.of(loss.getManager(), (float) stage.lossWeight())) {
+            return loss.mul(weight);
+        }
+    }
+
+    private BoxHead.Output forward(RoiStage stage, FeaturePyramid features, Rois rois) {
+        try (NDArray pooled = boxExtractor.pool(features, rois)) {
+            return stage.box().forward(pooled);
+        }
+    }
+
+    private NDArray maskLoss(MaskHead head, FeaturePyramid features, RoiSamples samples) {
+        int[] positives = samples.positives();
+        Rois rois = samples.rois().select(positives.length == 0 ? new int[1] : positives);
+        return Scope.array(
+                () -> head.loss(head.forward(maskExtractor.pool(features, rois)), samples));
+    }
+
+    /** Returns the regions that the next stage is trained on, of each image. */
+    private static List<Boxes> refined(
+            RoiStage stage, BoxHead.Output output, RoiSamples samples, List<ImageInfo> images) {
+        Rois rois = samples.rois();
+        Boxes moved = stage.box().refine(output, rois.boxes(), samples.labels());
+        int[] kept =
+                IntStream.range(0, rois.size())
+                        .filter(i -> !samples.repeated()[i] && samples.weights()[i] > 0)
+                        .toArray();
+        return clipped(new Rois(moved, rois.images()).select(kept), images);
+    }
+
+    private static List<Boxes> clipped(Rois rois, List<ImageInfo> images) {
+        List<Boxes> boxes = rois.byImage(images.size());
+        return IntStream.range(0, images.size())
+                .mapToObj(n -> boxes.get(n).clip(images.get(n).size()))
+                .collect(ImmutableList.toImmutableList());
+    }
+
+    @Override
+    public List<Instances> predict(FeaturePyramid features, List<ImageInfo> images) {
+        List<Boxes> proposals = propose(features, images).stream().map(Instances::boxes).toList();
+        List<ScoredBoxes> scored = score(features, images, proposals);
+        List<Instances> found = new ArrayList<>();
+        for (int n = 0; n < images.size(); n++) {
+            ImageInfo image = images.get(n);
+            Boxes boxes = scored.get(n).boxes().unscale(image.scaleX(), image.scaleY());
+            found.add(nms.apply(boxes, scored.get(n).scores(), numClasses).instances());
+        }
+        if (!hasMasks()) {
+            return ImmutableList.copyOf(found);
+        }
+        List<float[]> masks = drawMasks(features, images, found);
+        return IntStream.range(0, images.size())
+                .mapToObj(n -> withMasks(found.get(n), masks.get(n), images.get(n)))
+                .collect(ImmutableList.toImmutableList());
+    }
+
+    private boolean hasMasks() {
+        return stages.get(0).mask().isPresent();
+    }
+
+    /**
+     * Returns the regions of each image that may show an object, best first, in the coordinates of
+     * the network input.
+     */
+    public List<Instances> propose(FeaturePyramid features, List<ImageInfo> images) {
+        return NoGrad.call(
+                () -> {
+                    List<Instances> proposals = new ArrayList<>();
+                    Scope.run(
+                            () ->
+                                    proposals.addAll(
+                                            rpn.proposals(rpn.forward(features), images, false)));
+                    return ImmutableList.copyOf(proposals);
+                });
+    }
+
+    /**
+     * Every class of every region of an image.
+     *
+     * @param boxes [R * C] the region as moved for each class, or [R] as moved for all, in the
+     *     coordinates of the network input
+     * @param scores {@code [R * C]} probability of each class, class fastest
+     */
+    @SuppressWarnings("ArrayRecordComponent") // plain data on the hot path
+    public record ScoredBoxes(Boxes boxes, float[] scores) {}
+
+    /**
+     * Scores and moves regions.
+     *
+     * @param proposals the regions of each image, in the coordinates of the network input
+     */
+    public List<ScoredBoxes> score(
+            FeaturePyramid features, List<ImageInfo> images, List<Boxes> proposals) {
+        if (proposals.stream().allMatch(Boxes::isEmpty)) {
+            return proposals.stream().map(none -> new ScoredBoxes(none, new float[0])).toList();
+        }
+        return NoGrad.call(
+                () -> {
+                    List<ScoredBoxes> scored = new ArrayList<>();
+                    Scope.run(() -> scored.addAll(scored(features, images, proposals)));
+                    return ImmutableList.copyOf(scored);
+                });
+    }
+
+    private List<ScoredBoxes> scored(
+            FeaturePyramid features, List<ImageInfo> images, List<Boxes> proposals) {
+        List<Boxes> boxes = proposals;
+        NDArray logits = null;
+        BoxHead.Output output = null;
+        for (RoiStage stage : stages) {
+            Rois rois = Rois.of(boxes);
+            output = forward(stage, features, rois);
+            logits = logits == null ? output.logits() : logits.add(output.logits());
+            if (stage.index() < stages.size() - 1) {
+                Boxes moved = stage.box().refine(output, rois.boxes());
+                boxes = clipped(new Rois(moved, rois.images()), images);
+            }
+        }
+        NDArray mean = logits.div(Tensors.of(logits.getManager(), stages.size()));
+        float[] probabilities = SOFTMAX.run(mean).toFloatArray();
+        float[] deltas = output.deltas().toFloatArray();
+        List<ScoredBoxes> scored = new ArrayList<>();
+        int from = 0;
+        for (int n = 0; n < images.size(); n++) {
+            int to = from + boxes.get(n).size();
+            scored.add(
+                    scored(
+                            boxes.get(n),
+                            rows(probabilities, numClasses + 1, from, to),
+                            rows(deltas, (int) output.deltas().getShape().get(1), from, to),
+                            images.get(n)));
+            from = to;
+        }
+        return scored;
+    }
+
+    private static float[] rows(float[] table, int columns, int from, int to) {
+        return Arrays.copyOfRange(table, columns * from, columns * to);
+    }
+
+    private ScoredBoxes scored(
+            Boxes boxes, float[] probabilities, float[] deltas, ImageInfo image) {
+        float[] scores = new float[boxes.size() * numClasses];
+        for (int r = 0; r < boxes.size(); r++) {
+            if (stages.size() == 1 && boxes.y2(r) == 0) {
+                // mmdetection takes such a region for one that fills up a batch.
+                int columns = deltas.length / boxes.size();
+                Arrays.fill(deltas, r * columns, (r + 1) * columns, 0);
+                Arrays.fill(scores, r * numClasses, (r + 1) * numClasses, 1f / (numClasses + 1));
+            } else {
+                System.arraycopy(
+                        probabilities, r * (numClasses + 1), scores, r * numClasses, numClasses);
+            }
+        }
+        BoxCoder coder = stages.get(stages.size() - 1).box().coder();
+        return new ScoredBoxes(coder.decode(boxes, deltas, image.size()), scores);
+    }
+
+    /**
+     * Returns the probabilities of the masks of objects, {@code [D * S * S]} of each image, inside
+     * their boxes.
+     *
+     * @param objects of each image, in the coordinates of the original image
+     */
+    public List<float[]> drawMasks(
+            FeaturePyramid features, List<ImageInfo> images, List<Instances> objects) {
+        List<Boxes> boxes = new ArrayList<>();
+        for (int n = 0; n < images.size(); n++) {
+            boxes.add(onInput(objects.get(n), images.get(n)));
+        }
+        Rois rois = Rois.of(boxes);
+        int[] labels = objects.stream().flatMapToInt(all -> Arrays.stream(all.labels())).toArray();
+        float[] masks = rois.size() == 0 ? new float[0] : drawMasks(features, rois, labels);
+        List<float[]> byImage = new ArrayList<>();
+        int from = 0;
+        for (Boxes ofImage : boxes) {
+            int to = from + ofImage.size();
+            byImage.add(rows(masks, maskSize() * maskSize(), from, to));
+            from = to;
+        }
+        return byImage;
+    }
+
+    private float[] drawMasks(FeaturePyramid features, Rois rois, int[] labels) {
+        return NoGrad.call(
+                () -> {
+                    NDArray mean =
+                            Scope.array(
+                                    () -> {
+                                        NDArray pooled = maskExtractor.pool(features, rois);
+                                        NDArray sum = Tensors.of(pooled.getManager(), 0);
+                                        for (RoiStage stage : stages) {
+                                            MaskHead head = stage.mask().orElseThrow();
+                                            NDArray masks = head.forward(pooled);
+                                            sum = sum.add(head.probabilities(masks, labels));
+                                        }
+                                        NDArray number =
+                                                Tensors.of(pooled.getManager(), stages.size());
+                                        return sum.div(number);
+                                    });
+                    try (mean) {
+                        return mean.toFloatArray();
+                    }
+                });
+    }
+
+    private int maskSize() {
+        return MaskHead.UPSAMPLING * maskExtractor.outputSize();
+    }
+
+    private static Boxes onInput(Instances objects, ImageInfo image) {
+        return objects.boxes().scale(image.scaleX(), image.scaleY());
+    }
+
+    private Instances withMasks(Instances objects, float[] masks, ImageInfo image) {
+        // To the input and back, for the rounding of the original.
+        Boxes boxes = onInput(objects, image).unscale(image.scaleX(), image.scaleY());
+        List<Rle> pasted =
+                IntStream.range(0, objects.size())
+                        .mapToObj(i -> new MaskPaste(masks, boxes, i, maskSize(), image.original()))
+                        .map(paste -> paste.atLeast(maskThreshold))
+                        .toList();
+        return objects.withMasks(pasted);
+    }
+}

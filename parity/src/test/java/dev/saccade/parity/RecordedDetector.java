@@ -1,0 +1,180 @@
+package dev.saccade.parity;
+
+import ai.djl.ndarray.NDArray;
+
+import dev.saccade.core.parts.DetectionHead;
+import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.structures.FeaturePyramid;
+import dev.saccade.core.structures.ImageBatch;
+import dev.saccade.core.structures.ImageInfo;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Losses;
+import dev.saccade.core.structures.Size;
+import dev.saccade.models.Detector;
+import dev.saccade.models.ModelConfig;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+/** What all cases of whole detectors record: features, objects, losses and gradients. */
+final class RecordedDetector {
+
+    static final Tolerance MAPS = Tolerance.ofMax(1e-4);
+    private static final Tolerance PIXELS = Tolerance.absolute(0.05);
+    private static final Tolerance SCORES = Tolerance.absolute(1e-3);
+
+    private final Case recorded;
+    private final Detector detector;
+    private final ImageBatch batch;
+
+    /** Loads the detector of a case whose head is built by other code. */
+    RecordedDetector(Case recorded, DetectionHead.Config head, int numClasses) {
+        this.recorded = recorded;
+        recorded.settings().describes("train_note");
+        Settings model = recorded.settings().object("model");
+        model.describes("pretrained");
+        detector = detector(model, head, numClasses);
+        RecordedWeights.load(recorded, detector);
+        detector.train(false);
+        ImageInfo image = image(recorded.settings().object("img_meta"));
+        batch = new ImageBatch(recorded.tensor("img"), List.of(image));
+    }
+
+    private static Detector detector(Settings model, DetectionHead.Config head, int numClasses) {
+        Settings backbone = model.object("backbone");
+        Settings neck = model.object("neck");
+        ModelConfig config =
+                new ModelConfig(
+                        BackboneKind.config(backbone.text("type"), backbone),
+                        NeckKind.config(neck.text("type"), neck),
+                        head);
+        Detector detector =
+                new Detector(
+                        config,
+                        IntStream.range(0, numClasses).mapToObj(i -> "class " + i).toList());
+        neck.only("in_channels", channels(detector.backbone().features()));
+        return detector;
+    }
+
+    private static List<Integer> channels(List<FeatureInfo> features) {
+        return features.stream().map(FeatureInfo::channels).toList();
+    }
+
+    /**
+     * Aborts the case unless a head takes the channels, and its anchors the strides, of the neck.
+     */
+    void checkFits(Settings head) {
+        head.only("in_channels", channels());
+        head.object("anchor_generator")
+                .only(
+                        "strides",
+                        detector.neck().features().stream().map(FeatureInfo::stride).toList());
+    }
+
+    /** Returns the channels of the neck. */
+    int channels() {
+        return channels(detector.neck().features()).get(0);
+    }
+
+    Detector detector() {
+        return detector;
+    }
+
+    ImageBatch batch() {
+        return batch;
+    }
+
+    private static ImageInfo image(Settings meta) {
+        meta.only("flip", false);
+        meta.describes("flip_direction", "batch_input_shape");
+        List<Double> scale = meta.numbers("scale_factor");
+        return new ImageInfo(
+                0,
+                "",
+                size(meta.integers("ori_shape")),
+                size(meta.integers("img_shape")),
+                size(meta.integers("pad_shape")),
+                scale.get(0).floatValue(),
+                scale.get(1).floatValue(),
+                false);
+    }
+
+    private static Size size(List<Integer> shape) {
+        return new Size(shape.get(0), shape.get(1));
+    }
+
+    /** Compares the features and returns the pyramid of the neck. */
+    FeaturePyramid compareFeatures() {
+        FeaturePyramid maps = detector.backbone().forward(batch.pixels());
+        for (String name : recorded.names("backbone")) {
+            int level = Integer.parseInt(name.substring("backbone".length()));
+            recorded.compare(name, maps.get(level), MAPS);
+        }
+        FeaturePyramid pyramid = detector.neck().forward(maps);
+        compareMaps("fpn", pyramid.levels());
+        return pyramid;
+    }
+
+    /** Compares a map of every level. */
+    void compareMaps(String name, List<NDArray> maps) {
+        for (int level = 0; level < maps.size(); level++) {
+            recorded.compare(name + level, maps.get(level), MAPS);
+        }
+    }
+
+    /** Compares objects, which are recorded class by class and where wanted also best first. */
+    void compareObjects(Instances found) {
+        if (recorded.has("dets_ranked")) {
+            compareObjects("_ranked", found);
+        }
+        compareObjects("", byLabel(found));
+    }
+
+    private void compareObjects(String suffix, Instances found) {
+        recorded.compare("labels" + suffix, NumpyArray.of(found.labels()), Tolerance.EXACT);
+        compareBoxes("dets" + suffix, found);
+    }
+
+    /** Compares boxes and scores. */
+    void compareBoxes(String name, Instances found) {
+        NumpyArray expected = recorded.array(name);
+        NumpyArray rows = MulticlassNmsKind.rows(found);
+        recorded.compare(name + " boxes", expected.columns(0, 4), rows.columns(0, 4), PIXELS);
+        recorded.compare(name + " scores", expected.columns(4, 5), rows.columns(4, 5), SCORES);
+    }
+
+    /** Returns objects class by class. */
+    static Instances byLabel(Instances found) {
+        return found.select(
+                IntStream.range(0, found.size())
+                        .boxed()
+                        .sorted(Comparator.comparing(found::label))
+                        .mapToInt(Integer::intValue)
+                        .toArray());
+    }
+
+    /** Compares losses, figures and gradients of one training step. */
+    void compareTraining(Instances targets) {
+        batch.pixels().setRequiresGradient(true);
+        NDArray total =
+                Backward.run(
+                        () -> {
+                            Losses losses = detector.losses(batch, List.of(targets));
+                            compareScalars(losses.terms());
+                            compareScalars(losses.figures());
+                            return losses.total();
+                        });
+        recorded.compare("train_total", total.reshape(1), MAPS);
+        Tolerance gradients = Tolerance.parse(recorded.settings().text("grad_tolerance"));
+        NDArray thirds = batch.pixels().getGradient().get(":, :, ::3, ::3");
+        recorded.compare("grad_img_s3", thirds, gradients);
+        Backward.parameters(recorded, detector, gradients);
+    }
+
+    private void compareScalars(Map<String, NDArray> scalars) {
+        scalars.forEach(
+                (name, scalar) -> recorded.compare("train_" + name, scalar.reshape(1), MAPS));
+    }
+}

@@ -1,0 +1,52 @@
+package dev.saccade.parity;
+
+import ai.djl.ndarray.NDArray;
+
+import dev.saccade.core.structures.FeaturePyramid;
+import dev.saccade.core.structures.Rois;
+import dev.saccade.heads.RoiExtractor;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** Regions pooled from the levels that fit their sizes. */
+final class RoiExtractorKind implements Kind {
+
+    @Override
+    public void run(Case recorded) {
+        recorded.settings().only("cls", "SingleRoIExtractor");
+        Settings config = recorded.config();
+        RoiExtractor extractor =
+                new RoiExtractor(
+                        config.integer("output_size"),
+                        config.integer("sampling_ratio"),
+                        config.flag("aligned", true),
+                        config.integers("featmap_strides"),
+                        config.number("finest_scale", 56));
+        Map<String, NDArray> maps = new LinkedHashMap<>();
+        for (String name : recorded.names("feat")) {
+            maps.put(name, recorded.tensor(name));
+        }
+        FeaturePyramid pyramid = new FeaturePyramid(new ArrayList<>(maps.values()));
+        Rois rois = RoiAlignKind.rois(recorded.array("rois"));
+        NumpyArray levels = NumpyArray.of(extractor.levels(rois.boxes()));
+        recorded.compare("levels", levels, Tolerance.EXACT);
+        Backward.compareOne(recorded, maps, () -> extractor.pool(pyramid, rois));
+    }
+
+    /** Returns the extractor of mmdetection's settings. */
+    static RoiExtractor extractor(Settings config, int channels) {
+        config.only("type", "SingleRoIExtractor");
+        config.only("out_channels", channels);
+        Settings layer = config.object("roi_layer");
+        layer.only("type", "RoIAlign");
+        layer.only("pool_mode", "avg");
+        return new RoiExtractor(
+                layer.integer("output_size"),
+                layer.integer("sampling_ratio", 0),
+                layer.flag("aligned", true),
+                config.integers("featmap_strides"),
+                config.number("finest_scale", 56));
+    }
+}

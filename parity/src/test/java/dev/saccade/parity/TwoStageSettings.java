@@ -1,0 +1,258 @@
+package dev.saccade.parity;
+
+import dev.saccade.core.parts.DetectionHead;
+import dev.saccade.heads.BoxHead;
+import dev.saccade.heads.BoxLoss;
+import dev.saccade.heads.CascadeMaskRcnnHead;
+import dev.saccade.heads.MaskHead;
+import dev.saccade.heads.MaskRcnnHead;
+import dev.saccade.heads.MulticlassNms;
+import dev.saccade.heads.Norm;
+import dev.saccade.heads.Proposals;
+import dev.saccade.heads.RandomSampler;
+import dev.saccade.heads.RoiExtractor;
+import dev.saccade.heads.RpnHead;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** mmdetection's settings of a detector in two or more stages. */
+final class TwoStageSettings {
+
+    private final Settings model;
+    private final Settings roiHead;
+    private final int channels;
+
+    /**
+     * Reads settings.
+     *
+     * @param channels of the neck
+     */
+    TwoStageSettings(Settings model, int channels) {
+        this.model = model;
+        this.roiHead = model.object("roi_head");
+        this.channels = channels;
+    }
+
+    int numClasses() {
+        return roiHead.objects("bbox_head").get(0).integer("num_classes");
+    }
+
+    DetectionHead.Config head() {
+        String type = roiHead.text("type");
+        return switch (type) {
+            case "StandardRoIHead" -> standard();
+            case "CascadeRoIHead" -> cascade();
+            default -> throw roiHead.unsupported("type: " + type);
+        };
+    }
+
+    private DetectionHead.Config standard() {
+        Settings train = model.object("train_cfg").object("rcnn");
+        trained(train);
+        Settings test = model.object("test_cfg").object("rcnn");
+        return new MaskRcnnHead.Config(
+                rpn(),
+                boxExtractor(),
+                boxHead(roiHead.object("bbox_head")),
+                maskExtractor(),
+                maskHeads().stream().findFirst(),
+                AssignerKind.assigner(train.object("assigner")),
+                sampler(train.object("sampler")),
+                nms(test),
+                test.number("mask_thr_binary", 0.5));
+    }
+
+    private DetectionHead.Config cascade() {
+        int stages = roiHead.integer("num_stages");
+        List<Double> weights = roiHead.numbers("stage_loss_weights");
+        List<Settings> heads = roiHead.objects("bbox_head");
+        List<Settings> trains = model.object("train_cfg").objects("rcnn");
+        List<CascadeMaskRcnnHead.Stage> built = new ArrayList<>();
+        for (int s = 0; s < stages; s++) {
+            Settings train = trains.get(Math.min(s, trains.size() - 1));
+            trained(train);
+            built.add(
+                    new CascadeMaskRcnnHead.Stage(
+                            boxHead(heads.get(Math.min(s, heads.size() - 1))),
+                            AssignerKind.assigner(train.object("assigner")),
+                            sampler(train.object("sampler")),
+                            weights.get(s)));
+        }
+        List<MaskHead.Config> masks = maskHeads();
+        if (masks.stream().distinct().count() > 1) {
+            throw roiHead.unsupported("mask_head: different in the stages");
+        }
+        Settings test = model.object("test_cfg").object("rcnn");
+        return new CascadeMaskRcnnHead.Config(
+                rpn(),
+                boxExtractor(),
+                built,
+                maskExtractor(),
+                masks.stream().findFirst(),
+                nms(test),
+                test.number("mask_thr_binary", 0.5));
+    }
+
+    private RpnHead.Config rpn() {
+        Settings head = model.object("rpn_head");
+        head.only("type", "RPNHead");
+        Settings anchors = head.object("anchor_generator");
+        anchors.only("type", "AnchorGenerator");
+        crossEntropy(head.object("loss_cls"), true);
+        Settings train = model.object("train_cfg").object("rpn");
+        train.only("pos_weight", -1);
+        train.describes("debug");
+        Settings trainProposals =
+                model.object("train_cfg").has("rpn_proposal")
+                        ? model.object("train_cfg").object("rpn_proposal")
+                        : model.object("test_cfg").object("rpn");
+        return new RpnHead.Config(
+                head.integer("feat_channels", 256),
+                anchors.numbers("scales"),
+                anchors.numbers("ratios"),
+                BoxCoderKind.coder(head.object("bbox_coder")),
+                boxLoss(head.object("loss_bbox")),
+                head.flag("reg_decoded_bbox", false),
+                AssignerKind.assigner(train.object("assigner")),
+                sampler(train.object("sampler")),
+                train.number("allowed_border", -1),
+                proposals(trainProposals),
+                proposals(model.object("test_cfg").object("rpn")));
+    }
+
+    private static Proposals proposals(Settings config) {
+        Settings nms = config.object("nms");
+        nms.only("type", "nms");
+        config.describes("nms_across_levels", "nms_post");
+        return new Proposals(
+                config.integer("nms_pre"),
+                config.integer("max_per_img"),
+                nms.number("iou_threshold"),
+                config.number("min_bbox_size", 0));
+    }
+
+    private static RandomSampler sampler(Settings config) {
+        config.only("type", "RandomSampler");
+        return new RandomSampler(
+                config.integer("num"),
+                config.number("pos_fraction"),
+                config.number("neg_pos_ub", -1),
+                config.flag("add_gt_as_proposals", true));
+    }
+
+    private RoiExtractor boxExtractor() {
+        return RoiExtractorKind.extractor(roiHead.object("bbox_roi_extractor"), channels);
+    }
+
+    private RoiExtractor maskExtractor() {
+        return roiHead.has("mask_roi_extractor")
+                ? RoiExtractorKind.extractor(roiHead.object("mask_roi_extractor"), channels)
+                : new RoiExtractor(14);
+    }
+
+    private BoxHead.Config boxHead(Settings head) {
+        String type = head.text("type");
+        int convs = 0;
+        int fcs = 0;
+        switch (type) {
+            case "Shared2FCBBoxHead" -> fcs = 2;
+            case "Shared4Conv1FCBBoxHead" -> {
+                convs = 4;
+                fcs = 1;
+            }
+            case "ConvFCBBoxHead" -> {}
+            default -> throw head.unsupported("type: " + type);
+        }
+        head.only("in_channels", channels);
+        head.only("roi_feat_size", boxExtractor().outputSize());
+        head.only("num_classes", numClasses());
+        head.only("with_avg_pool", false);
+        for (String branch : List.of("cls_convs", "cls_fcs", "reg_convs", "reg_fcs")) {
+            head.only("num_" + branch, 0);
+        }
+        crossEntropy(head.object("loss_cls"), false);
+        return new BoxHead.Config(
+                head.integer("num_shared_convs", convs),
+                head.integer("conv_out_channels", 256),
+                norm(head),
+                head.integer("num_shared_fcs", fcs),
+                head.integer("fc_out_channels", 1024),
+                BoxCoderKind.coder(head.object("bbox_coder")),
+                head.flag("reg_class_agnostic", false),
+                head.flag("reg_decoded_bbox", false),
+                boxLoss(head.object("loss_bbox")));
+    }
+
+    private List<MaskHead.Config> maskHeads() {
+        return roiHead.has("mask_head")
+                ? roiHead.objects("mask_head").stream().map(this::maskHead).toList()
+                : List.of();
+    }
+
+    private MaskHead.Config maskHead(Settings head) {
+        head.only("type", "FCNMaskHead");
+        head.only("in_channels", channels);
+        head.only("num_classes", numClasses());
+        head.only("roi_feat_size", maskExtractor().outputSize());
+        head.only("conv_kernel_size", 3);
+        Settings loss = head.object("loss_mask");
+        loss.only("type", "CrossEntropyLoss");
+        loss.only("use_mask", true);
+        return new MaskHead.Config(
+                head.integer("num_convs", 4),
+                head.integer("conv_out_channels", 256),
+                norm(head),
+                head.flag("class_agnostic", false),
+                loss.number("loss_weight", 1));
+    }
+
+    private static void crossEntropy(Settings loss, boolean sigmoid) {
+        loss.only("type", "CrossEntropyLoss");
+        loss.only("use_sigmoid", sigmoid);
+        loss.only("loss_weight", 1);
+    }
+
+    private static Norm norm(Settings head) {
+        if (!head.has("norm_cfg")) {
+            return Norm.NONE;
+        }
+        Settings norm = head.object("norm_cfg");
+        norm.only("requires_grad", true);
+        return switch (norm.text("type")) {
+            case "BN" -> Norm.BN;
+            case "SyncBN" -> Norm.SYNC_BN;
+            default -> throw norm.unsupported("type: " + norm.text("type"));
+        };
+    }
+
+    private static BoxLoss boxLoss(Settings loss) {
+        loss.only("reduction", "mean");
+        loss.only("eps", 1e-6);
+        loss.only("linear", false);
+        BoxLoss.Type type =
+                switch (loss.text("type")) {
+                    case "L1Loss" -> BoxLoss.Type.L1;
+                    case "SmoothL1Loss" -> BoxLoss.Type.SMOOTH_L1;
+                    case "IoULoss" -> BoxLoss.Type.IOU;
+                    case "GIoULoss" -> BoxLoss.Type.GIOU;
+                    case "DIoULoss" -> BoxLoss.Type.DIOU;
+                    case "CIoULoss" -> BoxLoss.Type.CIOU;
+                    default -> throw loss.unsupported("type: " + loss.text("type"));
+                };
+        return new BoxLoss(type, loss.number("beta", 1), loss.number("loss_weight", 1));
+    }
+
+    private void trained(Settings train) {
+        train.only("pos_weight", -1);
+        train.only("mask_size", 2 * maskExtractor().outputSize());
+        train.describes("debug");
+    }
+
+    private static MulticlassNms nms(Settings test) {
+        Settings nms = test.object("nms");
+        nms.only("type", "nms");
+        return new MulticlassNms(
+                test.number("score_thr"), nms.number("iou_threshold"), test.integer("max_per_img"));
+    }
+}
