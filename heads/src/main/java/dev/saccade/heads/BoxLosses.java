@@ -107,7 +107,8 @@ public final class BoxLosses {
                             angle_p = torch.atan(torch.div(torch.sub(p[2], p[0]), h_p))
                             angle_t = torch.atan(torch.div(torch.sub(t[2], t[0]), h_t))
                             v = torch.mul(torch.pow(torch.sub(angle_t, angle_p), 2), FACTOR)
-                            shape = torch.div(torch.pow(v, 2), torch.add(torch.rsub(iou, 1.), v))
+                            rest = torch.clamp(torch.add(torch.rsub(iou, 1.), v), 1e-16)
+                            shape = torch.div(torch.pow(v, 2), rest)
                             loss = torch.rsub(torch.sub(iou, torch.add(distance, shape)), 1.)
                             return torch.sum(torch.mul(loss, weight))
                             """

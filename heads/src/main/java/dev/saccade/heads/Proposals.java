@@ -35,12 +35,13 @@ public record Proposals(int nmsPre, int maxPerImg, double iouThr, double minBbox
      * Returns the proposals of an image, best first, all with label 0.
      *
      * @param boxes [K] boxes of all levels
-     * @param scores [K]
+     * @param scores [K]; boxes whose score is no number go
      * @param levels [K] the level of each, which leaves those of others alone
      */
     Instances select(Boxes boxes, float[] scores, int[] levels) {
         int[] large =
                 IntStream.range(0, boxes.size())
+                        .filter(i -> !Float.isNaN(scores[i]))
                         .filter(i -> minBboxSize <= 0 || isLarge(boxes, i))
                         .toArray();
         Instances candidates =

@@ -168,6 +168,7 @@ final class TwoStageSettings {
         head.only("roi_feat_size", boxExtractor().outputSize());
         head.only("num_classes", numClasses());
         head.only("with_avg_pool", false);
+        head.only("conv_cfg", null);
         for (String branch : List.of("cls_convs", "cls_fcs", "reg_convs", "reg_fcs")) {
             head.only("num_" + branch, 0);
         }
@@ -196,6 +197,7 @@ final class TwoStageSettings {
         head.only("num_classes", numClasses());
         head.only("roi_feat_size", maskExtractor().outputSize());
         head.only("conv_kernel_size", 3);
+        head.only("conv_cfg", null);
         Settings loss = head.object("loss_mask");
         loss.only("type", "CrossEntropyLoss");
         loss.only("use_mask", true);

@@ -1,0 +1,37 @@
+package dev.saccade.models;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.saccade.backbones.Swin;
+import dev.saccade.core.parts.Backbone;
+import dev.saccade.core.parts.DetectionHead;
+import dev.saccade.heads.CascadeMaskRcnnHead;
+import dev.saccade.heads.MaskRcnnHead;
+import dev.saccade.necks.Fpn;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import java.util.Collections;
+
+/** The totals that the papers round. */
+class ParameterTotalsTest {
+
+    @ParameterizedTest
+    @CsvSource({
+        "tiny, 47794602, 85629804",
+        "small, 69112506, 106947708",
+        "base, 107141800, 144977002",
+    })
+    void areThoseOfSwin(String variant, long maskRcnn, long cascade) {
+        Backbone.Config backbone = new Swin.Config(variant);
+        assertEquals(maskRcnn, total(backbone, new MaskRcnnHead.Config()));
+        assertEquals(cascade, total(backbone, new CascadeMaskRcnnHead.Config()));
+    }
+
+    private static long total(Backbone.Config backbone, DetectionHead.Config head) {
+        Fpn.Config neck = new Fpn.Config(256, 0, 5, Fpn.ExtraConvs.NONE, false);
+        ModelConfig model = new ModelConfig(backbone, neck, head);
+        return new Detector(model, Collections.nCopies(80, "thing")).parameterCount();
+    }
+}
