@@ -274,18 +274,44 @@ public final class RetinaNetHead extends DetectionHead {
 
     @Override
     public List<Instances> predict(FeaturePyramid features, List<ImageInfo> images) {
+        return candidates(features, images).stream()
+                .map(each -> config.nms().apply(each.boxes(), each.scores(), numClasses))
+                .map(MulticlassNms.Kept::instances)
+                .collect(ImmutableList.toImmutableList());
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * <p>As in mmdetection, the boxes of all views compete with one another.
+     */
+    @Override
+    public Instances predictViews(List<FeaturePyramid> views, List<ImageInfo> images) {
+        List<Boxes> boxes = new ArrayList<>();
+        List<float[]> scores = new ArrayList<>();
+        for (int v = 0; v < views.size(); v++) {
+            ScoredBoxes each = candidates(views.get(v), List.of(images.get(v))).get(0);
+            boxes.add(each.boxes());
+            scores.add(each.scores());
+        }
+        float[] all = Floats.concat(scores.toArray(float[][]::new));
+        return config.nms().apply(Boxes.concat(boxes), all, numClasses).instances();
+    }
+
+    /** Returns the best anchors of every level, in the coordinates of the original images. */
+    private List<ScoredBoxes> candidates(FeaturePyramid features, List<ImageInfo> images) {
         return NoGrad.call(
                 () -> {
-                    List<Instances> predictions = new ArrayList<>();
+                    List<ScoredBoxes> candidates = new ArrayList<>();
                     Scope.run(
                             () -> {
                                 List<Maps> maps = forward(features);
                                 AnchorGrid grid = grid(maps);
                                 for (int i = 0; i < images.size(); i++) {
-                                    predictions.add(predict(maps, grid, i, images.get(i)));
+                                    candidates.add(candidates(maps, grid, i, images.get(i)));
                                 }
                             });
-                    return ImmutableList.copyOf(predictions);
+                    return ImmutableList.copyOf(candidates);
                 });
     }
 
@@ -293,8 +319,8 @@ public final class RetinaNetHead extends DetectionHead {
         return new AnchorGrid(anchorGenerator, maps.stream().map(Maps::grid).toList());
     }
 
-    private Instances predict(List<Maps> maps, AnchorGrid grid, int index, ImageInfo image) {
-        float[][] boxes = new float[maps.size()][];
+    private ScoredBoxes candidates(List<Maps> maps, AnchorGrid grid, int index, ImageInfo image) {
+        List<Boxes> boxes = new ArrayList<>();
         float[][] scores = new float[maps.size()][];
         for (int l = 0; l < maps.size(); l++) {
             NDArray cls = perAnchor(maps.get(l).cls().get(index + ":" + (index + 1)), numClasses);
@@ -308,14 +334,9 @@ public final class RetinaNetHead extends DetectionHead {
                             .mapToInt(i -> start + (int) i)
                             .toArray();
             Boxes anchors = grid.anchors().select(positions);
-            boxes[l] =
-                    config.coder()
-                            .decode(anchors, top.get(1).toFloatArray(), image.size())
-                            .unscale(image.scaleX(), image.scaleY())
-                            .toArray();
+            float[] deltas = top.get(1).toFloatArray();
+            boxes.add(image.toOriginal(config.coder().decode(anchors, deltas, image.size())));
         }
-        return config.nms()
-                .apply(Boxes.of(Floats.concat(boxes)), Floats.concat(scores), numClasses)
-                .instances();
+        return new ScoredBoxes(Boxes.concat(boxes), Floats.concat(scores));
     }
 }

@@ -294,6 +294,25 @@ public final class RpnHead extends Module {
         }
     }
 
+    /**
+     * Joins the proposals of several views of an image.
+     *
+     * @param views the proposals of each view, in common coordinates
+     */
+    Instances merge(List<Instances> views) {
+        Proposals settings = config.testProposals();
+        Boxes boxes = Boxes.concat(views.stream().map(Instances::boxes).toList());
+        float[] scores = new float[boxes.size()];
+        int at = 0;
+        for (Instances view : views) {
+            for (int i = 0; i < view.size(); i++) {
+                scores[at++] = view.score(i);
+            }
+        }
+        return new Proposals(settings.nmsPre(), settings.maxPerImg(), settings.iouThr(), 0)
+                .select(boxes, scores, new int[at]);
+    }
+
     /** Returns the best anchors of all levels: {@code [N, K, 5]} and {@code [N, K]}. */
     private static NDList best(Output output, int nmsPre) {
         return Scope.list(

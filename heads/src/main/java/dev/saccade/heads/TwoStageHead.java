@@ -6,6 +6,7 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 
 import com.google.common.collect.ImmutableList;
+import com.google.common.primitives.Floats;
 
 import dev.saccade.core.ops.MaskPaste;
 import dev.saccade.core.ops.NoGrad;
@@ -21,6 +22,7 @@ import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Rois;
+import dev.saccade.core.structures.Size;
 
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -166,20 +168,71 @@ public abstract class TwoStageHead extends DetectionHead {
         List<ScoredBoxes> scored = score(features, images, proposals);
         List<Instances> found = new ArrayList<>();
         for (int n = 0; n < images.size(); n++) {
-            ImageInfo image = images.get(n);
-            Boxes boxes = scored.get(n).boxes().unscale(image.scaleX(), image.scaleY());
-            found.add(nms.apply(boxes, scored.get(n).scores(), numClasses).instances());
+            ScoredBoxes each = scored.get(n);
+            ScoredBoxes decided = stages.size() == 1 ? undecided(each, proposals.get(n)) : each;
+            Boxes boxes = images.get(n).toOriginal(decided.boxes());
+            found.add(select(new ScoredBoxes(boxes, decided.scores())));
         }
         if (!hasMasks()) {
             return ImmutableList.copyOf(found);
         }
         List<float[]> masks = drawMasks(features, images, found);
-        return IntStream.range(0, images.size())
-                .mapToObj(n -> withMasks(found.get(n), masks.get(n), images.get(n)))
+        ImmutableList.Builder<Instances> outlined = ImmutableList.builder();
+        for (int n = 0; n < images.size(); n++) {
+            ImageInfo image = images.get(n);
+            // To the input and back, for the rounding of the original.
+            Boxes boxes = image.toOriginal(image.fromOriginal(found.get(n).boxes()));
+            outlined.add(found.get(n).withMasks(paste(masks.get(n), boxes, image.original())));
+        }
+        return outlined.build();
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * <p>As in mmdetection, the views share their proposals, and boxes, scores and masks are means
+     * over the views.
+     */
+    @Override
+    public Instances predictViews(List<FeaturePyramid> views, List<ImageInfo> images) {
+        return new TwoStageViews(this, views, images).predict();
+    }
+
+    /**
+     * Leaves regions that end at the top of the image where they are, all classes being alike: Mask
+     * R-CNN in mmdetection takes them for fillers of a batch.
+     */
+    private ScoredBoxes undecided(ScoredBoxes scored, Boxes regions) {
+        float[] scores = scored.scores().clone();
+        float[] corners = scored.boxes().toArray();
+        int columns = corners.length / Math.max(1, regions.size());
+        for (int r = 0; r < regions.size(); r++) {
+            if (regions.y2(r) == 0) {
+                Arrays.fill(scores, r * numClasses, (r + 1) * numClasses, 1f / (numClasses + 1));
+                float[] region = regions.select(r).toArray();
+                for (int i = 0; i < columns; i++) {
+                    corners[r * columns + i] = region[i % 4];
+                }
+            }
+        }
+        return new ScoredBoxes(Boxes.of(corners), scores);
+    }
+
+    /** Returns the best of scored boxes. */
+    Instances select(ScoredBoxes scored) {
+        return nms.apply(scored.boxes(), scored.scores(), numClasses).instances();
+    }
+
+    /** Returns masks from their probabilities inside of boxes on an image. */
+    List<Rle> paste(float[] masks, Boxes boxes, Size image) {
+        return IntStream.range(0, boxes.size())
+                .mapToObj(i -> new MaskPaste(masks, boxes, i, maskSize(), image))
+                .map(paste -> paste.atLeast(maskThreshold))
                 .collect(ImmutableList.toImmutableList());
     }
 
-    private boolean hasMasks() {
+    /** Returns whether masks are drawn. */
+    boolean hasMasks() {
         return stages.get(0).mask().isPresent();
     }
 
@@ -200,19 +253,10 @@ public abstract class TwoStageHead extends DetectionHead {
     }
 
     /**
-     * Every class of every region of an image.
-     *
-     * @param boxes [R * C] the region as moved for each class, or [R] as moved for all, in the
-     *     coordinates of the network input
-     * @param scores {@code [R * C]} probability of each class, class fastest
-     */
-    @SuppressWarnings("ArrayRecordComponent") // plain data on the hot path
-    public record ScoredBoxes(Boxes boxes, float[] scores) {}
-
-    /**
      * Scores and moves regions.
      *
      * @param proposals the regions of each image, in the coordinates of the network input
+     * @return every class of every region of each image, in the same coordinates
      */
     public List<ScoredBoxes> score(
             FeaturePyramid features, List<ImageInfo> images, List<Boxes> proposals) {
@@ -267,15 +311,8 @@ public abstract class TwoStageHead extends DetectionHead {
             Boxes boxes, float[] probabilities, float[] deltas, ImageInfo image) {
         float[] scores = new float[boxes.size() * numClasses];
         for (int r = 0; r < boxes.size(); r++) {
-            if (stages.size() == 1 && boxes.y2(r) == 0) {
-                // mmdetection takes such a region for one that fills up a batch.
-                int columns = deltas.length / boxes.size();
-                Arrays.fill(deltas, r * columns, (r + 1) * columns, 0);
-                Arrays.fill(scores, r * numClasses, (r + 1) * numClasses, 1f / (numClasses + 1));
-            } else {
-                System.arraycopy(
-                        probabilities, r * (numClasses + 1), scores, r * numClasses, numClasses);
-            }
+            int row = r * (numClasses + 1);
+            System.arraycopy(probabilities, row, scores, r * numClasses, numClasses);
         }
         BoxCoder coder = stages.get(stages.size() - 1).box().coder();
         return new ScoredBoxes(coder.decode(boxes, deltas, image.size()), scores);
@@ -291,7 +328,7 @@ public abstract class TwoStageHead extends DetectionHead {
             FeaturePyramid features, List<ImageInfo> images, List<Instances> objects) {
         List<Boxes> boxes = new ArrayList<>();
         for (int n = 0; n < images.size(); n++) {
-            boxes.add(onInput(objects.get(n), images.get(n)));
+            boxes.add(images.get(n).fromOriginal(objects.get(n).boxes()));
         }
         Rois rois = Rois.of(boxes);
         int[] labels = objects.stream().flatMapToInt(all -> Arrays.stream(all.labels())).toArray();
@@ -302,6 +339,11 @@ public abstract class TwoStageHead extends DetectionHead {
             int to = from + ofImage.size();
             byImage.add(rows(masks, maskSize() * maskSize(), from, to));
             from = to;
+        }
+        for (int n = 0; n < images.size(); n++) {
+            if (images.get(n).flipped()) {
+                mirror(byImage.get(n));
+            }
         }
         return byImage;
     }
@@ -329,22 +371,14 @@ public abstract class TwoStageHead extends DetectionHead {
                 });
     }
 
+    /** Turns the rows of masks round. */
+    private void mirror(float[] masks) {
+        for (int row = 0; row < masks.length; row += maskSize()) {
+            Floats.reverse(masks, row, row + maskSize());
+        }
+    }
+
     private int maskSize() {
         return MaskHead.UPSAMPLING * maskExtractor.outputSize();
-    }
-
-    private static Boxes onInput(Instances objects, ImageInfo image) {
-        return objects.boxes().scale(image.scaleX(), image.scaleY());
-    }
-
-    private Instances withMasks(Instances objects, float[] masks, ImageInfo image) {
-        // To the input and back, for the rounding of the original.
-        Boxes boxes = onInput(objects, image).unscale(image.scaleX(), image.scaleY());
-        List<Rle> pasted =
-                IntStream.range(0, objects.size())
-                        .mapToObj(i -> new MaskPaste(masks, boxes, i, maskSize(), image.original()))
-                        .map(paste -> paste.atLeast(maskThreshold))
-                        .toList();
-        return objects.withMasks(pasted);
     }
 }

@@ -155,6 +155,20 @@ public final class Detector extends Module {
         return NoGrad.call(() -> head.predict(features(batch.pixels()), batch.images()));
     }
 
+    /**
+     * Returns the objects of one image, in its own coordinates, from several views of it, without
+     * recording gradients. The detector must be in inference mode.
+     *
+     * @param views batches of one, such as scales and mirror images
+     */
+    public Instances predictViews(List<ImageBatch> views) {
+        return NoGrad.call(
+                () ->
+                        head.predictViews(
+                                views.stream().map(view -> features(view.pixels())).toList(),
+                                views.stream().map(view -> view.images().get(0)).toList()));
+    }
+
     @Override
     public NDList call(NDList inputs) {
         return head.call(new NDList(features(inputs.singletonOrThrow()).levels()));

@@ -1,5 +1,6 @@
 package dev.saccade.core.parts;
 
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageInfo;
@@ -48,4 +49,18 @@ public abstract class DetectionHead extends Module {
      * @param images what happened to each image
      */
     public abstract List<Instances> predict(FeaturePyramid features, List<ImageInfo> images);
+
+    /**
+     * Returns the objects of one image, in its own coordinates, from several views of it, such as
+     * scales and mirror images.
+     *
+     * @param views the pyramid of each view, a batch of one
+     * @param images what happened to the image in each view
+     * @throws SaccadeException of kind user, if the head does not know how to merge views
+     */
+    public Instances predictViews(List<FeaturePyramid> views, List<ImageInfo> images) {
+        throw SaccadeException.user(
+                "%s: does not merge what it finds in several views of an image",
+                getClass().getSimpleName());
+    }
 }

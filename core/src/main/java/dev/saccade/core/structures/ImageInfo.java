@@ -47,4 +47,16 @@ public record ImageInfo(
     public ImageInfo padded(Size newSize) {
         return new ImageInfo(id, file, original, size, newSize, scaleX, scaleY, flipped);
     }
+
+    /** Returns boxes of the network input in the coordinates of the original image. */
+    public Boxes toOriginal(Boxes boxes) {
+        Boxes upright = flipped ? boxes.flipHorizontal(size.width()) : boxes;
+        return upright.unscale(scaleX, scaleY);
+    }
+
+    /** Returns boxes of the original image in the coordinates of the network input. */
+    public Boxes fromOriginal(Boxes boxes) {
+        Boxes scaled = boxes.scale(scaleX, scaleY);
+        return flipped ? scaled.flipHorizontal(size.width()) : scaled;
+    }
 }
