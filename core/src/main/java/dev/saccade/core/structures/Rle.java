@@ -42,9 +42,11 @@ public final class Rle {
      */
     public record Bounds(int x, int y, int width, int height) {}
 
-    /** Takes a stretch of foreground: rows {@code top} (in) to {@code bottom} (out) of a column. */
+    /** Is told where the foreground is. */
     @FunctionalInterface
     public interface StretchVisitor {
+
+        /** Takes the rows from {@code top} to before {@code bottom} of column {@code x}. */
         void visit(int x, int top, int bottom);
     }
 
