@@ -101,20 +101,23 @@ public final class Detector extends Module {
 
     /** Returns by how many rows each parameter would grow with one more class, if it would. */
     private Map<String, Integer> rowsPerClass() {
-        Map<String, Parameter> now = head.namedParameters();
+        Map<String, Parameter> more =
+                headConfig.build(neck.features(), classes.size() + 1).namedParameters();
         Map<String, Integer> rows = new LinkedHashMap<>();
-        headConfig
-                .build(neck.features(), classes.size() + 1)
-                .namedParameters()
+        head.namedParameters()
                 .forEach(
-                        (name, more) -> {
-                            Shape shape = now.get(name).getShape();
-                            if (!more.getShape().equals(shape)) {
-                                long grown = more.getShape().get(0) - shape.get(0);
+                        (name, parameter) -> {
+                            long grown = rows(more.get(name)) - rows(parameter);
+                            if (grown > 0) {
                                 rows.put(name, Math.toIntExact(grown));
                             }
                         });
         return rows;
+    }
+
+    private static long rows(Parameter parameter) {
+        Shape shape = parameter.getShape();
+        return shape.dimension() == 0 ? 0 : shape.get(0);
     }
 
     /**
