@@ -40,8 +40,11 @@ public record BoxCoder(List<Double> means, List<Double> stds) {
                     y = torch.add(torch.mul(torch.add(b[1], b[3]), 0.5), torch.mul(h, dy))
                     rx = torch.mul(torch.mul(w, torch.exp(dw)), 0.5)
                     ry = torch.mul(torch.mul(h, torch.exp(dh)), 0.5)
-                    corners = [torch.sub(x, rx), torch.sub(y, ry), torch.add(x, rx), torch.add(y, ry)]
-                    return torch.stack(corners, 1)
+                    x1 = torch.sub(x, rx)
+                    y1 = torch.sub(y, ry)
+                    x2 = torch.add(x, rx)
+                    y2 = torch.add(y, ry)
+                    return torch.stack([x1, y1, x2, y2], 1)
                     """);
 
     /** The coder of RPN and RetinaNet: not normalised. */

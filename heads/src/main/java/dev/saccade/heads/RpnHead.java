@@ -110,7 +110,8 @@ public final class RpnHead extends Module {
                     levels = annotate(List[Tensor], [])
                     for l in range(torch.len(maps)):
                       cells = torch.permute(maps[l], [0, 2, 3, 1])
-                      _0 = torch.append(levels, torch.reshape(cells, [torch.size(cells, 0), -1, %1$s]))
+                      anchors = torch.reshape(cells, [torch.size(cells, 0), -1, %1$s])
+                      _0 = torch.append(levels, anchors)
                     return torch.cat(levels, 1)
                     """);
 

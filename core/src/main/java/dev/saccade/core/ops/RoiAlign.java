@@ -37,8 +37,8 @@ public record RoiAlign(Size output, int samplingRatio, boolean aligned) {
                     """
                     c = torch.size(map, 1)
                     table = torch.reshape(torch.permute(map, [0, 2, 3, 1]), [-1, c])
-                    bins, _1, _2, _3 = torch.embedding_bag(table, cells, bags, False, 0, False, weights, False)
-                    return torch.reshape(bins, [-1, %1$s, %2$s, c])
+                    sums = torch.embedding_bag(table, cells, bags, False, 0, False, weights, False)
+                    return torch.reshape(sums[0], [-1, %1$s, %2$s, c])
                     """);
 
     private static final Script IN_ORDER =
