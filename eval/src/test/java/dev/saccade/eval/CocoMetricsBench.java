@@ -1,44 +1,71 @@
 package dev.saccade.eval;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
+
 import dev.saccade.datasets.CocoDataset;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import java.nio.file.Path;
-import java.util.List;
-
 /**
- * Times the evaluation of a result file, loading apart from measuring: {@code CocoMetricsBench
- * instances.json results.json threads [runs]}. No test.
+ * Times the evaluation of a result file, or the loading of annotations alone, to be held beside
+ * pycocotools in the same minute: {@code CocoMetricsBench eval INSTANCES RESULTS BOX|MASK THREADS}
+ * or {@code CocoMetricsBench load INSTANCES}. No test.
  */
 final class CocoMetricsBench {
 
     private static final Logger log = LoggerFactory.getLogger(CocoMetricsBench.class);
 
+    private final Map<String, Object> result = new LinkedHashMap<>();
+    private long last = System.nanoTime();
+
     private CocoMetricsBench() {}
 
-    /** Runs in one process, so that the first run shows what a single evaluation costs. */
-    public static void main(String[] args) {
-        int threads = Integer.parseInt(args[2]);
-        int runs = args.length > 3 ? Integer.parseInt(args[3]) : 1;
-        for (int run = 0; run < runs; run++) {
-            long start = System.nanoTime();
-            CocoDataset dataset = CocoDataset.open(Path.of(args[0]), Path.of("images"), List.of());
-            GroundTruth groundTruth = GroundTruth.of(dataset, IouType.BOX);
-            Detections detections = CocoResults.read(Path.of(args[1]), dataset, IouType.BOX);
-            long loaded = System.nanoTime();
-            CocoMetrics metrics =
-                    CocoMetrics.of(
-                            groundTruth, detections, CocoParameters.official(IouType.BOX), threads);
-            long measured = System.nanoTime();
-            log.info(
-                    "objects={} detections={} AP={} loadSeconds={} measureSeconds={}",
-                    groundTruth.size(),
-                    detections.size(),
-                    metrics.values().get("AP"),
-                    (loaded - start) / 1e9,
-                    (measured - loaded) / 1e9);
+    /** Measures once in a process of its own, as a command does, and logs a JSON object. */
+    public static void main(String[] args) throws IOException {
+        CocoMetricsBench bench = new CocoMetricsBench();
+        bench.result.put("what", String.join(" ", args));
+        CocoDataset dataset = CocoDataset.open(Path.of(args[1]), Path.of("images"), List.of());
+        bench.took("load_s");
+        if (args[0].equals("eval")) {
+            bench.evaluate(
+                    dataset, Path.of(args[2]), IouType.valueOf(args[3]), Integer.parseInt(args[4]));
         }
+        bench.result.put("peak_mb", peakMegabytes());
+        log.info("{}", new ObjectMapper().writeValueAsString(bench.result));
+    }
+
+    private void evaluate(CocoDataset dataset, Path results, IouType iouType, int threads) {
+        Detections detections = CocoResults.read(results, dataset, iouType);
+        took("results_s");
+        GroundTruth groundTruth = GroundTruth.of(dataset, iouType);
+        took("ground_truth_s");
+        CocoMetrics metrics =
+                CocoMetrics.of(groundTruth, detections, CocoParameters.official(iouType), threads);
+        Map<String, Double> values = metrics.values();
+        took("metrics_s");
+        result.put("AP", values.get(iouType.prefix() + "AP"));
+    }
+
+    private void took(String what) {
+        long now = System.nanoTime();
+        result.put(what, (now - last) / 1e9);
+        last = now;
+    }
+
+    /** Returns the most memory this process has held, as Linux counts it. */
+    private static double peakMegabytes() throws IOException {
+        return Files.readAllLines(Path.of("/proc/self/status")).stream()
+                .filter(line -> line.startsWith("VmHWM:"))
+                .mapToDouble(line -> Double.parseDouble(line.replaceAll("\\D", "")) * 1024 / 1e6)
+                .findFirst()
+                .orElseThrow();
     }
 }
