@@ -6,41 +6,70 @@ import java.util.Arrays;
 
 /**
  * Finds where the boundary of a polygon crosses the pixel columns of an image, exactly as
- * pycocotools' {@code rleFrPoly}: every edge is walked in steps of a fifth of a pixel.
+ * pycocotools' {@code rleFrPoly}, which walks every edge in steps of a fifth of a pixel; of those
+ * steps only the ones across the centre of a column are taken here.
  */
 final class PolygonWalk {
 
-    private static final double SCALE = 5;
+    private static final int SCALE = 5;
+
+    /** Of the steps from one grid column to the next, those from this one on (mod 5) count. */
+    private static final int CENTRE = 2;
 
     /** Further away than any image reaches; bounds the steps of an edge. */
     private static final double FARTHEST = 100_000;
 
     private final Size size;
+    private final int lastColumn;
     private int[] crossings = new int[64];
     private int count;
-    private int u;
-    private int v;
-    private boolean started;
 
     PolygonWalk(Size size) {
         this.size = size;
+        this.lastColumn = SCALE * (int) Math.min(size.width() - 1, FARTHEST) + CENTRE;
     }
 
     /**
-     * Returns the crossings as positions {@code column * height + row}, unsorted, each from 0 to
-     * {@code height * width}.
+     * Returns the crossings as positions {@code column * height + row} in ascending order, each from
+     * 0 to {@code height * width}.
      */
     int[] crossings(double[] polygon) {
-        int corners = polygon.length / 2;
-        for (int i = 0; i < corners; i++) {
-            int next = (i + 1) % corners;
-            walk(
-                    toGrid(polygon[2 * i]),
-                    toGrid(polygon[2 * i + 1]),
-                    toGrid(polygon[2 * next]),
-                    toGrid(polygon[2 * next + 1]));
+        int x = toGrid(polygon[polygon.length - 2]);
+        int y = toGrid(polygon[polygon.length - 1]);
+        for (int i = 0; i < polygon.length; i += 2) {
+            int nextX = toGrid(polygon[i]);
+            int nextY = toGrid(polygon[i + 1]);
+            walk(x, y, nextX, nextY);
+            x = nextX;
+            y = nextY;
         }
-        return Arrays.copyOf(crossings, count);
+        return sorted();
+    }
+
+    /** Sorts by column, and then the few crossings of each column. */
+    private int[] sorted() {
+        int height = Math.max(size.height(), 1);
+        int first = Integer.MAX_VALUE;
+        int last = 0;
+        for (int i = 0; i < count; i++) {
+            first = Math.min(first, crossings[i] / height);
+            last = Math.max(last, crossings[i] / height);
+        }
+        int[] ends = new int[Math.max(last - first + 2, 1)];
+        for (int i = 0; i < count; i++) {
+            ends[crossings[i] / height - first + 1]++;
+        }
+        for (int column = 1; column < ends.length; column++) {
+            ends[column] += ends[column - 1];
+        }
+        int[] sorted = new int[count];
+        for (int i = 0; i < count; i++) {
+            sorted[ends[crossings[i] / height - first]++] = crossings[i];
+        }
+        for (int column = 0, start = 0; start < count; start = ends[column++]) {
+            Arrays.sort(sorted, start, ends[column]);
+        }
+        return sorted;
     }
 
     private static int toGrid(double coordinate) {
@@ -52,48 +81,66 @@ final class PolygonWalk {
         return (int) (SCALE * coordinate + .5);
     }
 
-    /** Steps along one edge; always computed from its left (or upper) end to the other. */
+    /** Goes along one edge; always computed from its left (or upper) end to the other. */
     private void walk(int xs, int ys, int xe, int ye) {
-        int dx = Math.abs(xe - xs);
-        int dy = Math.abs(ye - ys);
-        boolean flat = dx >= dy;
-        boolean flip = flat ? xs > xe : ys > ye;
-        int x0 = flip ? xe : xs;
-        int y0 = flip ? ye : ys;
-        int x1 = flip ? xs : xe;
-        int y1 = flip ? ys : ye;
-        double slope = flat ? (double) (y1 - y0) / dx : (double) (x1 - x0) / dy;
-        int steps = flat ? dx : dy;
-        for (int d = 0; d <= steps; d++) {
-            int t = flip ? steps - d : d;
-            if (flat) {
-                step(x0 + t, (int) (y0 + slope * t + .5));
+        if (Math.abs(xe - xs) >= Math.abs(ye - ys)) {
+            if (xs <= xe) {
+                walkFlat(xs, ys, xe, ye);
             } else {
-                step((int) (x0 + slope * t + .5), y0 + t);
+                walkFlat(xe, ye, xs, ys);
             }
+        } else if (ys <= ye) {
+            walkSteep(xs, ys, xe, ye);
+        } else {
+            walkSteep(xe, ye, xs, ys);
         }
     }
 
-    private void step(int nextU, int nextV) {
-        if (started && nextU != u) {
-            cross(nextU < u ? nextU : nextU - 1, Math.min(v, nextV));
+    /** Every step leads to the next grid column. */
+    private void walkFlat(int x0, int y0, int x1, int y1) {
+        double slope = (double) (y1 - y0) / (x1 - x0);
+        int end = Math.min(x1 - 1, lastColumn);
+        for (int column = firstColumn(x0); column <= end; column += SCALE) {
+            int step = column - x0;
+            int row = (int) (y0 + slope * step + .5);
+            int nextRow = (int) (y0 + slope * (step + 1) + .5);
+            cross(column, Math.min(row, nextRow));
         }
-        u = nextU;
-        v = nextV;
-        started = true;
     }
 
-    /** Records the crossing if the grid column is the centre of a column of the image. */
+    /** Every step leads to the next grid row; the one that changes the column is looked for. */
+    private void walkSteep(int x0, int y0, int x1, int y1) {
+        double slope = (double) (x1 - x0) / (y1 - y0);
+        int end = Math.min(Math.max(x0, x1) - 1, lastColumn);
+        for (int column = firstColumn(Math.min(x0, x1)); column <= end; column += SCALE) {
+            int step = (int) Math.max((column + .5 - x0) / slope, 1);
+            while (step > 1 && isPast(x0 + slope * (step - 1), column, slope)) {
+                step--;
+            }
+            while (!isPast(x0 + slope * step, column, slope)) {
+                step++;
+            }
+            cross(column, y0 + step - 1);
+        }
+    }
+
+    private static boolean isPast(double x, int column, double slope) {
+        return (int) (x + .5) > column == slope > 0;
+    }
+
+    /** Returns the first grid column that counts, from {@code x} on and within the image. */
+    private static int firstColumn(int x) {
+        int from = Math.max(x, CENTRE);
+        return from + Math.floorMod(CENTRE - from, SCALE);
+    }
+
+    /** Records the crossing to the right of a grid column, which is the centre of a column. */
     private void cross(int gridColumn, int gridRow) {
-        double column = (gridColumn + .5) / SCALE - .5;
-        if (column != Math.floor(column) || column < 0 || column > size.width() - 1) {
-            return;
-        }
         double row = (gridRow + .5) / SCALE - .5;
-        row = Math.ceil(Math.min(Math.max(row, 0), size.height()));
+        int clamped = (int) Math.ceil(Math.min(Math.max(row, 0), size.height()));
         if (count == crossings.length) {
             crossings = Arrays.copyOf(crossings, 2 * count);
         }
-        crossings[count++] = (int) (column * size.height() + row);
+        crossings[count++] = gridColumn / SCALE * size.height() + clamped;
     }
 }

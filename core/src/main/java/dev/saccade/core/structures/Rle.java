@@ -132,9 +132,8 @@ public final class Rle {
         return fromPolygon(size, x, y, x, y + height, x + width, y + height, x + width, y);
     }
 
-    /** Returns the mask that changes at each of the given positions in column order. */
+    /** Returns the mask that changes at each of the given positions, which ascend. */
     private static Rle toggled(Size size, int[] positions) {
-        Arrays.sort(positions);
         RunBuilder runs = new RunBuilder(size);
         int previous = 0;
         boolean foreground = false;
@@ -299,10 +298,11 @@ public final class Rle {
             int firstColumn = start / size.height();
             int lastColumn = last / size.height();
             boolean oneColumn = firstColumn == lastColumn;
+            int firstRow = start - firstColumn * size.height();
             left = Math.min(left, firstColumn);
             right = lastColumn;
-            top = Math.min(top, oneColumn ? start % size.height() : 0);
-            bottom = Math.max(bottom, oneColumn ? last % size.height() : size.height() - 1);
+            top = Math.min(top, oneColumn ? firstRow : 0);
+            bottom = Math.max(bottom, oneColumn ? firstRow + last - start : size.height() - 1);
             start = last + 1 + (i + 1 < counts.length ? counts[i + 1] : 0);
         }
         return right < 0
@@ -319,17 +319,38 @@ public final class Rle {
      */
     public double iou(Rle object, boolean crowd) {
         checkSameSize(object);
-        long intersection = 0;
-        long union = 0;
-        for (RunOverlay overlay = new RunOverlay(counts, object.counts); overlay.next(); ) {
-            if (overlay.inFirst() && overlay.inSecond()) {
-                intersection += overlay.length();
+        long intersection = shared(counts, object.counts);
+        long union = crowd ? area() : (long) area() + object.area() - intersection;
+        return intersection == 0 ? 0 : (double) intersection / union;
+    }
+
+    /** Returns the number of pixels in the foreground of both masks. */
+    private static long shared(int[] first, int[] second) {
+        long shared = 0;
+        int i = 0;
+        int j = 0;
+        int start = 0;
+        int firstEnd = first[0];
+        int secondEnd = second[0];
+        while (true) {
+            int end = Math.min(firstEnd, secondEnd);
+            if ((i & j & 1) == 1) {
+                shared += end - start;
             }
-            if (overlay.inFirst() || (overlay.inSecond() && !crowd)) {
-                union += overlay.length();
+            start = end;
+            if (firstEnd == end) {
+                if (++i == first.length) {
+                    return shared;
+                }
+                firstEnd += first[i];
+            }
+            if (secondEnd == end) {
+                if (++j == second.length) {
+                    return shared;
+                }
+                secondEnd += second[j];
             }
         }
-        return intersection == 0 ? 0 : (double) intersection / union;
     }
 
     /**
