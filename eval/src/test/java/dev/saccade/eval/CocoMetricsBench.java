@@ -4,15 +4,15 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 
 import dev.saccade.datasets.CocoDataset;
 
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Times the evaluation of a result file, or the loading of annotations alone, to be held beside

@@ -30,8 +30,8 @@ final class PolygonWalk {
     }
 
     /**
-     * Returns the crossings as positions {@code column * height + row} in ascending order, each from
-     * 0 to {@code height * width}.
+     * Returns the crossings as positions {@code column * height + row} in ascending order, each
+     * from 0 to {@code height * width}.
      */
     int[] crossings(double[] polygon) {
         int x = toGrid(polygon[polygon.length - 2]);

@@ -9,6 +9,7 @@ import com.google.common.collect.ImmutableMap;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.MemoryFormat;
 
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -62,6 +63,11 @@ public final class AdamW extends Optimizer {
         }
 
         @Override
+        public List<ParameterGroup> groups(Module module) {
+            return ParameterGroup.of(module, weightDecay, normDecay, rules, layerDecay);
+        }
+
+        @Override
         public AdamW build(Module module) {
             return new AdamW(this, module);
         }
@@ -69,12 +75,7 @@ public final class AdamW extends Optimizer {
 
     private AdamW(Config config, Module module) {
         super(
-                ParameterGroup.of(
-                        module,
-                        config.weightDecay(),
-                        config.normDecay(),
-                        config.rules(),
-                        config.layerDecay()),
+                config.groups(module),
                 ImmutableMap.of(
                         "exp_avg", MemoryFormat::zerosLike,
                         "exp_avg_sq", MemoryFormat::zerosLike,

@@ -39,6 +39,9 @@ public abstract class Optimizer implements AutoCloseable {
         /** Returns the learning rate before schedule and parameter rules. */
         double learningRate();
 
+        /** Returns the parameters of a module that are learned now, by how they are changed. */
+        List<ParameterGroup> groups(Module module);
+
         /** Returns the optimiser for the parameters of a module that are learned now. */
         Optimizer build(Module module);
     }

@@ -7,6 +7,7 @@ import com.google.common.collect.ImmutableMap;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.MemoryFormat;
 
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -54,6 +55,11 @@ public final class Sgd extends Optimizer {
         }
 
         @Override
+        public List<ParameterGroup> groups(Module module) {
+            return ParameterGroup.of(module, weightDecay, normDecay, rules, layerDecay);
+        }
+
+        @Override
         public Sgd build(Module module) {
             return new Sgd(this, module);
         }
@@ -61,12 +67,7 @@ public final class Sgd extends Optimizer {
 
     private Sgd(Config config, Module module) {
         super(
-                ParameterGroup.of(
-                        module,
-                        config.weightDecay(),
-                        config.normDecay(),
-                        config.rules(),
-                        config.layerDecay()),
+                config.groups(module),
                 Map.of("momentum_buffer", MemoryFormat::zerosLike),
                 """
                 torch._fused_sgd_(weights, gradients, momentum_buffer, \
