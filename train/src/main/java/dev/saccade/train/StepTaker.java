@@ -6,6 +6,7 @@ import ai.djl.ndarray.NDScope;
 import ai.djl.nn.Parameter;
 
 import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Maps;
 
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Tensors;
@@ -39,15 +40,28 @@ final class StepTaker {
      * What a step was like.
      *
      * @param losses loss terms by name, means over the images
+     * @param figures what else the model tells of how it learns, by name, means over the images
      * @param gradientNorm norm of all gradients before clipping
      * @param images images learned from
      */
-    record Taken(Map<String, Double> losses, double gradientNorm, int images) {}
+    record Taken(
+            Map<String, Double> losses,
+            Map<String, Double> figures,
+            double gradientNorm,
+            int images) {}
+
+    /** What the model says of a batch, by name. */
+    private record Said(Map<String, Double> losses, Map<String, Double> figures) {
+
+        Said() {
+            this(new LinkedHashMap<>(), new LinkedHashMap<>());
+        }
+    }
 
     /** The sum over the batches of a step so far, each weighted by its images. */
     private static final class Sum {
 
-        private final Map<String, Double> losses = new LinkedHashMap<>();
+        private final Said said = new Said();
         private Gradients gradients = new Gradients(Map.of());
         private Gradients.Norms norms = gradients.norms();
         private int images;
@@ -92,35 +106,48 @@ final class StepTaker {
                             .orElse(gradients);
             optimizer.step(clipped, learningRate);
             norms = all.byParameter();
-            sum.losses.replaceAll((name, value) -> value / sum.images);
-            return new Taken(ImmutableMap.copyOf(sum.losses), all.total(), sum.images);
+            return new Taken(
+                    mean(sum.said.losses, sum.images),
+                    mean(sum.said.figures, sum.images),
+                    all.total(),
+                    sum.images);
         }
+    }
+
+    private static Map<String, Double> mean(Map<String, Double> sums, int images) {
+        return ImmutableMap.copyOf(Maps.transformValues(sums, value -> value / images));
+    }
+
+    private static void add(Map<String, Double> sums, Map<String, Double> values, int images) {
+        values.forEach((name, value) -> sums.merge(name, value * images, Double::sum));
     }
 
     private void add(Sum sum, Batch batch, NDManager manager, Divergence divergence) {
         int images = batch.images().size();
         try (NDManager scratch = manager.newSubManager()) {
-            Map<String, Double> values = new LinkedHashMap<>();
+            Said said = new Said();
             Gradients gradients =
-                    Gradients.of(() -> loss(batch, scratch, divergence, values), parameters);
+                    Gradients.of(() -> loss(batch, scratch, divergence, said), parameters);
             Gradients.Norms found = gradients.norms();
             if (!Float.isFinite(found.total())) {
                 throw divergence.ofGradients(found.byParameter(), batch);
             }
             sum.gradients = sum.gradients.plus(gradients).attach(manager);
             sum.norms = found;
-            values.forEach((name, value) -> sum.losses.merge(name, value * images, Double::sum));
+            add(sum.said.losses, said.losses, images);
+            add(sum.said.figures, said.figures, images);
             sum.images += images;
         }
     }
 
-    private NDArray loss(
-            Batch batch, NDManager scratch, Divergence divergence, Map<String, Double> values) {
+    private NDArray loss(Batch batch, NDManager scratch, Divergence divergence, Said said) {
         Losses losses = model.of(batch, scratch);
-        losses.terms().forEach((name, term) -> values.put(name, value(term)));
-        if (!values.values().stream().allMatch(Double::isFinite)) {
-            throw divergence.ofLosses(values, batch);
+        losses.terms().forEach((name, term) -> said.losses.put(name, value(term)));
+        if (!said.losses.values().stream().allMatch(Double::isFinite)) {
+            throw divergence.ofLosses(said.losses, batch);
         }
+        losses.figures().forEach((name, figure) -> said.figures.put(name, value(figure)));
+        losses.figures().values().forEach(NDArray::close);
         int images = batch.images().size();
         NDArray total =
                 Scope.array(

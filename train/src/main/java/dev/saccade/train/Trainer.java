@@ -181,6 +181,7 @@ public final class Trainer {
                         learningRate,
                         taken.losses(),
                         taken.losses().values().stream().mapToDouble(v -> v).sum(),
+                        taken.figures(),
                         taken.gradientNorm(),
                         seconds,
                         parts.loader.waitedSeconds() - waited,

@@ -66,6 +66,7 @@ public final class JsonLog implements TrainListener {
         line.put("learning_rate", mean.learningRate());
         line.put("loss", mean.loss());
         line.set("losses", numbers(mean.losses()));
+        line.set("figures", numbers(mean.figures()));
         line.put("gradient_norm", mean.gradientNorm());
         line.put("seconds", mean.seconds());
         line.put("data_seconds", mean.dataSeconds());

@@ -9,6 +9,7 @@ import java.util.Map;
 public final class StepMeter {
 
     private final Map<String, Double> losses = new LinkedHashMap<>();
+    private final Map<String, Double> figures = new LinkedHashMap<>();
     private double loss;
     private double gradientNorm;
     private double seconds;
@@ -18,6 +19,7 @@ public final class StepMeter {
     /** Takes a step in. */
     public void add(StepReport step) {
         step.losses().forEach((name, value) -> losses.merge(name, value, Double::sum));
+        step.figures().forEach((name, value) -> figures.merge(name, value, Double::sum));
         loss += step.loss();
         gradientNorm += step.gradientNorm();
         seconds += step.seconds();
@@ -33,6 +35,7 @@ public final class StepMeter {
     public StepReport mean(StepReport last) {
         checkState(steps > 0, "no step to average");
         losses.replaceAll((name, sum) -> sum / steps);
+        figures.replaceAll((name, sum) -> sum / steps);
         StepReport mean =
                 new StepReport(
                         last.iteration(),
@@ -41,11 +44,13 @@ public final class StepMeter {
                         last.learningRate(),
                         losses,
                         loss / steps,
+                        figures,
                         gradientNorm / steps,
                         seconds / steps,
                         dataSeconds / steps,
                         last.remaining());
         losses.clear();
+        figures.clear();
         loss = 0;
         gradientNorm = 0;
         seconds = 0;

@@ -14,6 +14,7 @@ import java.util.Map;
  * @param learningRate the learning rate before the rules for parameters
  * @param losses loss terms by name
  * @param loss their sum
+ * @param figures what else the model tells of how it learns, such as {@code acc}, by name
  * @param gradientNorm norm of all gradients before clipping
  * @param seconds wall time of the step, waiting for data included
  * @param dataSeconds the part of it that was spent waiting for data
@@ -26,14 +27,16 @@ public record StepReport(
         double learningRate,
         Map<String, Double> losses,
         double loss,
+        Map<String, Double> figures,
         double gradientNorm,
         double seconds,
         double dataSeconds,
         Duration remaining) {
 
-    /** Keeps a copy of the losses. */
+    /** Keeps copies of the maps. */
     public StepReport {
         losses = ImmutableMap.copyOf(losses);
+        figures = ImmutableMap.copyOf(figures);
     }
 
     /** Returns the share of the time that was spent waiting for data, in [0, 1]. */

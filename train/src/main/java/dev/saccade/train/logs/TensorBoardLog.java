@@ -59,6 +59,7 @@ public final class TensorBoardLog implements TrainListener {
         scalar(summary, "train/learning_rate", mean.learningRate());
         scalar(summary, "train/loss", mean.loss());
         mean.losses().forEach((name, value) -> scalar(summary, "train/" + name, value));
+        mean.figures().forEach((name, value) -> scalar(summary, "train/" + name, value));
         scalar(summary, "train/gradient_norm", mean.gradientNorm());
         scalar(summary, "speed/seconds_per_step", mean.seconds());
         scalar(summary, "speed/data_share", mean.dataShare());

@@ -61,7 +61,7 @@ public final class TextLog implements TrainListener {
     private static String line(StepReport step) {
         return String.format(
                 Locale.ROOT,
-                "epoch %d  step %d/%d  lr %.3e  loss %.4f (%s)  gradient %.3f  %.3f s/step"
+                "epoch %d  step %d/%d  lr %.3e  loss %.4f (%s)%s  gradient %.3f  %.3f s/step"
                         + "  data %.0f %%  eta %s",
                 step.epoch() + 1,
                 step.iteration(),
@@ -69,6 +69,7 @@ public final class TextLog implements TrainListener {
                 step.learningRate(),
                 step.loss(),
                 terms(step.losses()),
+                step.figures().isEmpty() ? "" : "  " + terms(step.figures()),
                 step.gradientNorm(),
                 step.seconds(),
                 100 * step.dataShare(),

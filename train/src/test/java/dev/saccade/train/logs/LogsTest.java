@@ -44,6 +44,7 @@ class LogsTest {
                 0.0125,
                 ImmutableMap.of("loss_cls", 1.5, "loss_bbox", 0.25),
                 1.75,
+                ImmutableMap.of("acc", 93.75),
                 3.5,
                 0.8,
                 0.2,
@@ -66,8 +67,8 @@ class LogsTest {
                 List.of(
                         "2026-11-21 08:00:00  learning rate 0.02",
                         "2026-11-21 08:00:00  epoch 2  step 50/400  lr 1.250e-02  loss 1.7500"
-                                + " (loss_cls 1.5000, loss_bbox 0.2500)  gradient 3.500"
-                                + "  0.800 s/step  data 25 %  eta 1:02:05  3 MiB  42 arrays",
+                                + " (loss_cls 1.5000, loss_bbox 0.2500)  acc 93.7500"
+                                + "  gradient 3.500  0.800 s/step  data 25 %  eta 1:02:05  3 MiB  42 arrays",
                         "2026-11-21 08:00:00  evaluation after 100 steps: AP 0.5000"
                                 + " (best so far)"),
                 Files.readAllLines(file));
@@ -91,7 +92,7 @@ class LogsTest {
         assertEquals(
                 "{\"event\":\"step\",\"iteration\":50,\"epoch\":1,\"learning_rate\":0.0125,"
                         + "\"loss\":1.75,\"losses\":{\"loss_cls\":1.5,\"loss_bbox\":0.25},"
-                        + "\"gradient_norm\":3.5,\"seconds\":0.8,\"data_seconds\":0.2,"
+                        + "\"figures\":{\"acc\":93.75},\"gradient_norm\":3.5,\"seconds\":0.8,\"data_seconds\":0.2,"
                         + "\"resident_bytes\":3145728,\"arrays\":42}",
                 lines.get(0));
         assertEquals(
