@@ -3,6 +3,7 @@ package dev.saccade.eval;
 import static com.google.common.base.Preconditions.checkState;
 
 import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableSet;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.DetectionHead;
@@ -15,6 +16,7 @@ import dev.saccade.datasets.Transform;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.IntConsumer;
 import java.util.function.IntFunction;
@@ -53,15 +55,39 @@ public final class DetectionEvaluator {
      * @param areaOf what the size of a mask is taken from, see {@link CocoParameters}
      * @throws SaccadeException of kind user, if an object of the data set has no mask
      */
-    public static DetectionEvaluator ofMasks(Dataset dataset, IouType areaOf) {
+    static DetectionEvaluator ofMasks(Dataset dataset, IouType areaOf) {
         CocoParameters masks =
                 new CocoParameters(IouType.MASK, areaOf, BOXES.maxDetections(), true);
         return new DetectionEvaluator(dataset, List.of(BOXES, masks));
     }
 
-    /** Collects what a head finds: boxes, and masks if it has them. */
+    /** Collects what a head finds: boxes, and masks, sized by themselves, if it has them. */
     public static DetectionEvaluator of(Dataset dataset, DetectionHead.Config head) {
-        return head.hasMasks() ? ofMasks(dataset, IouType.MASK) : new DetectionEvaluator(dataset);
+        return of(dataset, head, IouType.MASK);
+    }
+
+    /**
+     * Collects what a head finds: boxes, and masks if it has them.
+     *
+     * @param areaOf what the size of a mask is taken from, see {@link CocoParameters}
+     * @throws SaccadeException of kind user, if the head has masks but an object of the data set
+     *     has none
+     */
+    public static DetectionEvaluator of(
+            Dataset dataset, DetectionHead.Config head, IouType areaOf) {
+        return head.hasMasks() ? ofMasks(dataset, areaOf) : new DetectionEvaluator(dataset);
+    }
+
+    /**
+     * Returns the names of the metrics that evaluations of the data set have; those without an
+     * object to find are left out.
+     */
+    public Set<String> metrics() {
+        Detections none = new Detections.Builder().build();
+        return measured.stream()
+                .map(parameters -> CocoMetrics.of(groundTruth, none, parameters, 1))
+                .flatMap(metrics -> metrics.values().keySet().stream())
+                .collect(ImmutableSet.toImmutableSet());
     }
 
     /** Returns the number of photographs. */

@@ -12,6 +12,7 @@ import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.Photo;
 import dev.saccade.datasets.Segmentation;
 
 import java.util.ArrayList;
@@ -64,7 +65,7 @@ public final class GroundTruth {
                 areaOf.add(object.area());
                 crowds.set(count++, object.crowd());
                 if (iouType == IouType.MASK) {
-                    maskOf.add(mask(object, dataset.photo(i).size(), faults));
+                    maskOf.add(mask(object, dataset.photo(i), faults));
                 }
             }
         }
@@ -108,15 +109,16 @@ public final class GroundTruth {
         return dataset.annotations(index).stream().filter(a -> a.label() >= 0).toList();
     }
 
-    private static Rle mask(Annotation object, Size size, Consumer<String> faults) {
+    private static Rle mask(Annotation object, Photo photo, Consumer<String> faults) {
+        String subject = photo.file() + ": annotation " + object.id();
         try {
             if (object.segmentation() instanceof Segmentation.None) {
-                faults.accept("annotation " + object.id() + " has no mask, needed for mask AP");
+                faults.accept(subject + " has no mask, needed for mask AP");
             }
-            return object.segmentation().mask(size);
+            return object.segmentation().mask(photo.size());
         } catch (SaccadeException e) {
-            faults.accept("annotation " + object.id() + ": " + e.getMessage());
-            return new Segmentation.None().mask(size);
+            faults.accept(subject + ": " + e.getMessage());
+            return new Segmentation.None().mask(photo.size());
         }
     }
 

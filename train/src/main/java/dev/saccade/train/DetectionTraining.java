@@ -69,7 +69,14 @@ public final class DetectionTraining {
                     "data.val is labelled with %s but data.train with %s; labels would be mixed up",
                     other.classes(), dataset.classes());
         }
-        return DetectionEvaluator.of(other, config.model().head());
+        DetectionEvaluator photos = DetectionEvaluator.of(other, config.model().head());
+        String monitor = config.evaluation().monitor();
+        if (!photos.metrics().contains(monitor)) {
+            throw SaccadeException.user(
+                    "evaluation.monitor: there is no metric %s of data.val; expected one of %s",
+                    monitor, photos.metrics());
+        }
+        return photos;
     }
 
     /**
