@@ -68,4 +68,11 @@ final class ConfigArguments {
             throw SaccadeException.user("%s %d: expected a number above 0", option, value);
         }
     }
+
+    /** Refuses a value that is no share of 1. */
+    static void requireShare(String option, double value) {
+        if (!(value >= 0 && value <= 1)) {
+            throw SaccadeException.user("%s %s: expected a number from 0 to 1", option, value);
+        }
+    }
 }

@@ -22,6 +22,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -68,6 +69,8 @@ final class EvalCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        results.ifPresent(EvalCommand::requireFolder);
+        ConfigArguments.requireShare("--score", score);
         DataConfig config = run.config(data.root()).data();
         Dataset dataset =
                 config.val()
@@ -87,11 +90,17 @@ final class EvalCommand implements Callable<Integer> {
         return 0;
     }
 
+    private static void requireFolder(Path prefix) {
+        Path folder = prefix.toAbsolutePath().getParent();
+        if (folder == null || !Files.isDirectory(folder)) {
+            throw SaccadeException.user(
+                    "--results: got %s, expected a prefix in a folder that exists", prefix);
+        }
+    }
+
     private DetectionEvaluator evaluator(Dataset dataset, ObjectDetector detector) {
         IouType areaOf = boxAreas ? IouType.BOX : IouType.MASK;
-        return detector.spec().model().head().hasMasks()
-                ? DetectionEvaluator.ofMasks(dataset, areaOf)
-                : new DetectionEvaluator(dataset);
+        return DetectionEvaluator.of(dataset, detector.spec().model().head(), areaOf);
     }
 
     /** Runs a detector over a data set with a progress bar. */

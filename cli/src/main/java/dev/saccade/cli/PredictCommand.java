@@ -100,6 +100,7 @@ final class PredictCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        ConfigArguments.requireShare("--score", minScore);
         List<Path> photos = photos();
         Map<String, List<Found>> found = new LinkedHashMap<>();
         List<String> unusable = new ArrayList<>();

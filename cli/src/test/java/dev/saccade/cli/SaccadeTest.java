@@ -145,6 +145,10 @@ class SaccadeTest {
         String tables = saccade("eval", run).out();
         assertTrue(tables.contains("0.95  ") && tables.contains("missed"), tables);
 
+        Path nowhere = folder.resolve("nowhere").resolve("results");
+        assertTrue(saccade("eval", run, "--results", nowhere).err().contains("--results"));
+        assertTrue(saccade("eval", run, "--score", "30").err().contains("--score"));
+
         Path photos = shared.resolve("scenes").resolve("images");
         Path broken = Files.writeString(folder.resolve("broken.jpg"), "<html>");
         Path found = folder.resolve("found");
