@@ -66,28 +66,13 @@ public final class MaskCrop {
             top = y.low()[0];
             height = y.high()[y.high().length - 1] - top + 1;
             columns = new byte[(x.high()[x.high().length - 1] - left + 1) * height];
-            draw(mask);
-        }
-
-        private void draw(Rle mask) {
-            int rows = mask.size().height();
-            int end = (left + columns.length / height) * rows;
-            int position = 0;
-            int[] counts = mask.counts();
-            for (int run = 0; run < counts.length && position < end; run++) {
-                int next = position + counts[run];
-                if (run % 2 == 1) {
-                    int from = Math.max(position, left * rows);
-                    int to = Math.min(next, end);
-                    while (from < to) {
-                        int column = from / rows;
-                        int columnEnd = Math.min(to, (column + 1) * rows);
-                        draw(column - left, from - column * rows, columnEnd - column * rows);
-                        from = columnEnd;
-                    }
-                }
-                position = next;
-            }
+            int width = columns.length / height;
+            mask.forEachStretch(
+                    (column, fromRow, toRow) -> {
+                        if (column >= left && column < left + width) {
+                            draw(column - left, fromRow, toRow);
+                        }
+                    });
         }
 
         private void draw(int column, int fromRow, int toRow) {

@@ -1,6 +1,5 @@
 package dev.saccade.core.structures;
 
-import java.util.Arrays;
 import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 
@@ -34,7 +33,9 @@ final class ColumnRuns {
             }
             start = last + 1 + (i + 1 < counts.length ? counts[i + 1] : 0);
         }
-        Arrays.parallelPrefix(first, Integer::sum);
+        for (int x = 1; x < first.length; x++) {
+            first[x] += first[x - 1];
+        }
         this.tops = new int[first[size.width()]];
         this.bottoms = new int[tops.length];
         int stretch = 0;

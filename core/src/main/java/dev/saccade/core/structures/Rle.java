@@ -319,38 +319,9 @@ public final class Rle {
      */
     public double iou(Rle object, boolean crowd) {
         checkSameSize(object);
-        long intersection = shared(counts, object.counts);
+        long intersection = RunOverlay.shared(counts, object.counts);
         long union = crowd ? area() : (long) area() + object.area() - intersection;
         return intersection == 0 ? 0 : (double) intersection / union;
-    }
-
-    /** Returns the number of pixels in the foreground of both masks. */
-    private static long shared(int[] first, int[] second) {
-        long shared = 0;
-        int i = 0;
-        int j = 0;
-        int start = 0;
-        int firstEnd = first[0];
-        int secondEnd = second[0];
-        while (true) {
-            int end = Math.min(firstEnd, secondEnd);
-            if ((i & j & 1) == 1) {
-                shared += end - start;
-            }
-            start = end;
-            if (firstEnd == end) {
-                if (++i == first.length) {
-                    return shared;
-                }
-                firstEnd += first[i];
-            }
-            if (secondEnd == end) {
-                if (++j == second.length) {
-                    return shared;
-                }
-                secondEnd += second[j];
-            }
-        }
     }
 
     /**
