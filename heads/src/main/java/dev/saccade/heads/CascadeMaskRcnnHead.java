@@ -145,26 +145,16 @@ public final class CascadeMaskRcnnHead extends TwoStageHead {
                 config.maskThrBinary(),
                 features,
                 numClasses);
-        int channels = features.get(0).channels();
-        int size = config.bboxRoiExtractor().outputSize();
         for (int s = 0; s < config.stages().size(); s++) {
             Stage stage = config.stages().get(s);
-            BoxHead box = new BoxHead(stage.bboxHead(), channels, size, numClasses);
-            add("roi_head.bbox_head." + s, box);
-            Optional<MaskHead> mask =
-                    config.maskHead().map(head -> new MaskHead(head, channels, numClasses));
-            if (mask.isPresent()) {
-                add("roi_head.mask_head." + s, mask.get());
-            }
-            add(
-                    new RoiStage(
-                            box,
-                            mask,
-                            stage.assigner(),
-                            stage.sampler(),
-                            stage.lossWeight(),
-                            "s" + s + ".",
-                            s));
+            addStage(
+                    "." + s,
+                    "s" + s + ".",
+                    stage.bboxHead(),
+                    config.maskHead(),
+                    stage.assigner(),
+                    stage.sampler(),
+                    stage.lossWeight());
         }
     }
 }

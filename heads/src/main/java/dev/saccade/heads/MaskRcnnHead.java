@@ -87,13 +87,13 @@ public final class MaskRcnnHead extends TwoStageHead {
                 config.maskThrBinary(),
                 features,
                 numClasses);
-        int channels = features.get(0).channels();
-        int size = config.bboxRoiExtractor().outputSize();
-        BoxHead box = new BoxHead(config.bboxHead(), channels, size, numClasses);
-        add("roi_head.bbox_head", box);
-        Optional<MaskHead> mask =
-                config.maskHead().map(head -> new MaskHead(head, channels, numClasses));
-        mask.ifPresent(head -> add("roi_head.mask_head", head));
-        add(new RoiStage(box, mask, config.assigner(), config.sampler(), 1, "", 0));
+        addStage(
+                "",
+                "",
+                config.bboxHead(),
+                config.maskHead(),
+                config.assigner(),
+                config.sampler(),
+                1);
     }
 }

@@ -29,6 +29,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
@@ -43,6 +44,7 @@ public abstract class TwoStageHead extends DetectionHead {
     private static final Script SOFTMAX =
             Script.compile("(logits: Tensor) -> Tensor", "return torch.softmax(logits, 1)");
 
+    private final int channels;
     private final int numClasses;
     private final RpnHead rpn;
     private final List<RoiStage> stages = new ArrayList<>();
@@ -62,6 +64,7 @@ public abstract class TwoStageHead extends DetectionHead {
         checkArgument(numClasses > 0, "num_classes: got %s, expected > 0", numClasses);
         boxExtractor.checkFits(features);
         maskExtractor.checkFits(features);
+        this.channels = features.get(0).channels();
         this.numClasses = numClasses;
         this.rpn = add("rpn_head", new RpnHead(rpn, features));
         this.boxExtractor = boxExtractor;
@@ -70,9 +73,36 @@ public abstract class TwoStageHead extends DetectionHead {
         this.maskThreshold = (float) maskThreshold;
     }
 
-    /** Adds a stage whose children are in place. */
-    final void add(RoiStage stage) {
-        stages.add(stage);
+    /**
+     * Adds a stage behind those that are there.
+     *
+     * @param place what the names of its heads end with, such as {@code .0}; nothing for the only
+     *     stage
+     * @param prefix what the names of its losses start with
+     */
+    final void addStage(
+            String place,
+            String prefix,
+            BoxHead.Config box,
+            Optional<MaskHead.Config> mask,
+            MaxIouAssigner assigner,
+            RandomSampler sampler,
+            double lossWeight) {
+        stages.add(
+                new RoiStage(
+                        add(
+                                "roi_head.bbox_head" + place,
+                                new BoxHead(box, channels, boxExtractor.outputSize(), numClasses)),
+                        mask.map(
+                                head ->
+                                        add(
+                                                "roi_head.mask_head" + place,
+                                                new MaskHead(head, channels, numClasses))),
+                        assigner,
+                        sampler,
+                        lossWeight,
+                        prefix,
+                        stages.size()));
     }
 
     /** Returns what proposes regions. */
