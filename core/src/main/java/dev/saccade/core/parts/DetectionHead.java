@@ -13,7 +13,7 @@ import java.util.List;
 public abstract class DetectionHead extends Module {
 
     /** The hyper-parameters of a head, and what builds it. */
-    public interface Config extends PartConfig {
+    public interface Config extends HeadConfig {
 
         /**
          * Returns a head without weights.
@@ -26,6 +26,11 @@ public abstract class DetectionHead extends Module {
         /** Returns whether the head learns and predicts masks; if not, targets need none. */
         default boolean hasMasks() {
             return false;
+        }
+
+        @Override
+        default Targets targets() {
+            return hasMasks() ? Targets.MASKS : Targets.BOXES;
         }
     }
 

@@ -8,9 +8,9 @@ import java.util.Map;
  *
  * <p>Records of this kind are found by {@link java.util.ServiceLoader}: to bring a component of
  * one's own, write one class with a nested record that implements {@link Backbone.Config}, {@link
- * Neck.Config} or {@link DetectionHead.Config}, and name the record in {@code META-INF/services}.
- * The canonical constructor checks the values and throws {@link IllegalArgumentException} with a
- * message that names the key.
+ * Neck.Config}, {@link DetectionHead.Config} or {@link SegmentationHead.Config}, and name the
+ * record in {@code META-INF/services}. The canonical constructor checks the values and throws
+ * {@link IllegalArgumentException} with a message that names the key.
  */
 public interface PartConfig {
 

@@ -1,0 +1,8 @@
+package dev.saccade.core.parts;
+
+/** The hyper-parameters of a head: a {@link DetectionHead} or a {@link SegmentationHead}. */
+public interface HeadConfig extends PartConfig {
+
+    /** Returns what the head learns from. */
+    Targets targets();
+}
