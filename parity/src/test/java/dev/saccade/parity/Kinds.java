@@ -35,7 +35,8 @@ final class Kinds {
                     entry("pipeline", new PipelineKind()),
                     entry("rle", new RleKind()),
                     entry("roi_align", new RoiAlignKind()),
-                    entry("roi_extractor", new RoiExtractorKind()));
+                    entry("roi_extractor", new RoiExtractorKind()),
+                    entry("seg_metrics", new SegMetricsKind()));
 
     private Kinds() {}
 

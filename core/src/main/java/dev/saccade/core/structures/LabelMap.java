@@ -2,8 +2,13 @@ package dev.saccade.core.structures;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
+import com.google.common.collect.ImmutableSortedMap;
+
 import java.nio.LongBuffer;
 import java.util.Arrays;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
 /**
  * The class of every pixel of an image.
@@ -142,6 +147,53 @@ public final class LabelMap {
             counts[label == IGNORE ? classes : label]++;
         }
         return counts;
+    }
+
+    /**
+     * Returns the map with {@link #IGNORE} where another has it.
+     *
+     * @param other of the same size
+     */
+    public LabelMap ignoringWhere(LabelMap other) {
+        checkArgument(size.equals(other.size), "a map of %s beside one of %s", other.size, size);
+        short[] masked = labels.clone();
+        for (int i = 0; i < masked.length; i++) {
+            if (other.labels[i] == (short) IGNORE) {
+                masked[i] = (short) IGNORE;
+            }
+        }
+        return new LabelMap(size, masked);
+    }
+
+    /** Returns the region of each class that has one, by ascending label. */
+    public SortedMap<Integer, Rle> masks() {
+        Map<Integer, RunBuilder> regions = new TreeMap<>();
+        int position = 0;
+        int last = IGNORE;
+        for (int x = 0; x < size.width(); x++) {
+            for (int y = 0; y < size.height(); y++, position++) {
+                int label = get(y, x);
+                if (label != last) {
+                    fill(regions, last, position, true);
+                    fill(regions, label, position, false);
+                    last = label;
+                }
+            }
+        }
+        fill(regions, last, position, true);
+        ImmutableSortedMap.Builder<Integer, Rle> masks = ImmutableSortedMap.naturalOrder();
+        for (int label : regions.keySet()) {
+            fill(regions, label, position, false);
+            masks.put(label, regions.get(label).build());
+        }
+        return masks.build();
+    }
+
+    private void fill(
+            Map<Integer, RunBuilder> regions, int label, int position, boolean foreground) {
+        if (label != IGNORE) {
+            regions.computeIfAbsent(label, any -> new RunBuilder(size)).fill(position, foreground);
+        }
     }
 
     /** Writes the labels row by row, as numbers of 64 bits. */

@@ -53,6 +53,11 @@ final class RunBuilder {
         total += length;
     }
 
+    /** Adds a run up to a position, counted down the columns. */
+    void fill(int position, boolean foreground) {
+        add(Math.toIntExact(position - total), foreground);
+    }
+
     Rle build() {
         if (total != pixels) {
             throw SaccadeException.user(

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import org.junit.jupiter.api.Test;
 
 import java.nio.LongBuffer;
+import java.util.Map;
 
 class LabelMapTest {
 
@@ -46,6 +47,24 @@ class LabelMapTest {
         LabelMap map = LabelMap.of(new Size(1, 4), new short[] {1, 1, -1, 0});
         assertArrayEquals(new long[] {1, 2, 0, 1}, map.histogram(3));
         assertThrows(IllegalArgumentException.class, () -> map.histogram(1));
+    }
+
+    @Test
+    void masksCoverTheirClass() {
+        LabelMap map = LabelMap.of(new Size(2, 3), new short[] {0, 1, 1, 0, -1, 0});
+        assertEquals(
+                Map.of(
+                        0, Rle.encode(map.size(), new byte[] {1, 0, 0, 1, 0, 1}),
+                        1, Rle.encode(map.size(), new byte[] {0, 1, 1, 0, 0, 0})),
+                map.masks());
+        assertEquals(Map.of(), LabelMap.filled(new Size(2, 3), LabelMap.IGNORE).masks());
+    }
+
+    @Test
+    void ignoresWhereAnotherMapDoes() {
+        LabelMap masked = LabelMap.filled(MAP.size(), 7).ignoringWhere(MAP);
+        assertArrayEquals(new long[] {0, 0, 0, 0, 0, 0, 0, 5, 1}, masked.histogram(8));
+        assertEquals(LabelMap.IGNORE, masked.get(1, 1));
     }
 
     @Test

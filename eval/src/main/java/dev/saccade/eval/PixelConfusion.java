@@ -1,0 +1,116 @@
+package dev.saccade.eval;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import dev.saccade.core.structures.LabelMap;
+
+import java.util.function.IntFunction;
+
+/**
+ * How many pixels of which class were taken for which, over any number of label maps.
+ *
+ * <p>Pixels that the ground truth ignores do not count. A predicted label that is no class takes a
+ * pixel for nothing. Not thread-safe.
+ */
+public final class PixelConfusion {
+
+    private final int classes;
+    private final long[] counts;
+
+    /** Starts with no pixel. */
+    public PixelConfusion(int classes) {
+        checkArgument(
+                classes > 0 && classes <= LabelMap.MOST_CLASSES,
+                "1 to %s classes expected, got %s",
+                LabelMap.MOST_CLASSES,
+                classes);
+        this.classes = classes;
+        this.counts = new long[(classes + 1) * (classes + 1)];
+    }
+
+    /**
+     * Counts numbered pairs of maps on threads; each pair is asked for once.
+     *
+     * @param maps how many pairs there are
+     */
+    public static PixelConfusion of(
+            int classes,
+            int maps,
+            IntFunction<LabelMap> truth,
+            IntFunction<LabelMap> predicted,
+            int threads) {
+        PixelConfusion sum = new PixelConfusion(classes);
+        try (Workers workers = new Workers(threads)) {
+            workers.run(
+                    maps,
+                    () ->
+                            i -> {
+                                int[] counted = sum.count(truth.apply(i), predicted.apply(i));
+                                synchronized (sum) {
+                                    sum.add(counted);
+                                }
+                            });
+        }
+        return sum;
+    }
+
+    /**
+     * Counts the pixels of a map.
+     *
+     * @param predicted of the size of the ground truth
+     */
+    public void add(LabelMap truth, LabelMap predicted) {
+        add(count(truth, predicted));
+    }
+
+    private int[] count(LabelMap truth, LabelMap predicted) {
+        checkArgument(
+                truth.size().equals(predicted.size()),
+                "a prediction of %s for a label map of %s",
+                predicted.size(),
+                truth.size());
+        short[] rows = truth.toArray();
+        short[] columns = predicted.toArray();
+        int[] counted = new int[counts.length];
+        int edge = classes + 1;
+        for (int i = 0; i < rows.length; i++) {
+            int row = Math.min(Short.toUnsignedInt(rows[i]), classes);
+            counted[row * edge + Math.min(Short.toUnsignedInt(columns[i]), classes)]++;
+        }
+        return counted;
+    }
+
+    private void add(int[] counted) {
+        for (int i = 0; i < counted.length; i++) {
+            counts[i] += counted[i];
+        }
+    }
+
+    /** Returns the number of classes. */
+    public int classes() {
+        return classes;
+    }
+
+    /** Returns how many pixels of a class were taken for a class. */
+    public long count(int truth, int predicted) {
+        return counts[truth * (classes + 1) + predicted];
+    }
+
+    /** Returns how many pixels are of a class. */
+    public long truth(int label) {
+        long sum = 0;
+        for (int predicted = 0; predicted <= classes; predicted++) {
+            sum += count(label, predicted);
+        }
+        return sum;
+    }
+
+    /** Returns how many pixels were taken for a class. */
+    public long predicted(int label) {
+        long sum = 0;
+        for (int truth = 0; truth < classes; truth++) {
+            sum += count(truth, label);
+        }
+        return sum;
+    }
+}
