@@ -9,6 +9,7 @@ import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.models.Detector;
 import dev.saccade.models.config.ConfigBinder;
@@ -36,7 +37,7 @@ import java.util.stream.IntStream;
 final class DetectorBench {
 
     private static final Logger log = LoggerFactory.getLogger(DetectorBench.class);
-    private static final int OBJECTS = 16;
+    private static final int OBJECTS = 20;
     private static final int WARM_UP = 2;
     private static final double NO_STEP = 1e-6;
 
@@ -107,7 +108,21 @@ final class DetectorBench {
                     boxes[4 * i + 1] + 8 + (float) (random.nextDouble() * 0.2 * size.height());
             labels[i] = random.nextInt(detector.classes().size());
         }
-        return Instances.groundTruth(Boxes.of(boxes), labels);
+        Instances objects = Instances.groundTruth(Boxes.of(boxes), labels);
+        return config.model().head().hasMasks() ? objects.withMasks(masks(boxes)) : objects;
+    }
+
+    private List<Rle> masks(float[] boxes) {
+        return IntStream.range(0, OBJECTS)
+                .mapToObj(
+                        i ->
+                                Rle.fromBox(
+                                        size,
+                                        boxes[4 * i],
+                                        boxes[4 * i + 1],
+                                        boxes[4 * i + 2] - boxes[4 * i],
+                                        boxes[4 * i + 3] - boxes[4 * i + 1]))
+                .toList();
     }
 
     private double[] predict(int iterations) {
