@@ -9,12 +9,12 @@ import dev.saccade.cli.report.LineChart;
 import dev.saccade.cli.report.Report;
 import dev.saccade.cli.report.ReportData;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetStatistics;
 import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.TrainingTargets;
 import dev.saccade.eval.CocoMetrics;
 import dev.saccade.eval.Evaluation;
 
@@ -140,25 +140,17 @@ final class RunReport {
                             photo.file().getFileName().toString(),
                             photo.size(),
                             com.google.common.io.Files.asByteSource(photo.file().toFile()),
-                            truth(dataset.annotations(i)),
+                            truth(photo, dataset.annotations(i)),
                             evaluation.predictions().get(i)));
         }
         return examples;
     }
 
-    private static Instances truth(List<Annotation> annotations) {
-        List<Annotation> shown =
-                annotations.stream().filter(a -> a.label() >= 0 && !a.crowd()).toList();
-        float[] boxes = new float[4 * shown.size()];
-        for (int i = 0; i < shown.size(); i++) {
-            Annotation a = shown.get(i);
-            boxes[4 * i] = (float) a.x();
-            boxes[4 * i + 1] = (float) a.y();
-            boxes[4 * i + 2] = (float) (a.x() + a.width());
-            boxes[4 * i + 3] = (float) (a.y() + a.height());
-        }
-        return Instances.groundTruth(
-                Boxes.of(boxes), shown.stream().mapToInt(Annotation::label).toArray());
+    /** Returns the labelled objects, with masks if the detector finds masks. */
+    private Instances truth(Photo photo, List<Annotation> annotations) {
+        return evaluation.metrics().size() > 1
+                ? TrainingTargets.masks(photo, annotations)
+                : TrainingTargets.boxes(photo, annotations);
     }
 
     private static List<LineChart> curves(List<JsonNode> steps, List<JsonNode> evaluations) {

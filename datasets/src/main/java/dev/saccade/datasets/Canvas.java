@@ -36,8 +36,6 @@ public final class Canvas {
     private static final double OUTLINE = 0.002;
 
     private static final int CHANNELS = 3;
-    private static final double GOLDEN_ANGLE = 137.508;
-    private static final double FIRST_HUE = 205;
     private static final Scalar BLACK = new Scalar(20, 20, 20);
     private static final Scalar WHITE = new Scalar(255, 255, 255);
 
@@ -167,16 +165,9 @@ public final class Canvas {
                 : name;
     }
 
-    /** Returns the BGR colour of a class; neighbouring labels are far apart on the circle. */
     private static Scalar colour(int label) {
-        double hue = (FIRST_HUE + label * GOLDEN_ANGLE) % 360 / 60;
-        double[] bgr = new double[3];
-        for (int channel = 0; channel < 3; channel++) {
-            double distance = (hue + 1 + 2 * channel) % 6;
-            double strength = Math.max(0, Math.min(1, Math.min(distance, 4 - distance)));
-            bgr[channel] = 255 * (1 - 0.78 * strength);
-        }
-        return new Scalar(bgr);
+        int rgb = ClassColours.rgb(label);
+        return new Scalar(rgb & 0xFF, rgb >> 8 & 0xFF, rgb >> 16);
     }
 
     private static boolean isLight(Scalar bgr) {

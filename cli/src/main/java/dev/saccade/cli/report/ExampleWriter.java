@@ -6,12 +6,17 @@ import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
 
 import java.io.IOException;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 
 /** Draws pictures with what is on them at the left and what was found at the right. */
 final class ExampleWriter {
+
+    /** The size of letters over the longer edge of the photograph. */
+    private static final double FONT_SIZE = 0.034;
 
     private final Markup out;
     private final List<String> classes;
@@ -21,6 +26,18 @@ final class ExampleWriter {
         this.out = out;
         this.classes = classes;
         this.threshold = threshold;
+    }
+
+    /** Lists the classes that occur in the pictures with their colours. */
+    void legend(List<Example> examples) {
+        out.open("ul", "class", "legend");
+        examples.stream()
+                .flatMap(example -> Stream.of(example.truth(), example.predictions()))
+                .flatMapToInt(objects -> Arrays.stream(objects.labels()))
+                .distinct()
+                .sorted()
+                .forEach(label -> out.leaf("li", className(label), "style", Report.colour(label)));
+        out.close();
     }
 
     /**
@@ -56,68 +73,100 @@ final class ExampleWriter {
     }
 
     private void openPhoto(Example example, String kind) {
-        int width = example.size().width();
-        int height = example.size().height();
         String name = (kind.equals("truth") ? "Labels of " : "Predictions for ") + example.name();
         out.open(
                 "svg",
                 "class",
                 kind,
                 "viewBox",
-                "0 0 " + width + " " + height,
+                "0 0 " + example.size().width() + " " + example.size().height(),
                 "style",
-                "font-size:" + Svg.number(Math.max(width, height) * 0.034) + "px",
+                "font-size:" + Svg.number(fontSize(example)) + "px",
                 "role",
                 "img",
                 "aria-label",
                 name);
     }
 
+    private static double fontSize(Example example) {
+        return FONT_SIZE * Math.max(example.size().width(), example.size().height());
+    }
+
     private void truth(Example example) {
-        ImmutableDoubleArray scores = example.truthScores();
         Instances truth = example.truth();
+        ImmutableDoubleArray scores = example.truthScores();
+        for (int i = truth.size() - 1; i >= 0; i--) {
+            boolean missed = scores.get(i) < threshold;
+            object(truth, i, scores.get(i), missed ? "box lone" : "box");
+        }
+        LabelLayout layout = new LabelLayout(example.size(), fontSize(example));
         for (int i = 0; i < truth.size(); i++) {
-            double score = scores.get(i);
-            String state = score >= threshold ? "" : " lone";
-            openBox(truth.label(i), state, score);
-            box(truth.boxes(), i, className(truth.label(i)), example.size().width());
+            name(layout, truth.boxes(), i, className(truth.label(i)), 1);
         }
     }
 
     private void predictions(Example example) {
-        Instances predictions = example.predictions();
+        Instances found = example.predictions();
         int[] partners = example.partners();
-        for (int i = predictions.size() - 1; i >= 0; i--) {
-            double score = predictions.score(i);
-            String state = (partners[i] < 0 ? " lone" : "") + (score >= threshold ? "" : " weak");
-            openBox(predictions.label(i), state, score);
-            String percent = String.format(Locale.ROOT, " %.0f", 100 * score);
-            box(
-                    predictions.boxes(),
-                    i,
-                    className(predictions.label(i)) + percent,
-                    example.size().width());
+        for (int i = found.size() - 1; i >= 0; i--) {
+            String state = (partners[i] < 0 ? "box lone" : "box") + weak(found.score(i));
+            object(found, i, found.score(i), state);
+        }
+        LabelLayout layout = new LabelLayout(example.size(), fontSize(example));
+        for (int i = 0; i < found.size(); i++) {
+            String percent = String.format(Locale.ROOT, " %.0f", 100 * found.score(i));
+            name(layout, found.boxes(), i, className(found.label(i)) + percent, found.score(i));
         }
     }
 
-    private void openBox(int label, String state, double score) {
-        String kind = "box c" + label % Report.COLOURS + state;
-        out.open("g", "class", kind, "data-score", String.format(Locale.ROOT, "%.3f", score));
+    /** Draws the box of an object, and its mask if there is one. */
+    private void object(Instances objects, int i, double score, String kind) {
+        String colour = Report.colour(objects.label(i));
+        out.open("g", "class", kind, "style", colour, "data-score", decimals(score));
+        if (objects.hasMasks()) {
+            MaskPath mask = MaskPath.of(objects.mask(i));
+            String scale = "scale(" + mask.scale() + ")";
+            out.empty("path", "class", "mask", "d", mask.steps(), "transform", scale);
+        }
+        Boxes boxes = objects.boxes();
+        String left = Svg.number(boxes.x1(i));
+        String outline =
+                "M%s %sH%sV%sH%sZ"
+                        .formatted(
+                                left,
+                                Svg.number(boxes.y1(i)),
+                                Svg.number(boxes.x2(i)),
+                                Svg.number(boxes.y2(i)),
+                                left);
+        out.empty("path", "class", "halo", "d", outline);
+        out.empty("path", "class", "edge", "d", outline).close();
     }
 
-    private void box(Boxes boxes, int i, String label, int photoWidth) {
-        String left = Svg.number(boxes.x1(i));
-        String top = Svg.number(boxes.y1(i));
-        String right = Svg.number(boxes.x2(i));
-        String outline =
-                "M%s %sH%sV%sH%sZ".formatted(left, top, right, Svg.number(boxes.y2(i)), left);
-        out.empty("path", "class", "halo", "d", outline).empty("path", "d", outline);
-        boolean atRight = boxes.x1(i) > 0.75 * photoWidth;
-        String x = atRight ? right : left;
-        String dx = atRight ? "-0.2em" : "0.2em";
-        String kind = atRight ? "atRight" : "atLeft";
-        out.leaf("text", label, "class", kind, "x", x, "y", top, "dx", dx, "dy", "0.95em");
-        out.close();
+    private void name(LabelLayout layout, Boxes boxes, int i, String text, double score) {
+        LabelLayout.Place place = layout.place(boxes, i, text);
+        out.leaf(
+                "text",
+                text,
+                "class",
+                "name" + weak(score),
+                "data-score",
+                decimals(score),
+                "x",
+                Svg.number(place.left()),
+                "y",
+                Svg.number(place.top()),
+                "dx",
+                "0.2em",
+                "dy",
+                "0.92em");
+    }
+
+    private String weak(double score) {
+        return score >= threshold ? "" : " weak";
+    }
+
+    private static String decimals(double score) {
+        return String.format(Locale.ROOT, "%.3f", score);
     }
 
     private String className(int label) {

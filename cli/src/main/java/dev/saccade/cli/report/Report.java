@@ -5,6 +5,7 @@ import com.google.common.io.Resources;
 
 import dev.saccade.cli.report.ReportData.Fact;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.ClassColours;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -21,7 +22,7 @@ import java.util.regex.Pattern;
  */
 public final class Report {
 
-    /** How many colours there are for curves and classes; they repeat after that. */
+    /** How many colours there are for curves; they repeat after that. */
     static final int COLOURS = 8;
 
     private static final Pattern YAML_LINE =
@@ -100,9 +101,11 @@ public final class Report {
         out.empty(
                 "input", "type", "range", "min", "0.05", "max", "0.95", "step", "0.01", "value",
                 threshold);
-        out.close().open("div", "class", "examples");
+        out.close();
         List<String> names = data.classes().rows().stream().map(ShareTable.Row::name).toList();
         ExampleWriter writer = new ExampleWriter(out, names, data.scoreThreshold());
+        writer.legend(data.examples());
+        out.open("div", "class", "examples");
         for (int i = 0; i < data.examples().size(); i++) {
             writer.write(data.examples().get(i), i);
         }
@@ -204,6 +207,11 @@ public final class Report {
             out.close().close();
         }
         out.close();
+    }
+
+    /** Returns the style that gives an element the colour of a class in every picture. */
+    static String colour(int label) {
+        return String.format(Locale.ROOT, "--c:#%06x", ClassColours.rgb(label));
     }
 
     private Markup openSection(String title) {

@@ -24,7 +24,7 @@ final class ShareTableWriter {
             ShareTable.Row row = table.rows().get(i);
             out.open("tr");
             if (coloured) {
-                out.leaf("th", row.name(), "scope", "row", "class", "c" + i % Report.COLOURS);
+                out.leaf("th", row.name(), "scope", "row", "style", Report.colour(i));
             } else {
                 out.leaf("th", row.name(), "scope", "row");
             }

@@ -65,7 +65,7 @@ slider?.addEventListener("input", () => {
     const found = [...example.querySelectorAll(".found .box")];
     const weak = (box) => threshold > Number(box.dataset.score);
     truth.forEach((box) => box.classList.toggle("lone", weak(box)));
-    found.forEach((box) => box.classList.toggle("weak", weak(box)));
+    for (const shape of example.querySelectorAll(".found [data-score]")) shape.classList.toggle("weak", weak(shape));
     const hits = truth.filter((box) => !weak(box)).length;
     const wrong = found.filter((box) => !weak(box) && box.classList.contains("lone")).length;
     example.querySelector(".tally").textContent = `${hits} of ${truth.length} found, ${wrong} false`;

@@ -15,7 +15,9 @@ import dev.saccade.cli.report.ShareTable.Row;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.ClassColours;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -55,6 +57,51 @@ class ReportTest {
         assertEquals(
                 List.of("1 of 1 found, 0 false", "1 of 1 found, 0 false"),
                 texts(page, "span", "tally"));
+    }
+
+    @Test
+    void masksAreDrawnInTheColourOfTheirClassAsPicturesHaveIt() throws Exception {
+        Size size = new Size(60, 80);
+        Rle labelled = Rle.fromBox(size, 10, 10, 20, 20);
+        Rle hole = Rle.fromBox(size, 15, 15, 5, 5);
+        Instances truth = Instances.groundTruth(Boxes.of(10, 10, 30, 30), 1);
+        Instances found =
+                Instances.predicted(Boxes.of(10, 10, 30, 30), new int[] {1}, new float[] {0.9f});
+        ByteSource jpeg = ByteSource.wrap(new byte[9]);
+        List<Example> examples =
+                List.of(
+                        new Example(
+                                "whole.jpg", size, jpeg, truth.withMasks(List.of(labelled)), found),
+                        new Example("box.jpg", size, jpeg, truth, found.withMasks(List.of(hole))));
+
+        Document page = parse(write(withExamples(full("leaf"), examples)));
+
+        List<Element> masks =
+                elements(page, "path").stream()
+                        .filter(path -> path.getAttribute("class").equals("mask"))
+                        .toList();
+        assertEquals(
+                List.of("M30 10v20h-20v-20z", "M20 15v5h-5v-5z"),
+                masks.stream().map(mask -> mask.getAttribute("d")).toList());
+        String colour = "--c:#%06x".formatted(ClassColours.rgb(1));
+        for (Element mask : masks) {
+            assertEquals(colour, ((Element) mask.getParentNode()).getAttribute("style"));
+        }
+        Element legend =
+                elements(page, "li").stream()
+                        .filter(item -> item.getAttribute("style").equals(colour))
+                        .findFirst()
+                        .orElseThrow();
+        assertEquals("class 1", legend.getTextContent());
+    }
+
+    @Test
+    void masksOfLargePhotographsAreDrawnAsFineAsAScreenShowsThem() {
+        Size size = new Size(3000, 4000);
+        MaskPath path = MaskPath.of(Rle.fromBox(size, 1000, 500, 2000, 1000));
+
+        assertEquals(new MaskPath("M600 100v200h-400v-200z", 5), path);
+        assertEquals("", MaskPath.of(Rle.empty(size)).steps());
     }
 
     @Test

@@ -1,0 +1,98 @@
+package dev.saccade.core.structures;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.primitives.ImmutableIntArray;
+
+import java.util.BitSet;
+
+/** The outline of a mask as closed polygons along the edges of its pixels. */
+public final class Contours {
+
+    private static final int[] STEP_X = {1, 0, -1, 0};
+    private static final int[] STEP_Y = {0, 1, 0, -1};
+
+    private final Rle.Bounds bounds;
+    private final byte[] bitmap;
+    private final BitSet walked = new BitSet();
+
+    private Contours(Rle mask) {
+        this.bounds = mask.bounds();
+        Size part = new Size(bounds.height(), bounds.width());
+        this.bitmap =
+                bounds.width() == 0
+                        ? new byte[0]
+                        : mask.crop(bounds.y(), bounds.x(), part).decode();
+    }
+
+    /**
+     * Returns polygons {@code x0, y0, x1, y1, ...}, whose sides are vertical and horizontal in
+     * turn: clockwise on the screen around the foreground, the other way round a hole; none for an
+     * empty mask. Pixels that only touch at a corner are apart.
+     */
+    public static ImmutableList<ImmutableIntArray> of(Rle mask) {
+        return new Contours(mask).walkAll();
+    }
+
+    private ImmutableList<ImmutableIntArray> walkAll() {
+        ImmutableList.Builder<ImmutableIntArray> contours = ImmutableList.builder();
+        for (int at = 0; at < bitmap.length; at++) {
+            int x = at % bounds.width();
+            int y = at / bounds.width();
+            for (int direction = 0; direction < 4; direction++) {
+                int startX = x + (direction == 1 || direction == 2 ? 1 : 0);
+                int startY = y + (direction >= 2 ? 1 : 0);
+                if (isEdge(startX, startY, direction)
+                        && !walked.get(key(startX, startY, direction))) {
+                    contours.add(walk(startX, startY, direction));
+                }
+            }
+        }
+        return contours.build();
+    }
+
+    /** Follows the edge with the foreground at the right hand, and keeps the corners. */
+    private ImmutableIntArray walk(int startX, int startY, int startDirection) {
+        ImmutableIntArray.Builder corners = ImmutableIntArray.builder();
+        int x = startX;
+        int y = startY;
+        int direction = startDirection;
+        while (!walked.get(key(x, y, direction))) {
+            walked.set(key(x, y, direction));
+            x += STEP_X[direction];
+            y += STEP_Y[direction];
+            int next = (direction + 1) % 4;
+            while (!isEdge(x, y, next)) {
+                next = (next + 3) % 4;
+            }
+            if (next != direction) {
+                corners.add(x + bounds.x());
+                corners.add(y + bounds.y());
+            }
+            direction = next;
+        }
+        return corners.build();
+    }
+
+    /** Whether the pixel to the right of the step is in the mask and the one to the left is not. */
+    private boolean isEdge(int x, int y, int direction) {
+        boolean east = direction == 0;
+        boolean west = direction == 2;
+        int rightX = x - (direction == 1 || west ? 1 : 0);
+        int rightY = y - (direction >= 2 ? 1 : 0);
+        int leftX = rightX + (direction == 1 ? 1 : direction == 3 ? -1 : 0);
+        int leftY = rightY + (east ? -1 : west ? 1 : 0);
+        return isSet(rightX, rightY) && !isSet(leftX, leftY);
+    }
+
+    private boolean isSet(int x, int y) {
+        return x >= 0
+                && x < bounds.width()
+                && y >= 0
+                && y < bounds.height()
+                && bitmap[y * bounds.width() + x] != 0;
+    }
+
+    private int key(int x, int y, int direction) {
+        return 4 * (y * (bounds.width() + 1) + x) + direction;
+    }
+}
