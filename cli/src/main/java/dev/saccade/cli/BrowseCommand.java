@@ -55,7 +55,7 @@ final class BrowseCommand implements Callable<Integer> {
         RunConfig run = config.bind();
         Dataset dataset = run.data().train().open(run.data().root());
         SampleReader reader =
-                new SampleReader(run.data().trainTransforms(), run.model().head().hasMasks());
+                new SampleReader(run.data().trainTransforms(), run.model().head().targets());
         Pictures pictures = new Pictures(out, dataset.classes());
         int wanted = Math.min(count, dataset.size());
         try (Progress progress = new Progress("browse", wanted, " samples")) {

@@ -1,5 +1,8 @@
 package dev.saccade.datasets;
 
+import static com.google.common.base.Preconditions.checkState;
+import static com.google.common.collect.ImmutableList.toImmutableList;
+
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
@@ -10,10 +13,12 @@ import com.google.common.collect.ImmutableList;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 
 import java.nio.ByteBuffer;
 import java.nio.FloatBuffer;
+import java.nio.LongBuffer;
 import java.util.List;
 
 /**
@@ -27,23 +32,21 @@ public final class Batch implements AutoCloseable {
     private static final int CHANNELS = 3;
 
     private final BufferPool pool;
-    private final ByteBuffer pixels;
+    private final ByteBuffer memory;
     private final Size size;
     private final ImmutableList<ImageInfo> images;
     private final ImmutableList<Instances> targets;
+    private final boolean labelled;
     private boolean closed;
 
     private Batch(
-            BufferPool pool,
-            ByteBuffer pixels,
-            Size size,
-            List<ImageInfo> images,
-            List<Instances> targets) {
+            BufferPool pool, ByteBuffer memory, Size size, List<Sample> samples, boolean labelled) {
         this.pool = pool;
-        this.pixels = pixels;
+        this.memory = memory;
         this.size = size;
-        this.images = ImmutableList.copyOf(images);
-        this.targets = ImmutableList.copyOf(targets);
+        this.images = samples.stream().map(Sample::info).collect(toImmutableList());
+        this.targets = samples.stream().map(Sample::targets).collect(toImmutableList());
+        this.labelled = labelled;
     }
 
     /** Returns the batch of samples; the caller still closes them. */
@@ -56,15 +59,32 @@ public final class Batch implements AutoCloseable {
         for (Sample sample : samples) {
             size = size.union(sample.info().padded());
         }
-        long values = CHANNELS * size.area() * samples.size();
-        ByteBuffer pixels = pool.take(values * Float.BYTES);
-        FloatBuffer floats = pixels.asFloatBuffer();
+        boolean labelled = samples.get(0).labels().isPresent();
+        long cells = size.area() * samples.size();
+        long bytes = cells * (CHANNELS * Float.BYTES + (labelled ? Long.BYTES : 0));
+        Batch batch = new Batch(pool, pool.take(bytes), size, samples, labelled);
+        FloatBuffer pixels = batch.pixelBytes().asFloatBuffer();
         for (int i = 0; i < samples.size(); i++) {
-            samples.get(i).write(floats, i, size);
+            samples.get(i).write(pixels, i, size);
         }
-        List<ImageInfo> images = samples.stream().map(Sample::info).toList();
-        List<Instances> targets = samples.stream().map(Sample::targets).toList();
-        return new Batch(pool, pixels, size, images, targets);
+        if (labelled) {
+            LongBuffer labels = batch.labelBytes().asLongBuffer();
+            for (Sample sample : samples) {
+                sample.labels().orElseThrow().pad(size).write(labels);
+            }
+        }
+        return batch;
+    }
+
+    /** Labels come first, so that they lie on multiples of 8 bytes. */
+    private ByteBuffer labelBytes() {
+        int length = labelled ? Math.toIntExact(size.area() * images.size() * Long.BYTES) : 0;
+        return memory.slice(0, length).order(memory.order());
+    }
+
+    private ByteBuffer pixelBytes() {
+        int start = labelBytes().capacity();
+        return memory.slice(start, memory.limit() - start).order(memory.order());
     }
 
     /** Returns the size that all images are padded to. */
@@ -84,7 +104,7 @@ public final class Batch implements AutoCloseable {
 
     /** Returns the pixels, [N, 3, H, W] RGB; valid until this batch is closed. */
     public FloatBuffer pixels() {
-        return pixels.asFloatBuffer().asReadOnlyBuffer();
+        return pixelBytes().asFloatBuffer().asReadOnlyBuffer();
     }
 
     /**
@@ -93,17 +113,29 @@ public final class Batch implements AutoCloseable {
      */
     public ImageBatch on(NDManager manager) {
         Shape shape = new Shape(images.size(), CHANNELS, size.height(), size.width());
-        NDArray array =
-                manager.create(pixels.duplicate().order(pixels.order()), shape, DataType.FLOAT32);
-        return new ImageBatch(array, images);
+        return new ImageBatch(manager.create(pixelBytes(), shape, DataType.FLOAT32), images);
     }
 
-    /** Gives the memory of the pixels back for the next batch. */
+    /**
+     * Returns the class of every pixel as an array on the device of a manager, {@link
+     * LabelMap#IGNORE} where an image is padded. On CPUs the array is this batch's own memory: it
+     * is valid until the batch is closed.
+     *
+     * @return {@code [N, H, W]} int64
+     * @throws IllegalStateException if the samples have no labels
+     */
+    public NDArray labels(NDManager manager) {
+        checkState(labelled, "the samples of this batch have no labels");
+        Shape shape = new Shape(images.size(), size.height(), size.width());
+        return manager.create(labelBytes(), shape, DataType.INT64);
+    }
+
+    /** Gives the memory back for the next batch. */
     @Override
     public void close() {
         if (!closed) {
             closed = true;
-            pool.giveBack(pixels);
+            pool.giveBack(memory);
         }
     }
 }

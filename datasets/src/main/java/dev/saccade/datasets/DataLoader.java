@@ -6,6 +6,7 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.primitives.ImmutableIntArray;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.parts.Targets;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -59,18 +60,18 @@ public final class DataLoader implements AutoCloseable {
      * Returns a loader that shuffles: the order is a function of seed and epoch, the augmentation
      * of seed, epoch and image.
      *
-     * @param masks whether targets have the masks of their objects
+     * @param targets what is learned
      * @throws SaccadeException if there is nothing to train on
      */
     public static DataLoader training(
             Dataset dataset,
             List<Transform> transforms,
-            boolean masks,
+            Targets targets,
             int batchSize,
             int threads,
             long seed) {
-        GroupedSampler sampler = GroupedSampler.of(dataset, batchSize, seed);
-        SampleReader reader = new SampleReader(transforms, masks);
+        Sampler sampler = Sampler.of(dataset, targets, batchSize, seed);
+        SampleReader reader = new SampleReader(transforms, targets);
         return new DataLoader(
                 sampler::epoch,
                 (epoch, index) -> reader.trainingSample(dataset, index, seed, epoch),

@@ -2,6 +2,7 @@ package dev.saccade.datasets;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.PartConfig;
+import dev.saccade.core.structures.LabelMap;
 
 import java.nio.file.Path;
 import java.util.List;
@@ -46,6 +47,22 @@ public interface Dataset {
     /** Returns photograph {@code index}, from 0. */
     Photo photo(int index);
 
-    /** Returns the annotations of photograph {@code index} in the order of the file, maybe none. */
-    List<Annotation> annotations(int index);
+    /**
+     * Returns the annotations of photograph {@code index} in the order of the file, maybe none;
+     * none at all where pixels are labelled, not objects.
+     */
+    default List<Annotation> annotations(int index) {
+        return List.of();
+    }
+
+    /**
+     * Returns the class of every pixel of photograph {@code index}; read and decoded by each call.
+     *
+     * @return a map of the size of the photograph
+     * @throws SaccadeException if objects are labelled, not pixels, or if the labels cannot be used
+     */
+    default LabelMap labels(int index) {
+        throw SaccadeException.user(
+                "%s: its objects are labelled, but its pixels are asked for", photo(index).file());
+    }
 }

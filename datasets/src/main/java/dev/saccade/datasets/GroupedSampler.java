@@ -9,19 +9,18 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.SeededRandom;
 
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Decides which photographs of a data set are trained on together, and in which order.
+ * Photographs of like shape together.
  *
  * <p>Wide photographs (width over height above 1) never share a batch with others, so that little
  * is padded. Each group is shuffled and filled up to whole batches by repeating its start; then the
  * batches are shuffled. All of it is a function of seed and epoch. Follows mmdetection's {@code
  * GroupSampler}; a group smaller than a batch repeats as often as it takes.
  */
-public final class GroupedSampler {
+final class GroupedSampler implements Sampler {
 
     private final ImmutableList<ImmutableIntArray> groups;
     private final int batchSize;
@@ -38,7 +37,7 @@ public final class GroupedSampler {
      *
      * @throws SaccadeException if it keeps none
      */
-    public static GroupedSampler of(Dataset dataset, int batchSize, long seed) {
+    static GroupedSampler of(Dataset dataset, int batchSize, long seed) {
         checkArgument(batchSize > 0, "batch_size: a positive number expected, got %s", batchSize);
         ImmutableIntArray.Builder wide = ImmutableIntArray.builder();
         ImmutableIntArray.Builder others = ImmutableIntArray.builder();
@@ -61,24 +60,24 @@ public final class GroupedSampler {
     }
 
     /** Returns the number of photographs that are trained on. */
-    public int size() {
+    int size() {
         return groups.stream().mapToInt(ImmutableIntArray::length).sum();
     }
 
-    /** Returns the number of batches of every epoch. */
+    @Override
     public int batchesPerEpoch() {
         return groups.stream()
                 .mapToInt(group -> (group.length() + batchSize - 1) / batchSize)
                 .sum();
     }
 
-    /** Returns the batches of an epoch: positions in the data set. */
+    @Override
     public List<ImmutableIntArray> epoch(int epoch) {
         SplittableRandom random = SeededRandom.of(seed, epoch);
         List<ImmutableIntArray> batches = new ArrayList<>();
         for (ImmutableIntArray group : groups) {
             List<Integer> order = new ArrayList<>(group.asList());
-            shuffle(order, random);
+            Sampler.shuffle(order, random);
             for (int start = 0; start < order.size(); start += batchSize) {
                 ImmutableIntArray.Builder batch = ImmutableIntArray.builder(batchSize);
                 for (int i = start; i < start + batchSize; i++) {
@@ -87,13 +86,7 @@ public final class GroupedSampler {
                 batches.add(batch.build());
             }
         }
-        shuffle(batches, random);
+        Sampler.shuffle(batches, random);
         return ImmutableList.copyOf(batches);
-    }
-
-    private static void shuffle(List<?> list, SplittableRandom random) {
-        for (int i = list.size() - 1; i > 0; i--) {
-            Collections.swap(list, i, random.nextInt(i + 1));
-        }
     }
 }

@@ -3,12 +3,14 @@ package dev.saccade.datasets;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 
 import org.opencv.core.Mat;
 
 import java.nio.FloatBuffer;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 
 /**
  * A photograph on its way through the transforms, with what it shows.
@@ -22,13 +24,19 @@ public final class Sample implements AutoCloseable {
     private final Mat image;
     private final ImageInfo info;
     private final Instances targets;
+    private final Optional<LabelMap> labels;
     private final Optional<Normalization> normalization;
 
     private Sample(
-            Mat image, ImageInfo info, Instances targets, Optional<Normalization> normalization) {
+            Mat image,
+            ImageInfo info,
+            Instances targets,
+            Optional<LabelMap> labels,
+            Optional<Normalization> normalization) {
         this.image = image;
         this.info = info;
         this.targets = targets;
+        this.labels = labels;
         this.normalization = normalization;
     }
 
@@ -39,12 +47,23 @@ public final class Sample implements AutoCloseable {
      * @param targets what it shows, in pixels of the image; masks, if any, of its size
      */
     public static Sample of(Mat image, ImageInfo info, Instances targets) {
-        return new Sample(image, info, targets, Optional.empty());
+        return new Sample(image, info, targets, Optional.empty(), Optional.empty());
+    }
+
+    /**
+     * Returns a sample that owns its image.
+     *
+     * @param image [H, W, 3] BGR, uint8 (or float32 in 0..255 after a colour transform)
+     * @param labels the class of every pixel of the image
+     */
+    public static Sample of(Mat image, ImageInfo info, LabelMap labels) {
+        return new Sample(image, info, Instances.empty(), Optional.of(labels), Optional.empty());
     }
 
     /**
      * Returns the sample after a geometric or colour transform and frees the image of this one if
-     * the new one has another.
+     * the new one has another. Labels stay as they are: a geometric transform moves them by {@link
+     * #mapLabels}.
      *
      * @throws SaccadeException if this sample is normalised or padded already: both come last
      */
@@ -53,26 +72,36 @@ public final class Sample implements AutoCloseable {
             throw SaccadeException.user(
                     "transforms: normalize and pad must come last, but another one follows them");
         }
-        Sample changed = new Sample(newImage, newInfo, newTargets, normalization);
+        Sample changed = new Sample(newImage, newInfo, newTargets, labels, normalization);
         if (newImage != image) {
             image.release();
         }
         return changed;
     }
 
+    /** Returns this sample with its labels, if it has any, after a geometric transform. */
+    public Sample mapLabels(UnaryOperator<LabelMap> transform) {
+        return new Sample(image, info, targets, labels.map(transform), normalization);
+    }
+
     /** Returns this sample, to be normalised when it is written. */
     public Sample withNormalization(Normalization later) {
-        return new Sample(image, info, targets, Optional.of(later));
+        return new Sample(image, info, targets, labels, Optional.of(later));
     }
 
     /**
-     * Returns this sample, to be padded bottom and right when it is written; masks are padded now.
+     * Returns this sample, to be padded bottom and right when it is written; masks and labels are
+     * padded now.
      *
      * @param size at least the size of the image
      */
     public Sample withPadding(Size size) {
         return new Sample(
-                image, info.padded(size), targets.mapMasks(mask -> mask.pad(size)), normalization);
+                image,
+                info.padded(size),
+                targets.mapMasks(mask -> mask.pad(size)),
+                labels.map(map -> map.pad(size)),
+                normalization);
     }
 
     /** Returns the image, [H, W, 3] BGR, uint8 or float32, neither normalised nor padded. */
@@ -91,6 +120,11 @@ public final class Sample implements AutoCloseable {
      */
     public Instances targets() {
         return targets;
+    }
+
+    /** Returns the class of every pixel of the padded size, if they were asked for. */
+    public Optional<LabelMap> labels() {
+        return labels;
     }
 
     /**

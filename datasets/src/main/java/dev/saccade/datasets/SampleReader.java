@@ -4,8 +4,10 @@ import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.SeededRandom;
+import dev.saccade.core.parts.Targets;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 
 import org.opencv.core.Mat;
@@ -23,46 +25,51 @@ import java.util.function.Supplier;
 public final class SampleReader {
 
     private final ImmutableList<Transform> transforms;
-    private final boolean masks;
+    private final Targets targets;
 
-    /** Prepares reading of samples without masks. */
+    /** Prepares reading of samples with boxes at most. */
     public SampleReader(List<Transform> transforms) {
-        this(transforms, false);
+        this(transforms, Targets.BOXES);
     }
 
     /**
      * Prepares reading.
      *
-     * @param masks whether training samples have the masks of their objects
+     * @param targets what training samples show
      */
-    public SampleReader(List<Transform> transforms, boolean masks) {
+    public SampleReader(List<Transform> transforms, Targets targets) {
         this.transforms = ImmutableList.copyOf(transforms);
-        this.masks = masks;
+        this.targets = targets;
     }
 
     /**
-     * Returns a training sample with its targets, whose masks have the padded size; its draws are a
-     * function of seed, epoch and image id.
+     * Returns a training sample with its targets; masks and labels have the padded size. Its draws
+     * are a function of seed, epoch and image id.
      *
-     * @throws SaccadeException if the file cannot be used, has another size than declared, or an
-     *     object lacks the outline of its mask; names image id and file
+     * @throws SaccadeException if the file cannot be used, has another size than declared, or what
+     *     is learned is missing or faulty; names image id and file
      */
     public Sample trainingSample(Dataset dataset, int index, long seed, int epoch) {
         Photo photo = dataset.photo(index);
         return describingFailure(
                 photo,
-                () -> {
-                    Instances targets = targets(photo, dataset.annotations(index));
-                    return transform(
-                            Sample.of(decode(photo), info(photo), targets),
-                            SeededRandom.of(seed, epoch, photo.id()));
-                });
+                () ->
+                        transform(
+                                read(dataset, index, photo),
+                                SeededRandom.of(seed, epoch, photo.id())));
     }
 
-    private Instances targets(Photo photo, List<Annotation> annotations) {
-        return masks
-                ? TrainingTargets.masks(photo, annotations)
-                : TrainingTargets.boxes(photo, annotations);
+    private Sample read(Dataset dataset, int index, Photo photo) {
+        if (targets == Targets.LABEL_MAPS) {
+            LabelMap labels = dataset.labels(index);
+            return Sample.of(decode(photo), info(photo), labels);
+        }
+        List<Annotation> annotations = dataset.annotations(index);
+        Instances objects =
+                targets == Targets.MASKS
+                        ? TrainingTargets.masks(photo, annotations)
+                        : TrainingTargets.boxes(photo, annotations);
+        return Sample.of(decode(photo), info(photo), objects);
     }
 
     /** Returns a sample without targets, as for evaluation. */

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import ai.djl.ndarray.NDManager;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.parts.Targets;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.ImageInfo;
@@ -43,13 +44,14 @@ class DataLoaderTest {
                             List.of(List.of(80, 50), List.of(90, 60)),
                             Resize.Mode.RANGE,
                             true,
-                            List.of()),
-                    new RandomCrop(RandomCrop.Mode.ABSOLUTE_RANGE, List.of(30, 50)),
+                            List.of(),
+                            1),
+                    new RandomCrop(RandomCrop.Mode.ABSOLUTE_RANGE, List.of(30, 50), 1),
                     new PhotometricDistortion(),
                     new Normalize(),
-                    new Pad(16));
+                    new Pad(List.of(), 16));
 
-    private static final List<Transform> TEST = List.of(new Normalize(), new Pad(32));
+    private static final List<Transform> TEST = List.of(new Normalize(), new Pad(List.of(), 32));
 
     @TempDir Path folder;
 
@@ -71,7 +73,7 @@ class DataLoaderTest {
     @Test
     void goesOnInTheMiddleOfAnEpochAsIfItHadReadItsStart() {
         Dataset dataset = mixedSizes();
-        try (DataLoader loader = DataLoader.training(dataset, TRAINING, false, 2, 2, 7)) {
+        try (DataLoader loader = DataLoader.training(dataset, TRAINING, Targets.BOXES, 2, 2, 7)) {
             List<String> whole = digest(loader.epoch(3));
             assertEquals(whole.subList(2, whole.size()), digest(loader.epoch(3, 2)));
         }
@@ -119,7 +121,7 @@ class DataLoaderTest {
     void givesMasksOfThePaddedSizeIfAsked() {
         Dataset dataset = mixedSizes();
         int objects = 0;
-        try (DataLoader loader = DataLoader.training(dataset, TRAINING, true, 2, 2, 7);
+        try (DataLoader loader = DataLoader.training(dataset, TRAINING, Targets.MASKS, 2, 2, 7);
                 DataLoader.Epoch epoch = loader.epoch(0)) {
             while (epoch.hasNext()) {
                 try (Batch batch = epoch.next()) {
@@ -204,7 +206,7 @@ class DataLoaderTest {
 
     @Test
     void stopsItsThreadsWhenItIsClosedInTheMiddle() throws InterruptedException {
-        DataLoader loader = DataLoader.training(mixedSizes(), TRAINING, false, 2, 3, 7);
+        DataLoader loader = DataLoader.training(mixedSizes(), TRAINING, Targets.BOXES, 2, 3, 7);
         try (DataLoader.Epoch epoch = loader.epoch(0)) {
             epoch.next().close();
             assertFalse(loaderThreads().isEmpty());
@@ -236,7 +238,7 @@ class DataLoaderTest {
     }
 
     private static String failure(Dataset dataset) {
-        try (DataLoader loader = DataLoader.training(dataset, TEST, false, 1, 2, 7);
+        try (DataLoader loader = DataLoader.training(dataset, TEST, Targets.BOXES, 1, 2, 7);
                 DataLoader.Epoch epoch = loader.epoch(0)) {
             return assertThrows(SaccadeException.class, () -> epoch.forEachRemaining(Batch::close))
                     .getMessage();
@@ -244,7 +246,8 @@ class DataLoaderTest {
     }
 
     private static List<String> digest(Dataset dataset, int threads, long seed, int epoch) {
-        try (DataLoader loader = DataLoader.training(dataset, TRAINING, false, 2, threads, seed)) {
+        try (DataLoader loader =
+                DataLoader.training(dataset, TRAINING, Targets.BOXES, 2, threads, seed)) {
             return digest(loader.epoch(epoch));
         }
     }

@@ -28,7 +28,8 @@ final class ScriptedTransforms {
                                 List.of(step.integers("img_scale")),
                                 Resize.Mode.VALUE,
                                 step.flag("keep_ratio", true),
-                                List.of());
+                                List.of(),
+                                1);
                 return resize.apply(sample, random);
             }
             case "RandomFlip" -> {
@@ -58,7 +59,7 @@ final class ScriptedTransforms {
             }
             case "Pad" -> {
                 step.only("pad_val", 0);
-                return new Pad(step.integer("size_divisor")).apply(sample, random);
+                return new Pad(List.of(), step.integer("size_divisor")).apply(sample, random);
             }
             default -> throw step.unsupported("no transform " + type);
         }

@@ -141,7 +141,7 @@ public final class DetectionTraining {
                         DataLoader.training(
                                 dataset,
                                 data.trainTransforms(),
-                                config.model().head().hasMasks(),
+                                config.model().head().targets(),
                                 data.batchSize(),
                                 data.workers(),
                                 config.seed())) {

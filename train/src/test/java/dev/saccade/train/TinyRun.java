@@ -12,6 +12,7 @@ import dev.saccade.core.nn.DropPath;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Recompute;
 import dev.saccade.core.nn.WeightInit;
+import dev.saccade.core.parts.Targets;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
@@ -203,7 +204,7 @@ final class TinyRun {
                         DataLoader.training(
                                 photos,
                                 config.data().trainTransforms(),
-                                false,
+                                Targets.BOXES,
                                 config.data().batchSize(),
                                 1,
                                 config.seed())) {

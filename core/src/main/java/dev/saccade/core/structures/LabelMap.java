@@ -119,6 +119,16 @@ public final class LabelMap {
         return new LabelMap(size, flipped);
     }
 
+    /** Returns the map mirrored top to bottom. */
+    public LabelMap flipVertical() {
+        short[] flipped = new short[labels.length];
+        for (int y = 0; y < size.height(); y++) {
+            int from = (size.height() - 1 - y) * size.width();
+            System.arraycopy(labels, from, flipped, y * size.width(), size.width());
+        }
+        return new LabelMap(size, flipped);
+    }
+
     /** Returns the map with {@link #IGNORE} right of and below it, up to a size that covers it. */
     public LabelMap pad(Size padded) {
         if (padded.equals(size)) {
@@ -194,6 +204,20 @@ public final class LabelMap {
         if (label != IGNORE) {
             regions.computeIfAbsent(label, any -> new RunBuilder(size)).fill(position, foreground);
         }
+    }
+
+    /**
+     * Returns how many of the pixels that are not {@link #IGNORE} belong to the class that has most
+     * of them: above 0 to 1; 1 if all are ignored.
+     */
+    public double largestShare() {
+        int[] counts = new int[MOST_CLASSES + 1];
+        for (short stored : labels) {
+            counts[Short.toUnsignedInt(stored)]++;
+        }
+        int counted = labels.length - counts[MOST_CLASSES];
+        int most = Arrays.stream(counts, 0, MOST_CLASSES).max().orElse(0);
+        return counted == 0 ? 1 : (double) most / counted;
     }
 
     /** Writes the labels row by row, as numbers of 64 bits. */

@@ -34,6 +34,8 @@ class LabelMapTest {
                 LabelMap.of(new Size(2, 1), new short[] {2, 5}), MAP.crop(0, 2, new Size(2, 1)));
         assertEquals(2, MAP.flipHorizontal().get(0, 0));
         assertEquals(MAP, MAP.flipHorizontal().flipHorizontal());
+        assertEquals(40_000, MAP.flipVertical().get(0, 0));
+        assertEquals(MAP, MAP.flipVertical().flipVertical());
         LabelMap padded = MAP.pad(new Size(3, 4));
         assertEquals(LabelMap.IGNORE, padded.get(2, 0));
         assertEquals(LabelMap.IGNORE, padded.get(0, 3));
@@ -47,6 +49,13 @@ class LabelMapTest {
         LabelMap map = LabelMap.of(new Size(1, 4), new short[] {1, 1, -1, 0});
         assertArrayEquals(new long[] {1, 2, 0, 1}, map.histogram(3));
         assertThrows(IllegalArgumentException.class, () -> map.histogram(1));
+    }
+
+    @Test
+    void measuresTheShareOfTheCommonestClass() {
+        LabelMap map = LabelMap.of(new Size(1, 5), new short[] {7, 7, -1, (short) 40_000, -1});
+        assertEquals(2 / 3.0, map.largestShare());
+        assertEquals(1, LabelMap.filled(new Size(2, 2), LabelMap.IGNORE).largestShare());
     }
 
     @Test

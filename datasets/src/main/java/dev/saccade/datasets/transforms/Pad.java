@@ -2,26 +2,35 @@ package dev.saccade.datasets.transforms;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
+import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 
+import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Adds zeros bottom and right until both edges are multiples of a number; after normalising, so
- * that they are the mean colour.
+ * Adds zeros bottom and right, after normalising, so that they are the mean colour; the class of
+ * these pixels is ignored.
  *
- * @param divisor what the edges become multiples of
+ * @param size height and width that are reached, an edge that is longer stays; if empty, both edges
+ *     become multiples of {@code divisor} instead
+ * @param divisor what the edges become multiples of without a size
  */
-public record Pad(int divisor) implements Transform {
+public record Pad(List<Integer> size, int divisor) implements Transform {
 
     /** Multiples of 32, the coarsest stride of a ResNet. */
     public Pad() {
-        this(32);
+        this(List.of(), 32);
     }
 
-    /** Checks the divisor. */
+    /** Checks the numbers. */
     public Pad {
+        size = List.copyOf(size);
+        checkArgument(
+                size.isEmpty() || (size.size() == 2 && size.get(0) > 0 && size.get(1) > 0),
+                "size: two positive edges expected, got %s",
+                size);
         checkArgument(divisor > 0, "divisor: a positive number expected, got %s", divisor);
     }
 
@@ -32,6 +41,10 @@ public record Pad(int divisor) implements Transform {
 
     @Override
     public Sample apply(Sample sample, SplittableRandom random) {
-        return sample.withPadding(sample.info().size().roundUpTo(divisor));
+        Size image = sample.info().size();
+        return sample.withPadding(
+                size.isEmpty()
+                        ? image.roundUpTo(divisor)
+                        : image.union(new Size(size.get(0), size.get(1))));
     }
 }

@@ -20,10 +20,17 @@ import java.util.stream.IntStream;
  *
  * <p>Boxes are moved and clipped; those without area are dropped, with their labels and masks.
  *
+ * <p>Where the class of every pixel is known, parts that show nearly one class only can be drawn
+ * again, as in mmsegmentation's {@code RandomCrop}.
+ *
  * @param mode what {@code size} means
  * @param size two edges in pixels; an image edge that is shorter is taken whole
+ * @param catMaxRatio below 1, a part in which a class has this share or more of the pixels that are
+ *     not ignored, or in which all are ignored, is drawn again, ten times at most
  */
-public record RandomCrop(Mode mode, List<Integer> size) implements Transform {
+public record RandomCrop(Mode mode, List<Integer> size, double catMaxRatio) implements Transform {
+
+    private static final int MOST_REDRAWS = 10;
 
     /** What the size means. */
     public enum Mode {
@@ -35,7 +42,7 @@ public record RandomCrop(Mode mode, List<Integer> size) implements Transform {
 
     /** The crop of DETR's multi-scale recipe, which Swin and its successors train with. */
     public RandomCrop() {
-        this(Mode.ABSOLUTE_RANGE, List.of(384, 600));
+        this(Mode.ABSOLUTE_RANGE, List.of(384, 600), 1);
     }
 
     /** Checks the numbers. */
@@ -49,6 +56,10 @@ public record RandomCrop(Mode mode, List<Integer> size) implements Transform {
                 mode == Mode.ABSOLUTE || size.get(0) <= size.get(1),
                 "size: the least edge comes first, got %s",
                 size);
+        checkArgument(
+                catMaxRatio > 0 && catMaxRatio <= 1,
+                "cat_max_ratio: above 0 to 1 expected, got %s",
+                catMaxRatio);
     }
 
     @Override
@@ -60,9 +71,20 @@ public record RandomCrop(Mode mode, List<Integer> size) implements Transform {
     public Sample apply(Sample sample, SplittableRandom random) {
         Size image = sample.info().size();
         Size part = draw(image, random);
-        int top = random.nextInt(image.height() - part.height() + 1);
-        int left = random.nextInt(image.width() - part.width() + 1);
+        int top;
+        int left;
+        int redraws = 0;
+        do {
+            top = random.nextInt(image.height() - part.height() + 1);
+            left = random.nextInt(image.width() - part.width() + 1);
+        } while (!isVaried(sample, top, left, part) && redraws++ < MOST_REDRAWS);
         return crop(sample, top, left, part);
+    }
+
+    private boolean isVaried(Sample sample, int top, int left, Size part) {
+        return catMaxRatio == 1
+                || sample.labels().isEmpty()
+                || sample.labels().get().crop(top, left, part).largestShare() < catMaxRatio;
     }
 
     private Size draw(Size image, SplittableRandom random) {
@@ -88,13 +110,15 @@ public record RandomCrop(Mode mode, List<Integer> size) implements Transform {
                         .filter(i -> boxes.width(i) > 0 && boxes.height(i) > 0)
                         .toArray();
         Rect frame = new Rect(left, top, part.width(), part.height());
-        return sample.with(
-                cut(sample.image(), frame),
-                sample.info().cropped(part),
-                sample.targets()
-                        .withBoxes(boxes)
-                        .select(kept)
-                        .mapMasks(mask -> mask.crop(top, left, part)));
+        Sample cropped =
+                sample.with(
+                        cut(sample.image(), frame),
+                        sample.info().cropped(part),
+                        sample.targets()
+                                .withBoxes(boxes)
+                                .select(kept)
+                                .mapMasks(mask -> mask.crop(top, left, part)));
+        return cropped.mapLabels(map -> map.crop(top, left, part));
     }
 
     /** A copy, so that the memory of the whole image is given back. */

@@ -3,6 +3,7 @@ package dev.saccade.datasets.transforms;
 import static com.google.common.base.Preconditions.checkArgument;
 
 import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Sample;
@@ -14,7 +15,7 @@ import org.opencv.core.Mat;
 import java.util.SplittableRandom;
 
 /**
- * Mirrors image, masks and boxes at times.
+ * Mirrors image, masks, boxes and labels at times.
  *
  * @param probability how often, 0 to 1
  * @param direction along which axis
@@ -63,15 +64,17 @@ public record RandomFlip(double probability, Direction direction) implements Tra
         boolean horizontal = direction == Direction.HORIZONTAL;
         Size size = sample.info().size();
         Boxes boxes = sample.targets().boxes();
-        return sample.with(
-                flip(sample.image()),
-                horizontal ? sample.info().mirrored() : sample.info(),
-                sample.targets()
-                        .withBoxes(
-                                horizontal
-                                        ? boxes.flipHorizontal(size.width())
-                                        : boxes.flipVertical(size.height()))
-                        .mapMasks(horizontal ? Rle::flipHorizontal : Rle::flipVertical));
+        Sample flipped =
+                sample.with(
+                        flip(sample.image()),
+                        horizontal ? sample.info().mirrored() : sample.info(),
+                        sample.targets()
+                                .withBoxes(
+                                        horizontal
+                                                ? boxes.flipHorizontal(size.width())
+                                                : boxes.flipVertical(size.height()))
+                                .mapMasks(horizontal ? Rle::flipHorizontal : Rle::flipVertical));
+        return flipped.mapLabels(horizontal ? LabelMap::flipHorizontal : LabelMap::flipVertical);
     }
 
     private Mat flip(Mat image) {

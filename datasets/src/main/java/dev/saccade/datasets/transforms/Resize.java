@@ -2,6 +2,7 @@ package dev.saccade.datasets.transforms;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
+import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Sample;
@@ -14,8 +15,8 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Resizes image (bilinear), masks (nearest) and boxes, as mmdetection's {@code Resize}. Boxes are
- * clipped to the new image; those that lose their area stay.
+ * Resizes image (bilinear), masks and labels (nearest) and boxes, as mmdetection's {@code Resize}.
+ * Boxes are clipped to the new image; those that lose their area stay.
  *
  * @param scales pairs of edges in pixels. With {@code keepRatio} the image is made as large as fits
  *     into a frame of the long by the short edge, whatever its orientation, and the order within a
@@ -23,9 +24,15 @@ import java.util.SplittableRandom;
  * @param mode how a pair is chosen where there are several
  * @param keepRatio whether the aspect ratio is kept
  * @param ratioRange if not empty, two numbers: the pair is multiplied by one drawn between them
+ * @param divisor above 1, the resized image is resized a second time, up to multiples of this, as
+ *     by {@code AlignResize} of PVT's SemanticFPN
  */
 public record Resize(
-        List<List<Integer>> scales, Mode mode, boolean keepRatio, List<Double> ratioRange)
+        List<List<Integer>> scales,
+        Mode mode,
+        boolean keepRatio,
+        List<Double> ratioRange,
+        int divisor)
         implements Transform {
 
     /** How a pair is chosen. */
@@ -38,7 +45,7 @@ public record Resize(
 
     /** The 1333 by 800 of the published detectors. */
     public Resize() {
-        this(List.of(List.of(1333, 800)), Mode.VALUE, true, List.of());
+        this(List.of(List.of(1333, 800)), Mode.VALUE, true, List.of(), 1);
     }
 
     /** Checks the numbers. */
@@ -63,6 +70,7 @@ public record Resize(
                                 && ratioRange.get(0) <= ratioRange.get(1)),
                 "ratio_range: two ascending positive numbers expected, got %s",
                 ratioRange);
+        checkArgument(divisor > 0, "divisor: a positive number expected, got %s", divisor);
     }
 
     @Override
@@ -77,7 +85,13 @@ public record Resize(
                 keepRatio
                         ? fit(sample.info().size(), scale.get(0), scale.get(1))
                         : new Size(/* height= */ scale.get(1), /* width= */ scale.get(0));
-        return resize(sample, target);
+        Size aligned = target.roundUpTo(divisor);
+        if (aligned.equals(target)) {
+            return resize(sample, target);
+        }
+        ImageInfo before = sample.info();
+        Sample twice = resize(resize(sample, target), aligned);
+        return twice.with(twice.image(), scaled(before, aligned), twice.targets());
     }
 
     /**
@@ -100,15 +114,21 @@ public record Resize(
 
     /** Returns the sample at a size; its scale becomes new over old edge, rounded to float32. */
     public static Sample resize(Sample sample, Size target) {
-        ImageInfo info = sample.info();
-        float scaleX = (float) ((double) target.width() / info.size().width());
-        float scaleY = (float) ((double) target.height() / info.size().height());
-        return sample.with(
-                resize(sample.image(), target),
-                info.resized(target, scaleX, scaleY),
-                sample.targets()
-                        .withBoxes(sample.targets().boxes().scale(scaleX, scaleY).clip(target))
-                        .mapMasks(mask -> mask.resize(target)));
+        ImageInfo info = scaled(sample.info(), target);
+        Boxes boxes = sample.targets().boxes().scale(info.scaleX(), info.scaleY()).clip(target);
+        Sample resized =
+                sample.with(
+                        resize(sample.image(), target),
+                        info,
+                        sample.targets().withBoxes(boxes).mapMasks(mask -> mask.resize(target)));
+        return resized.mapLabels(map -> map.resize(target));
+    }
+
+    private static ImageInfo scaled(ImageInfo info, Size target) {
+        return info.resized(
+                target,
+                (float) ((double) target.width() / info.size().width()),
+                (float) ((double) target.height() / info.size().height()));
     }
 
     private static Mat resize(Mat image, Size target) {

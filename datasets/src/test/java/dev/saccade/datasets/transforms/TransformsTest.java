@@ -114,7 +114,8 @@ class TransformsTest {
                         List.of(List.of(64, 40), List.of(80, 48)),
                         Resize.Mode.RANGE,
                         true,
-                        List.of());
+                        List.of(),
+                        1);
         try (Sample sample = resize.apply(sample(), new SplittableRandom(seed))) {
             Size size = sample.info().size();
             assertTrue(size.width() >= 64 && size.width() <= 80, size.toString());
@@ -158,7 +159,7 @@ class TransformsTest {
     @Property(tries = 100)
     void cropStaysInsideTheImageAndAllBoxesInsideTheCrop(
             @ForAll long seed, @ForAll RandomCrop.Mode mode) {
-        RandomCrop crop = new RandomCrop(mode, List.of(20, 300));
+        RandomCrop crop = new RandomCrop(mode, List.of(20, 300), 1);
         try (Sample sample = crop.apply(sample(), new SplittableRandom(seed))) {
             Size size = sample.info().size();
             assertTrue(size.height() >= 20 && size.height() <= 60, size.toString());
@@ -182,7 +183,7 @@ class TransformsTest {
 
     @Test
     void paddingReachesTheMasksToo() {
-        Sample sample = new Pad(32).apply(sample(), new SplittableRandom(1));
+        Sample sample = new Pad(List.of(), 32).apply(sample(), new SplittableRandom(1));
         assertEquals(new Size(64, 224), sample.info().padded());
         assertEquals(new Size(60, 200), sample.info().size());
         assertEquals(new Size(64, 224), sample.targets().mask(0).size());
@@ -253,10 +254,10 @@ class TransformsTest {
 
     @Test
     void refusesImpossibleNumbersByTheirKeys() {
-        assertRefused("scales", () -> new Resize(List.of(), Resize.Mode.VALUE, true, List.of()));
+        assertRefused("scales", () -> new Resize(List.of(), Resize.Mode.VALUE, true, List.of(), 1));
         assertRefused(
                 "mode range takes two pairs",
-                () -> new Resize(List.of(List.of(8, 8)), Resize.Mode.RANGE, true, List.of()));
+                () -> new Resize(List.of(List.of(8, 8)), Resize.Mode.RANGE, true, List.of(), 1));
         assertRefused(
                 "ratio_range",
                 () ->
@@ -264,10 +265,11 @@ class TransformsTest {
                                 List.of(List.of(8, 8)),
                                 Resize.Mode.VALUE,
                                 true,
-                                List.of(2.0, 1.0)));
+                                List.of(2.0, 1.0),
+                                1));
         assertRefused("probability", () -> new RandomFlip(1.5, RandomFlip.Direction.HORIZONTAL));
-        assertRefused("size", () -> new RandomCrop(RandomCrop.Mode.ABSOLUTE, List.of(0, 1)));
-        assertRefused("divisor", () -> new Pad(0));
+        assertRefused("size", () -> new RandomCrop(RandomCrop.Mode.ABSOLUTE, List.of(0, 1), 1));
+        assertRefused("divisor", () -> new Pad(List.of(), 0));
         assertRefused("std", () -> new Normalize(List.of(1.0, 1.0, 1.0), List.of(1.0, 0.0, 1.0)));
         assertRefused("branches", () -> new Choice(List.of()));
     }
