@@ -3,8 +3,8 @@ package dev.saccade.core.ops;
 import ai.djl.ndarray.NDArray;
 
 /**
- * Resizes tables of position embeddings to token maps, by PyTorch's rules without aligned corners
- * and without antialiasing (bicubic with a = -0.75).
+ * Resizes maps to one another's size, and tables of position embeddings to token maps, by PyTorch's
+ * rules without antialiasing (bicubic with a = -0.75); tables without aligned corners.
  */
 public final class Interpolation {
 
@@ -16,7 +16,56 @@ public final class Interpolation {
                     return torch.permute(torch.upsample_%s2d(x, size, False), [0, 2, 3, 1])
                     """);
 
+    private static final ScriptTemplate TO_SIZE_OF =
+            ScriptTemplate.of(
+                    "(x: Tensor, like: Tensor) -> Tensor",
+                    """
+                    size = [torch.size(like, 2), torch.size(like, 3)]
+                    return torch.upsample_bilinear2d(x, size, %s)
+                    """);
+
+    private static final ScriptTemplate DOUBLED =
+            ScriptTemplate.of(
+                    "(x: Tensor) -> Tensor",
+                    """
+                    size = [2 * torch.size(x, 2), 2 * torch.size(x, 3)]
+                    return torch.upsample_bilinear2d(x, size, %s)
+                    """);
+
+    private static final ScriptTemplate SUM =
+            ScriptTemplate.of(
+                    "(fine: Tensor, coarse: Tensor) -> Tensor",
+                    """
+                    size = [torch.size(fine, 2), torch.size(fine, 3)]
+                    return torch.add_(torch.upsample_bilinear2d(coarse, size, %s), fine)
+                    """);
+
     private Interpolation() {}
+
+    /**
+     * Returns {@code x} at the size of another map, resized linearly along both axes.
+     *
+     * @param x {@code [N, C, h, w]}
+     * @param like {@code [N, D, H, W]}
+     * @return {@code [N, C, H, W]}
+     */
+    public static NDArray toSizeOf(NDArray like, NDArray x, boolean alignCorners) {
+        return TO_SIZE_OF.with(text(alignCorners)).run(x, like);
+    }
+
+    /** Returns {@code [N, C, h, w]} at twice its height and width. */
+    public static NDArray doubled(NDArray x, boolean alignCorners) {
+        return DOUBLED.with(text(alignCorners)).run(x);
+    }
+
+    /** Returns the sum of a map and of another that is resized to its size. */
+    public static NDArray sum(NDArray fine, NDArray coarse, boolean alignCorners) {
+        return SUM.with(text(alignCorners)).run(fine, coarse);
+    }
+
+    private static String text(boolean flag) {
+        return flag ? "True" : "False";
+    }
 
     /**
      * Resizes with cubic convolution.

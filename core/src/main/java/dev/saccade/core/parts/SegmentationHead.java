@@ -38,6 +38,14 @@ public abstract class SegmentationHead extends Module {
     public abstract NDArray logits(FeaturePyramid features);
 
     /**
+     * Returns whether the scores are to be resized with the centres of the corner cells on one
+     * another, PyTorch's {@code align_corners}.
+     */
+    public boolean alignsCorners() {
+        return false;
+    }
+
+    /**
      * Returns the training losses of a batch.
      *
      * @param labels {@code [N, H, W]} int64, the class of every pixel of the network input, or

@@ -1,0 +1,54 @@
+package dev.saccade.core.nn;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.Shape;
+
+import dev.saccade.core.ops.Tensors;
+
+import java.util.SplittableRandom;
+
+/**
+ * Dropout of whole channels (Tompson et al. 2015): in training, a channel of a sample is 0 with
+ * probability {@code rate} and scaled by {@code 1 / (1 - rate)} where it is not.
+ */
+public final class Dropout2d extends Layer {
+
+    private final double rate;
+    private final long key;
+
+    /**
+     * Makes a layer.
+     *
+     * @param rate probability of leaving out, in [0, 1)
+     * @param key tells the layers of a model apart, so that each draws on its own
+     */
+    public Dropout2d(double rate, long key) {
+        checkArgument(rate >= 0 && rate < 1, "dropout_ratio: got %s, expected [0, 1)", rate);
+        this.rate = rate;
+        this.key = key;
+    }
+
+    /** Keeps or drops each channel of {@code [N, C, H, W]}. */
+    @Override
+    public NDArray forward(NDArray x) {
+        if (!isTraining() || rate == 0) {
+            return x;
+        }
+        int samples = Math.toIntExact(x.getShape().get(0));
+        int channels = Math.toIntExact(x.getShape().get(1));
+        float[] factors = new float[samples * channels];
+        for (int n = 0; n < samples; n++) {
+            SplittableRandom random = SampleDraws.of(n, key);
+            for (int c = 0; c < channels; c++) {
+                boolean kept = random.nextDouble() >= rate;
+                factors[n * channels + c] = kept ? (float) (1 / (1 - rate)) : 0;
+            }
+        }
+        Shape shape = new Shape(samples, channels, 1, 1);
+        try (NDArray mask = Tensors.of(x.getManager(), factors, shape)) {
+            return x.mul(mask);
+        }
+    }
+}
