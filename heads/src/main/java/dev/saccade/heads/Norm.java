@@ -14,8 +14,13 @@ public enum Norm {
 
     /** Returns a 3x3 convolution with ReLU that keeps the size. */
     ConvModule conv(int in, int out) {
+        return conv(in, out, 3);
+    }
+
+    /** Returns a convolution of an odd kernel, with ReLU, that keeps the size. */
+    ConvModule conv(int in, int out, int kernel) {
         return this == NONE
-                ? ConvModule.relu(in, out, 3, 1, 1, WeightInit.kaimingNormal())
-                : ConvModule.normRelu(in, out, 3, 1, 1);
+                ? ConvModule.relu(in, out, kernel, 1, kernel / 2, WeightInit.kaimingNormal())
+                : ConvModule.normRelu(in, out, kernel, 1, kernel / 2);
     }
 }

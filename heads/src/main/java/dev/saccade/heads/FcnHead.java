@@ -1,0 +1,151 @@
+package dev.saccade.heads;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import ai.djl.ndarray.NDArray;
+
+import dev.saccade.core.nn.ConvModule;
+import dev.saccade.core.ops.Scope;
+import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.parts.SegmentationHead;
+import dev.saccade.core.structures.FeaturePyramid;
+import dev.saccade.core.structures.Losses;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Some convolutions on one level (Long et al. 2015), as mmsegmentation's {@code FCNHead}; in
+ * published recipes it teaches the third level of the backbone beside {@link UperNetHead}.
+ */
+public final class FcnHead extends SegmentationHead {
+
+    /**
+     * The hyper-parameters of an FCN head.
+     *
+     * @param inIndex the level that is used, 0 the finest
+     * @param channels width of the convolutions
+     * @param numConvs number of convolutions; with none, the level must have {@code channels}
+     * @param kernelSize their kernel, odd
+     * @param concatInput whether one more convolution mixes their output with the level itself
+     * @param dropoutRatio how many channels are dropped in training
+     * @param norm what stands behind the convolutions
+     * @param alignCorners how scores are resized
+     * @param lossDecode the loss
+     */
+    public record Config(
+            int inIndex,
+            int channels,
+            int numConvs,
+            int kernelSize,
+            boolean concatInput,
+            double dropoutRatio,
+            Norm norm,
+            boolean alignCorners,
+            CrossEntropyLoss lossDecode)
+            implements SegmentationHead.Config {
+
+        /** The auxiliary head of UperNet. */
+        public Config() {
+            this(
+                    2,
+                    256,
+                    1,
+                    3,
+                    false,
+                    0.1,
+                    Norm.SYNC_BN,
+                    false,
+                    new CrossEntropyLoss().weighted(0.4));
+        }
+
+        /** Checks the values. */
+        public Config {
+            PixelClassifier.check(channels, dropoutRatio);
+            checkArgument(numConvs >= 0, "num_convs: got %s, expected >= 0", numConvs);
+            checkArgument(
+                    kernelSize > 0 && kernelSize % 2 == 1,
+                    "kernel_size: got %s, expected an odd number",
+                    kernelSize);
+        }
+
+        @Override
+        public String type() {
+            return "fcn";
+        }
+
+        @Override
+        public FcnHead build(List<FeatureInfo> features, int numClasses) {
+            return new FcnHead(this, features, numClasses);
+        }
+    }
+
+    /** Tells the dropout of the head of each level from all other layers that draw. */
+    private static final long DRAWS = 0x46434E00L;
+
+    private final Config config;
+    private final List<ConvModule> convs = new ArrayList<>();
+    private final Optional<ConvModule> convCat;
+    private final PixelClassifier classifier;
+
+    /** Makes a head without weights. */
+    public FcnHead(Config config, List<FeatureInfo> features, int numClasses) {
+        this.config = config;
+        config.lossDecode().checkFits(numClasses);
+        int in = PixelClassifier.select(features, List.of(config.inIndex())).get(0).channels();
+        int width = config.channels();
+        checkArgument(
+                config.numConvs() > 0 || in == width,
+                "channels: got %s, expected the %s of the level, as there are no convolutions",
+                width,
+                in);
+        for (int i = 0; i < config.numConvs(); i++) {
+            ConvModule conv = config.norm().conv(i == 0 ? in : width, width, config.kernelSize());
+            convs.add(add("convs." + i, conv));
+        }
+        convCat =
+                config.concatInput()
+                        ? Optional.of(
+                                add(
+                                        "conv_cat",
+                                        config.norm().conv(in + width, width, config.kernelSize())))
+                        : Optional.empty();
+        classifier =
+                add(
+                        "",
+                        new PixelClassifier(
+                                width,
+                                numClasses,
+                                config.dropoutRatio(),
+                                DRAWS + config.inIndex()));
+    }
+
+    @Override
+    public boolean alignsCorners() {
+        return config.alignCorners();
+    }
+
+    @Override
+    public NDArray logits(FeaturePyramid features) {
+        NDArray level = features.get(config.inIndex());
+        return Scope.array(
+                () -> {
+                    NDArray x = level;
+                    for (ConvModule conv : convs) {
+                        x = conv.forward(x);
+                    }
+                    if (convCat.isPresent()) {
+                        x = convCat.get().forward(level.concat(x, 1));
+                    }
+                    return classifier.forward(x);
+                });
+    }
+
+    @Override
+    public Losses losses(FeaturePyramid features, NDArray labels) {
+        try (NDArray logits = logits(features)) {
+            return config.lossDecode().of(logits, labels, config.alignCorners());
+        }
+    }
+}

@@ -1,0 +1,63 @@
+package dev.saccade.heads;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import ai.djl.ndarray.NDArray;
+
+import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.Dropout2d;
+import dev.saccade.core.nn.Layer;
+import dev.saccade.core.nn.WeightInit;
+import dev.saccade.core.ops.Scope;
+import dev.saccade.core.parts.FeatureInfo;
+
+import java.util.List;
+
+/**
+ * What all segmentation heads end with: dropout of whole channels, and a 1x1 convolution named
+ * {@code conv_seg} that scores the classes.
+ */
+final class PixelClassifier extends Layer {
+
+    private final Dropout2d dropout;
+    private final Conv2d convSeg;
+
+    /**
+     * Makes a classifier without weights.
+     *
+     * @param key tells its dropout from all other layers that draw
+     */
+    PixelClassifier(int channels, int numClasses, double dropoutRatio, long key) {
+        checkArgument(numClasses > 0, "num_classes: got %s, expected > 0", numClasses);
+        dropout = add("dropout", new Dropout2d(dropoutRatio, key));
+        convSeg =
+                add("conv_seg", new Conv2d(channels, numClasses, 1, 1, 0, WeightInit.normal(0.01)));
+    }
+
+    /** Returns {@code [N, K, H, W]} scores of {@code [N, C, H, W]}. */
+    @Override
+    public NDArray forward(NDArray x) {
+        return Scope.array(() -> convSeg.forward(dropout.forward(x)));
+    }
+
+    /** Fails unless the values that all segmentation heads have are possible. */
+    static void check(int channels, double dropoutRatio) {
+        checkArgument(channels > 0, "channels: got %s, expected > 0", channels);
+        checkArgument(
+                dropoutRatio >= 0 && dropoutRatio < 1,
+                "dropout_ratio: got %s, expected [0, 1)",
+                dropoutRatio);
+    }
+
+    /** Returns the chosen levels; fails if one is not there. */
+    static List<FeatureInfo> select(List<FeatureInfo> features, List<Integer> inIndex) {
+        inIndex.forEach(
+                level ->
+                        checkArgument(
+                                level >= 0 && level < features.size(),
+                                "in_index: got %s, expected one of %s levels",
+                                level,
+                                features.size()));
+        return inIndex.stream().map(features::get).toList();
+    }
+}

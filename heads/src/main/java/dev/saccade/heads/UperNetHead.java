@@ -1,0 +1,196 @@
+package dev.saccade.heads;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+
+import com.google.common.collect.ImmutableList;
+
+import dev.saccade.core.nn.ConvModule;
+import dev.saccade.core.ops.Interpolation;
+import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.parts.SegmentationHead;
+import dev.saccade.core.structures.FeaturePyramid;
+import dev.saccade.core.structures.Losses;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The head of UperNet (Xiao et al. 2018), as mmsegmentation's {@code UPerHead}: pools the coarsest
+ * level at several scales, passes it down a feature pyramid and joins all levels at the finest.
+ */
+public final class UperNetHead extends SegmentationHead {
+
+    /**
+     * The hyper-parameters of a UperNet head.
+     *
+     * @param inIndex the levels that are used, the finest first
+     * @param poolScales heights and widths to which the coarsest level is pooled
+     * @param channels width of all convolutions
+     * @param dropoutRatio how many channels are dropped in training
+     * @param norm what stands behind the convolutions; a pooled map of one cell needs at least two
+     *     images a batch in training, if it is not {@link Norm#NONE}
+     * @param alignCorners how maps and scores are resized
+     * @param lossDecode the loss
+     */
+    public record Config(
+            List<Integer> inIndex,
+            List<Integer> poolScales,
+            int channels,
+            double dropoutRatio,
+            Norm norm,
+            boolean alignCorners,
+            CrossEntropyLoss lossDecode)
+            implements SegmentationHead.Config {
+
+        /** The head of the recipes with Swin. */
+        public Config() {
+            this(
+                    List.of(0, 1, 2, 3),
+                    List.of(1, 2, 3, 6),
+                    512,
+                    0.1,
+                    Norm.SYNC_BN,
+                    false,
+                    new CrossEntropyLoss());
+        }
+
+        /** Checks the values. */
+        public Config {
+            inIndex = ImmutableList.copyOf(inIndex);
+            poolScales = ImmutableList.copyOf(poolScales);
+            checkArgument(!inIndex.isEmpty(), "in_index: expected at least one level");
+            checkArgument(
+                    poolScales.stream().allMatch(scale -> scale > 0),
+                    "pool_scales: got %s, expected positive numbers",
+                    poolScales);
+            PixelClassifier.check(channels, dropoutRatio);
+        }
+
+        @Override
+        public String type() {
+            return "upernet";
+        }
+
+        @Override
+        public UperNetHead build(List<FeatureInfo> features, int numClasses) {
+            return new UperNetHead(this, features, numClasses);
+        }
+    }
+
+    /** Tells the dropout from all other layers that draw. */
+    private static final long DRAWS = 0x55504552L;
+
+    private static final ScriptTemplate POOL =
+            ScriptTemplate.of(
+                    "(x: Tensor) -> Tensor", "return torch.adaptive_avg_pool2d(x, [%1$d, %1$d])");
+
+    private final Config config;
+    private final List<ConvModule> pooledConvs = new ArrayList<>();
+    private final ConvModule bottleneck;
+    private final List<ConvModule> lateralConvs = new ArrayList<>();
+    private final List<ConvModule> fpnConvs = new ArrayList<>();
+    private final ConvModule fpnBottleneck;
+    private final PixelClassifier classifier;
+
+    /** Makes a head without weights. */
+    public UperNetHead(Config config, List<FeatureInfo> features, int numClasses) {
+        this.config = config;
+        config.lossDecode().checkFits(numClasses);
+        List<FeatureInfo> levels = PixelClassifier.select(features, config.inIndex());
+        int width = config.channels();
+        int scales = config.poolScales().size();
+        int coarsest = levels.get(levels.size() - 1).channels();
+        for (int i = 0; i < scales; i++) {
+            // The pooling itself has the number 0.
+            pooledConvs.add(add("psp_modules." + i + ".1", conv(coarsest, 1)));
+        }
+        bottleneck = add("bottleneck", conv(coarsest + scales * width, 3));
+        for (int i = 0; i < levels.size() - 1; i++) {
+            lateralConvs.add(add("lateral_convs." + i, conv(levels.get(i).channels(), 1)));
+            fpnConvs.add(add("fpn_convs." + i, conv(width, 3)));
+        }
+        fpnBottleneck = add("fpn_bottleneck", conv(levels.size() * width, 3));
+        classifier = add("", new PixelClassifier(width, numClasses, config.dropoutRatio(), DRAWS));
+    }
+
+    private ConvModule conv(int in, int kernel) {
+        return config.norm().conv(in, config.channels(), kernel);
+    }
+
+    @Override
+    public boolean alignsCorners() {
+        return config.alignCorners();
+    }
+
+    @Override
+    public NDArray logits(FeaturePyramid features) {
+        List<NDArray> maps = laterals(features);
+        for (int i = maps.size() - 1; i > 0; i--) {
+            NDArray sum = Interpolation.sum(maps.get(i - 1), maps.get(i), config.alignCorners());
+            replace(maps, i - 1, sum);
+        }
+        for (int i = 0; i < fpnConvs.size(); i++) {
+            replace(maps, i, fpnConvs.get(i).forward(maps.get(i)));
+        }
+        try (NDArray joined = joined(maps);
+                NDArray fused = fpnBottleneck.forward(joined)) {
+            return classifier.forward(fused);
+        }
+    }
+
+    private List<NDArray> laterals(FeaturePyramid features) {
+        List<NDArray> laterals = new ArrayList<>();
+        for (int i = 0; i < lateralConvs.size(); i++) {
+            laterals.add(lateralConvs.get(i).forward(level(features, i)));
+        }
+        laterals.add(pooled(level(features, laterals.size())));
+        return laterals;
+    }
+
+    private NDArray level(FeaturePyramid features, int i) {
+        return features.get(config.inIndex().get(i));
+    }
+
+    private NDArray pooled(NDArray coarsest) {
+        return Scope.array(
+                () -> {
+                    NDList scales = new NDList(coarsest);
+                    for (int i = 0; i < pooledConvs.size(); i++) {
+                        NDArray pool = POOL.with(config.poolScales().get(i)).run(coarsest);
+                        NDArray y = pooledConvs.get(i).forward(pool);
+                        scales.add(Interpolation.toSizeOf(coarsest, y, config.alignCorners()));
+                    }
+                    return bottleneck.forward(Tensors.concat(scales, 1));
+                });
+    }
+
+    /** Returns all maps at the size of the finest, one behind the other; frees them. */
+    private NDArray joined(List<NDArray> maps) {
+        for (int i = 1; i < maps.size(); i++) {
+            replace(
+                    maps,
+                    i,
+                    Interpolation.toSizeOf(maps.get(0), maps.get(i), config.alignCorners()));
+        }
+        NDArray joined = Tensors.concat(new NDList(maps), 1);
+        maps.stream().filter(map -> map != joined).forEach(NDArray::close);
+        return joined;
+    }
+
+    private static void replace(List<NDArray> maps, int i, NDArray map) {
+        maps.set(i, map).close();
+    }
+
+    @Override
+    public Losses losses(FeaturePyramid features, NDArray labels) {
+        try (NDArray logits = logits(features)) {
+            return config.lossDecode().of(logits, labels, config.alignCorners());
+        }
+    }
+}
