@@ -1,0 +1,149 @@
+package dev.saccade.models.segmentation;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+
+import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.structures.Size;
+import dev.saccade.models.segmentation.SlidingWindow.Span;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.BiFunction;
+
+/**
+ * The mean of the scores of all windows over each cell of an image. Only the windows over the rows
+ * that were last asked for are held.
+ */
+final class SlidingMap implements ScoreMap {
+
+    /** Adds the part of a window to the columns where it lies. */
+    private static final Script ADD =
+            Script.compile(
+                    "(sums: Tensor, part: Tensor, rows: Tensor, columns: Tensor) -> Tensor",
+                    """
+                    band = torch.slice(sums, 0, int(rows[0]), int(rows[1]))
+                    place = torch.slice(band, 1, int(columns[0]), int(columns[1]))
+                    return torch.add_(place, part)
+                    """);
+
+    /** Divides by the number of windows. */
+    private static final Script MEAN =
+            Script.compile(
+                    "(sums: Tensor, rows: Tensor, columns: Tensor) -> Tensor",
+                    """
+                    counts = torch.mul(torch.unsqueeze(rows, 1), columns)
+                    return torch.div_(sums, torch.unsqueeze(counts, 2))
+                    """);
+
+    private final NDArray pixels;
+    private final Size size;
+    private final int numClasses;
+    private final NDManager manager;
+    private final List<Span> windowRows;
+    private final List<Span> windowColumns;
+    private final BiFunction<Span, Span, ScoreMap> scores;
+    private final Map<Integer, List<ScoreMap>> held = new TreeMap<>();
+
+    /**
+     * Makes a map of windows that are yet to be looked at.
+     *
+     * @param pixels {@code [1, 3, H, W]} the image, freed with this
+     * @param scores the scores of a window of the image, by its rows and columns
+     */
+    SlidingMap(
+            NDArray pixels,
+            SlidingWindow window,
+            int numClasses,
+            BiFunction<Span, Span, ScoreMap> scores) {
+        this.pixels = pixels;
+        this.size = ScoreMaps.size(pixels);
+        this.numClasses = numClasses;
+        this.manager = pixels.getManager();
+        this.windowRows = window.rows(size);
+        this.windowColumns = window.columns(size);
+        this.scores = scores;
+    }
+
+    @Override
+    public Size size() {
+        return size;
+    }
+
+    @Override
+    public int numClasses() {
+        return numClasses;
+    }
+
+    @Override
+    public NDArray rows(int top, int bottom) {
+        free(top, bottom);
+        NDArray sums = manager.zeros(new Shape(bottom - top, size.width(), numClasses));
+        for (int i = 0; i < windowRows.size(); i++) {
+            if (windowRows.get(i).overlaps(top, bottom)) {
+                add(i, top, bottom, sums);
+            }
+        }
+        try (NDArray rowCounts = counts(windowRows, top, bottom);
+                NDArray columnCounts = counts(windowColumns, 0, size.width())) {
+            MEAN.run(sums, rowCounts, columnCounts).close();
+        }
+        return sums;
+    }
+
+    /** Adds a row of windows, from left to right. */
+    private void add(int row, int top, int bottom, NDArray sums) {
+        Span span = windowRows.get(row);
+        int from = Math.max(top, span.start());
+        int to = Math.min(bottom, span.end());
+        List<ScoreMap> windows = held.computeIfAbsent(row, absent -> windows(span));
+        for (int j = 0; j < windows.size(); j++) {
+            Span column = windowColumns.get(j);
+            try (NDArray part = windows.get(j).rows(from - span.start(), to - span.start());
+                    NDArray rows = manager.create(new long[] {from - top, to - top});
+                    NDArray columns = manager.create(new long[] {column.start(), column.end()})) {
+                ADD.run(sums, part, rows, columns).close();
+            }
+        }
+    }
+
+    private List<ScoreMap> windows(Span rows) {
+        List<ScoreMap> windows = new ArrayList<>();
+        windowColumns.forEach(columns -> windows.add(scores.apply(rows, columns)));
+        return windows;
+    }
+
+    /** Returns how many spans hold each cell. */
+    private NDArray counts(List<Span> spans, int from, int to) {
+        float[] counts = new float[to - from];
+        for (Span span : spans) {
+            for (int i = Math.max(span.start(), from); i < Math.min(span.end(), to); i++) {
+                counts[i - from]++;
+            }
+        }
+        return Tensors.of(manager, counts, new Shape(counts.length));
+    }
+
+    /** Frees the windows that do not lie over some rows. */
+    private void free(int top, int bottom) {
+        held.entrySet()
+                .removeIf(
+                        entry -> {
+                            boolean past = !windowRows.get(entry.getKey()).overlaps(top, bottom);
+                            if (past) {
+                                entry.getValue().forEach(ScoreMap::close);
+                            }
+                            return past;
+                        });
+    }
+
+    @Override
+    public void close() {
+        free(0, 0);
+        pixels.close();
+    }
+}

@@ -1,0 +1,80 @@
+package dev.saccade.models.segmentation;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.collect.ImmutableList;
+
+import dev.saccade.core.structures.Size;
+
+import java.util.List;
+
+/**
+ * Windows in which the network sees an image part by part, mmsegmentation's test mode {@code
+ * slide}.
+ *
+ * @param cropSize height and width of a window; an image edge that is shorter is taken whole
+ * @param stride rows and columns from one window to the next
+ */
+public record SlidingWindow(List<Integer> cropSize, List<Integer> stride) {
+
+    /** Windows of the size of the crops that most recipes train on, a third of which overlap. */
+    public SlidingWindow() {
+        this(List.of(512, 512), List.of(341, 341));
+    }
+
+    /** Checks the numbers. */
+    public SlidingWindow {
+        cropSize = ImmutableList.copyOf(cropSize);
+        stride = ImmutableList.copyOf(stride);
+        checkArgument(
+                cropSize.size() == 2 && cropSize.stream().allMatch(edge -> edge > 0),
+                "crop_size: got %s, expected a height and a width",
+                cropSize);
+        checkArgument(
+                stride.size() == 2
+                        && stride.stream().allMatch(step -> step > 0)
+                        && stride.get(0) <= cropSize.get(0)
+                        && stride.get(1) <= cropSize.get(1),
+                "stride: got %s, expected two numbers up to the crop_size %s",
+                stride,
+                cropSize);
+    }
+
+    /**
+     * A part of an axis.
+     *
+     * @param start its first cell
+     * @param end the cell behind its last one
+     */
+    record Span(int start, int end) {
+
+        boolean overlaps(int from, int to) {
+            return start < to && from < end;
+        }
+
+        int length() {
+            return end - start;
+        }
+    }
+
+    /** Returns the rows of each row of windows. */
+    List<Span> rows(Size image) {
+        return spans(image.height(), cropSize.get(0), stride.get(0));
+    }
+
+    /** Returns the columns of each column of windows. */
+    List<Span> columns(Size image) {
+        return spans(image.width(), cropSize.get(1), stride.get(1));
+    }
+
+    /** The last window ends with the image, so it may overlap its predecessor by more. */
+    private static List<Span> spans(int edge, int crop, int stride) {
+        int count = Math.max(edge - crop + stride - 1, 0) / stride + 1;
+        ImmutableList.Builder<Span> spans = ImmutableList.builder();
+        for (int i = 0; i < count; i++) {
+            int end = Math.min(i * stride + crop, edge);
+            spans.add(new Span(Math.max(end - crop, 0), end));
+        }
+        return spans.build();
+    }
+}

@@ -1,0 +1,179 @@
+package dev.saccade.models;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+
+import dev.saccade.backbones.ResNet;
+import dev.saccade.backbones.Swin;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.parts.Backbone;
+import dev.saccade.core.parts.Neck;
+import dev.saccade.core.parts.SegmentationHead;
+import dev.saccade.core.structures.ImageBatch;
+import dev.saccade.core.structures.ImageInfo;
+import dev.saccade.core.structures.LabelMap;
+import dev.saccade.core.structures.Losses;
+import dev.saccade.core.structures.Size;
+import dev.saccade.heads.CrossEntropyLoss;
+import dev.saccade.heads.FcnHead;
+import dev.saccade.heads.Norm;
+import dev.saccade.heads.SemanticFpnHead;
+import dev.saccade.heads.UperNetHead;
+import dev.saccade.models.segmentation.SlidingWindow;
+import dev.saccade.necks.Fpn;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+class SegmenterTest {
+
+    private static final Fpn.Config NECK = new Fpn.Config(256, 0, 4, Fpn.ExtraConvs.NONE, false);
+    private static final FcnHead.Config AUXILIARY =
+            new FcnHead.Config(
+                    2, 8, 1, 3, false, 0.1, Norm.BN, false, new CrossEntropyLoss().weighted(0.4));
+
+    private final NDManager manager = NDManager.newBaseManager("PyTorch");
+
+    @AfterEach
+    void free() {
+        manager.close();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "tiny, 59941862, 31893840",
+        "small, 81259766, 53211744",
+        "base, 121279716, 91241038",
+    })
+    void hasTheParametersOfThePapers(String variant, long uperNet, long semanticFpn) {
+        Backbone.Config backbone = new Swin.Config(variant);
+        assertEquals(
+                uperNet,
+                total(
+                        backbone,
+                        Optional.empty(),
+                        new UperNetHead.Config(),
+                        Optional.of(new FcnHead.Config())));
+        assertEquals(
+                semanticFpn,
+                total(backbone, Optional.of(NECK), new SemanticFpnHead.Config(), Optional.empty()));
+    }
+
+    private static long total(
+            Backbone.Config backbone,
+            Optional<Neck.Config> neck,
+            SegmentationHead.Config head,
+            Optional<SegmentationHead.Config> auxiliary) {
+        List<String> classes = Collections.nCopies(150, "stuff");
+        return new Segmenter(backbone, neck, head, auxiliary, classes, Optional.empty())
+                .parameterCount();
+    }
+
+    private Segmenter segmenter(Optional<SlidingWindow> window) {
+        UperNetHead.Config head =
+                new UperNetHead.Config(
+                        List.of(0, 1, 2, 3),
+                        List.of(1, 2),
+                        8,
+                        0.1,
+                        Norm.BN,
+                        false,
+                        new CrossEntropyLoss());
+        Segmenter segmenter =
+                new Segmenter(
+                        new ResNet.Config(18, 4, 4, List.of(0, 1, 2, 3), -1, false, false),
+                        Optional.empty(),
+                        head,
+                        Optional.of(AUXILIARY),
+                        List.of("sky", "road", "tree"),
+                        window);
+        segmenter.initialize(manager, 4);
+        segmenter.train(false);
+        return segmenter;
+    }
+
+    private NDArray pixels(int images, int height, int width) {
+        Shape shape = new Shape(images, 3, height, width);
+        return manager.randomNormal(0, 3, shape, DataType.FLOAT32);
+    }
+
+    private static ImageInfo image(Size original, Size size) {
+        return ImageInfo.of(original).resized(size, 1, 1);
+    }
+
+    @Test
+    void teachesBothHeads() {
+        Segmenter segmenter = segmenter(Optional.empty());
+        segmenter.train(true);
+        List<ImageInfo> images = Collections.nCopies(2, ImageInfo.of(new Size(64, 64)));
+        NDArray labels = manager.randomInteger(-1, 3, new Shape(2, 64, 64), DataType.INT64);
+        Losses losses = segmenter.losses(new ImageBatch(pixels(2, 64, 64), images), labels);
+        assertEquals(Set.of("decode.loss_seg", "aux.loss_seg"), losses.terms().keySet());
+        assertEquals(Set.of("decode.acc_seg", "aux.acc_seg"), losses.figures().keySet());
+        assertTrue(segmenter.namedParameters().containsKey("decode_head.conv_seg.weight"));
+        assertTrue(segmenter.namedParameters().containsKey("auxiliary_head.convs.0.bn.bias"));
+    }
+
+    @Test
+    void anImageIsSeenAloneAndWithoutItsPadding() {
+        NDArray pixels = pixels(2, 64, 96);
+        ImageInfo small = image(new Size(70, 80), new Size(50, 61));
+        ImageInfo large = image(new Size(64, 96), new Size(64, 96)).mirrored();
+        for (Optional<SlidingWindow> window :
+                List.of(
+                        Optional.<SlidingWindow>empty(),
+                        Optional.of(new SlidingWindow(List.of(48, 48), List.of(32, 32))))) {
+            Segmenter segmenter = segmenter(window);
+            List<LabelMap> both = segmenter.predict(new ImageBatch(pixels, List.of(small, large)));
+            NDArray first = pixels.get("0:1, :, :50, :61").duplicate();
+            LabelMap alone = segmenter.predict(new ImageBatch(first, List.of(small))).get(0);
+            assertEquals(alone, both.get(0));
+            assertEquals(new Size(70, 80), alone.size());
+            ImageInfo upright = image(new Size(64, 96), new Size(64, 96));
+            ImageBatch second = new ImageBatch(pixels.get("1:2").duplicate(), List.of(upright));
+            LabelMap mirrored = segmenter.predict(second).get(0);
+            assertEquals(mirrored.flipHorizontal(), both.get(1));
+            assertNotEquals(mirrored, both.get(1));
+        }
+    }
+
+    @Test
+    void manyEqualViewsSayWhatOneSays() {
+        Segmenter segmenter = segmenter(Optional.empty());
+        ImageBatch view =
+                new ImageBatch(
+                        pixels(1, 64, 80), List.of(image(new Size(90, 111), new Size(64, 80))));
+        assertEquals(
+                segmenter.predict(view).get(0), segmenter.predictViews(List.of(view, view, view)));
+    }
+
+    @Test
+    void namesThePartThatDoesNotFit() {
+        FcnHead.Config missing =
+                new FcnHead.Config(4, 8, 1, 3, false, 0.1, Norm.BN, false, new CrossEntropyLoss());
+        SaccadeException thrown =
+                assertThrows(
+                        SaccadeException.class,
+                        () ->
+                                total(
+                                        new ResNet.Config(),
+                                        Optional.empty(),
+                                        new SemanticFpnHead.Config(),
+                                        Optional.of(missing)));
+        assertTrue(thrown.getMessage().startsWith("model.auxiliary_head: "));
+    }
+}
