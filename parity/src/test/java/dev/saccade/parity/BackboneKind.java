@@ -180,6 +180,8 @@ final class BackboneKind implements Kind {
         config.only("style", "pytorch");
         config.only("deep_stem", false);
         config.only("avg_down", false);
+        // Of dilations, of which there are none.
+        config.describes("contract_dilation");
         Settings norm = config.objectOrEmpty("norm_cfg");
         norm.only("type", "BN");
         norm.only("requires_grad", true);

@@ -36,7 +36,9 @@ final class Kinds {
                     entry("rle", new RleKind()),
                     entry("roi_align", new RoiAlignKind()),
                     entry("roi_extractor", new RoiExtractorKind()),
-                    entry("seg_metrics", new SegMetricsKind()));
+                    entry("seg_inference", new SegInferenceKind()),
+                    entry("seg_metrics", new SegMetricsKind()),
+                    entry("segmentor", new SegmenterKind()));
 
     private Kinds() {}
 

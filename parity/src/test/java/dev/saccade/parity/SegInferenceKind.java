@@ -1,0 +1,85 @@
+package dev.saccade.parity;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import ai.djl.ndarray.NDArray;
+
+import dev.saccade.core.structures.LabelMap;
+import dev.saccade.core.structures.Size;
+import dev.saccade.models.Segmenter;
+import dev.saccade.models.segmentation.MeanOfViews;
+import dev.saccade.models.segmentation.MirroredMap;
+import dev.saccade.models.segmentation.ScoreMap;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Probabilities of an image's pixels from several views of it, each alone and all together. */
+final class SegInferenceKind implements Kind {
+
+    private static final double ALLOWED = 1e-4;
+
+    @Override
+    public void run(Case recorded) {
+        recorded.settings().only("cls", "EncoderDecoder.inference/aug_test");
+        Segmenter segmenter = SegmenterSettings.load(recorded);
+        List<Integer> shape = recorded.settings().integers("ori_shape");
+        Size original = new Size(shape.get(0), shape.get(1));
+        List<ScoreMap> views = new ArrayList<>();
+        for (Settings view : recorded.settings().objects("augs")) {
+            int i = views.size();
+            NDArray pixels = recorded.tensor("img" + i);
+            view.only("h", pixels.getShape().get(2));
+            view.only("w", pixels.getShape().get(3));
+            views.add(upright(view, segmenter.scores(pixels, original)));
+            if (recorded.has("prob" + i)) {
+                compare(recorded, "prob" + i, new MeanOfViews(List.of(views.get(i))), original);
+            }
+        }
+        try (MeanOfViews mean = new MeanOfViews(views)) {
+            NumpyArray expected = compare(recorded, "prob_mean", mean, original);
+            comparePrediction(expected, recorded.array("pred"), mean.labels());
+        }
+    }
+
+    private static ScoreMap upright(Settings view, ScoreMap scores) {
+        view.describes("direction");
+        if (!view.flag("flip")) {
+            return scores;
+        }
+        String direction = view.text("direction");
+        return switch (direction) {
+            case "horizontal" -> MirroredMap.leftToRight(scores);
+            case "vertical" -> MirroredMap.upsideDown(scores);
+            default -> throw view.unsupported("direction: " + direction);
+        };
+    }
+
+    private static NumpyArray compare(Case recorded, String name, MeanOfViews mean, Size size) {
+        NDArray probabilities = channelsFirst(mean.probabilities(0, size.height()));
+        recorded.compare(name, probabilities, Tolerance.absolute(ALLOWED));
+        return recorded.array(name);
+    }
+
+    /** Returns {@code [H, W, K]} as {@code [1, K, H, W]}. */
+    static NDArray channelsFirst(NDArray scores) {
+        return scores.transpose(2, 0, 1).expandDims(0);
+    }
+
+    /** Compares classes, passing over pixels that rounding decides. */
+    private static void comparePrediction(
+            NumpyArray probabilities, NumpyArray expected, LabelMap found) {
+        int pixels = expected.size();
+        int width = found.size().width();
+        for (int p = 0; p < pixels; p++) {
+            int label = found.get(p / width, p % width);
+            int wanted = (int) expected.values()[p];
+            double behind =
+                    probabilities.values()[wanted * pixels + p]
+                            - probabilities.values()[label * pixels + p];
+            if (behind >= ALLOWED) {
+                assertEquals(wanted, label, "pixel " + p);
+            }
+        }
+    }
+}

@@ -1,0 +1,201 @@
+package dev.saccade.parity;
+
+import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.parts.Neck;
+import dev.saccade.core.parts.SegmentationHead;
+import dev.saccade.heads.CrossEntropyLoss;
+import dev.saccade.heads.FcnHead;
+import dev.saccade.heads.Norm;
+import dev.saccade.heads.SemanticFpnHead;
+import dev.saccade.heads.UperNetHead;
+import dev.saccade.models.Segmenter;
+import dev.saccade.models.segmentation.SlidingWindow;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+
+/** mmsegmentation's settings of an {@code EncoderDecoder}. */
+final class SegmenterSettings {
+
+    private final Settings model;
+    private final int levels;
+
+    private SegmenterSettings(Settings model) {
+        this.model = model;
+        model.only("type", "EncoderDecoder");
+        model.describes("pretrained");
+        model.object("train_cfg");
+        this.levels = 4;
+    }
+
+    /** Returns the segmenter of a case with its recorded weights, in inference mode. */
+    static Segmenter load(Case recorded) {
+        Segmenter segmenter =
+                new SegmenterSettings(recorded.settings().object("model")).segmenter();
+        RecordedWeights.load(recorded, segmenter);
+        segmenter.train(false);
+        return segmenter;
+    }
+
+    private Segmenter segmenter() {
+        Settings backbone = model.object("backbone");
+        Settings decode = model.object("decode_head");
+        int numClasses = decode.integer("num_classes");
+        Segmenter segmenter =
+                new Segmenter(
+                        BackboneKind.config(backbone.text("type"), backbone),
+                        neck(),
+                        head(decode),
+                        auxiliary(numClasses),
+                        IntStream.range(0, numClasses).mapToObj(i -> "class " + i).toList(),
+                        window(model.object("test_cfg")));
+        List<FeatureInfo> maps = segmenter.backbone().features();
+        List<FeatureInfo> pyramid = segmenter.neck().map(Neck::features).orElse(maps);
+        if (segmenter.neck().isPresent()) {
+            model.object("neck").only("in_channels", channels(maps));
+        }
+        checkFits(decode, pyramid);
+        if (segmenter.auxiliaryHead().isPresent()) {
+            checkFits(model.object("auxiliary_head"), pyramid);
+        }
+        return segmenter;
+    }
+
+    private Optional<Neck.Config> neck() {
+        if (!model.has("neck")) {
+            return Optional.empty();
+        }
+        Settings neck = model.object("neck");
+        neck.only("extra_convs_on_inputs", false);
+        return Optional.of(NeckKind.config(neck.text("type"), neck));
+    }
+
+    private Optional<SegmentationHead.Config> auxiliary(int numClasses) {
+        if (!model.has("auxiliary_head")) {
+            return Optional.empty();
+        }
+        if (model.objects("auxiliary_head").size() > 1) {
+            throw model.unsupported("more than one auxiliary head");
+        }
+        Settings head = model.object("auxiliary_head");
+        head.only("num_classes", numClasses);
+        return Optional.of(head(head));
+    }
+
+    private static List<Integer> channels(List<FeatureInfo> features) {
+        return features.stream().map(FeatureInfo::channels).toList();
+    }
+
+    /** Aborts the case unless a head takes the channels, and the strides, that it is given. */
+    private void checkFits(Settings head, List<FeatureInfo> features) {
+        if (head.json("in_index").isArray()) {
+            List<FeatureInfo> taken = inIndexes(head).stream().map(features::get).toList();
+            head.only("in_channels", channels(taken));
+            head.only("feature_strides", taken.stream().map(FeatureInfo::stride).toList());
+        } else {
+            head.only("in_channels", features.get(inIndex(head)).channels());
+        }
+    }
+
+    private List<Integer> inIndexes(Settings head) {
+        return head.integers("in_index").stream().map(i -> Math.floorMod(i, levels)).toList();
+    }
+
+    /** Returns the one level of a head; a negative number counts from the coarsest. */
+    private int inIndex(Settings head) {
+        return Math.floorMod(head.integer("in_index"), levels);
+    }
+
+    private SegmentationHead.Config head(Settings head) {
+        head.only("conv_cfg", null);
+        head.only("sampler", null);
+        head.only("ignore_index", 255);
+        head.objectOrEmpty("act_cfg").only("type", "ReLU");
+        String type = head.text("type");
+        return switch (type) {
+            case "UPerHead" -> uperNet(head);
+            case "FPNHead" -> semanticFpn(head);
+            case "FCNHead" -> fcn(head);
+            default -> throw head.unsupported("type: " + type);
+        };
+    }
+
+    private UperNetHead.Config uperNet(Settings head) {
+        head.only("input_transform", "multiple_select");
+        return new UperNetHead.Config(
+                inIndexes(head),
+                head.integers("pool_scales", List.of(1, 2, 3, 6)),
+                head.integer("channels"),
+                head.number("dropout_ratio", 0.1),
+                norm(head),
+                head.flag("align_corners", false),
+                loss(head));
+    }
+
+    private SemanticFpnHead.Config semanticFpn(Settings head) {
+        head.only("input_transform", "multiple_select");
+        return new SemanticFpnHead.Config(
+                inIndexes(head),
+                head.integer("channels"),
+                head.number("dropout_ratio", 0.1),
+                norm(head),
+                head.flag("align_corners", false),
+                loss(head));
+    }
+
+    private FcnHead.Config fcn(Settings head) {
+        head.only("input_transform", null);
+        head.only("dilation", 1);
+        return new FcnHead.Config(
+                inIndex(head),
+                head.integer("channels"),
+                head.integer("num_convs", 2),
+                head.integer("kernel_size", 3),
+                head.flag("concat_input", true),
+                head.number("dropout_ratio", 0.1),
+                norm(head),
+                head.flag("align_corners", false),
+                loss(head));
+    }
+
+    private static Norm norm(Settings head) {
+        if (!head.has("norm_cfg")) {
+            return Norm.NONE;
+        }
+        Settings norm = head.object("norm_cfg");
+        norm.only("requires_grad", true);
+        norm.only("eps", 1e-5);
+        norm.only("momentum", 0.1);
+        String type = norm.text("type");
+        return switch (type) {
+            case "BN" -> Norm.BN;
+            case "SyncBN" -> Norm.SYNC_BN;
+            default -> throw norm.unsupported("type: " + type);
+        };
+    }
+
+    private static CrossEntropyLoss loss(Settings head) {
+        Settings loss = head.objectOrEmpty("loss_decode");
+        loss.only("type", "CrossEntropyLoss");
+        loss.only("use_sigmoid", false);
+        loss.only("use_mask", false);
+        loss.only("reduction", "mean");
+        loss.only("loss_name", "loss_seg");
+        return new CrossEntropyLoss(
+                loss.number("loss_weight", 1),
+                loss.has("class_weight") ? loss.numbers("class_weight") : List.of(),
+                loss.flag("avg_non_ignore", false));
+    }
+
+    private static Optional<SlidingWindow> window(Settings test) {
+        String mode = test.text("mode");
+        return switch (mode) {
+            case "whole" -> Optional.empty();
+            case "slide" ->
+                    Optional.of(
+                            new SlidingWindow(test.integers("crop_size"), test.integers("stride")));
+            default -> throw test.unsupported("mode: " + mode);
+        };
+    }
+}
