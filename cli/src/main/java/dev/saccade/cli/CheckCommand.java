@@ -3,11 +3,13 @@ package dev.saccade.cli;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.DatasetCheck;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.DatasetStatistics;
 import dev.saccade.datasets.Finding;
+import dev.saccade.datasets.ObjectStatistics;
+import dev.saccade.datasets.PixelStatistics;
 import dev.saccade.train.config.DataConfig;
 import dev.saccade.train.config.RunConfig;
 
@@ -19,6 +21,7 @@ import picocli.CommandLine.Spec;
 
 import java.io.PrintWriter;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 
@@ -57,7 +60,6 @@ final class CheckCommand implements Callable<Integer> {
     /** Checks the data sets of a config, with a progress bar, by their role. */
     static Map<String, DatasetReport> check(RunConfig run, boolean decode) {
         DataConfig data = run.data();
-        boolean masks = run.model().head().hasMasks();
         Map<String, Dataset.Config> roles = new LinkedHashMap<>();
         roles.put("train", data.train());
         data.val().ifPresent(val -> roles.put("val", val));
@@ -69,8 +71,11 @@ final class CheckCommand implements Callable<Integer> {
                                 role,
                                 dataset.check(
                                         data.root(),
-                                        new DatasetCheck.Options(
-                                                decode, masks, data.workers(), progress::step)));
+                                        new CheckOptions(
+                                                decode,
+                                                run.model().head().targets(),
+                                                data.workers(),
+                                                progress::step)));
                     }
                 });
         return reports.buildOrThrow();
@@ -83,16 +88,8 @@ final class CheckCommand implements Callable<Integer> {
 
     /** Prints what a data set holds and what is wrong with it. */
     static void print(String role, DatasetReport report, PrintWriter out) {
-        DatasetStatistics held = report.statistics();
-        out.printf(
-                "%s: %d photographs (%d without objects), %d objects of %d classes, %d crowds%n",
-                role,
-                held.photographs(),
-                held.withoutBoxes(),
-                held.boxes(),
-                held.boxesPerClass().size(),
-                held.crowds());
-        held.boxesPerClass().forEach((name, n) -> out.printf("  %-24s %8d%n", name, n));
+        out.printf("%s: ", role);
+        print(report.statistics(), out);
         for (Finding finding : report.findings()) {
             out.printf(
                     "  %-7s %s%n",
@@ -104,5 +101,32 @@ final class CheckCommand implements Callable<Integer> {
         }
         out.printf("  %d errors, %d warnings%n", report.errors(), report.warnings());
         out.flush();
+    }
+
+    private static void print(DatasetStatistics statistics, PrintWriter out) {
+        if (statistics instanceof ObjectStatistics held) {
+            out.printf(
+                    "%d photographs (%d without objects), %d objects of %d classes, %d crowds%n",
+                    held.photographs(),
+                    held.withoutBoxes(),
+                    held.boxes(),
+                    held.boxesPerClass().size(),
+                    held.crowds());
+            held.boxesPerClass().forEach((name, n) -> out.printf("  %-24s %8d%n", name, n));
+        } else if (statistics instanceof PixelStatistics held) {
+            out.printf(
+                    "%d label maps, %d pixels of %d classes, %d pixels ignored%n",
+                    held.photographs(), held.pixels(), held.classes().size(), held.ignored());
+            held.classes()
+                    .forEach(
+                            (name, shown) ->
+                                    out.printf(
+                                            Locale.ROOT,
+                                            "  %-24s %12d pixels %6.2f %% in %6d photographs%n",
+                                            name,
+                                            shown.pixels(),
+                                            100 * shown.share(),
+                                            shown.photographs()));
+        }
     }
 }

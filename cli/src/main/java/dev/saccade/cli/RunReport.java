@@ -84,8 +84,8 @@ final class RunReport {
                 EvaluationFigures.errors(evaluation.errors()),
                 List.of(EvaluationFigures.confusion(evaluation.confusion(SCORE))),
                 EvaluationFigures.classes(evaluation.metrics()),
-                facts(held),
-                histograms(held),
+                DatasetFigures.facts(held),
+                DatasetFigures.histograms(held),
                 text(folder.resolve("config.yaml")),
                 EnvCommand.facts().entrySet().stream()
                         .map(fact -> new ReportData.Fact(fact.getKey(), "" + fact.getValue()))
@@ -233,58 +233,6 @@ final class RunReport {
                 name,
                 events.stream().mapToDouble(e -> e.path("iteration").asDouble()).toArray(),
                 events.stream().mapToDouble(value).toArray());
-    }
-
-    private static List<ReportData.Fact> facts(Map<String, DatasetStatistics> held) {
-        return held.entrySet().stream()
-                .map(
-                        entry ->
-                                new ReportData.Fact(
-                                        entry.getKey(),
-                                        entry.getValue().photographs() + " photographs",
-                                        "%d objects, %d photographs without any"
-                                                .formatted(
-                                                        entry.getValue().boxes(),
-                                                        entry.getValue().withoutBoxes())))
-                .toList();
-    }
-
-    private static List<ReportData.Histogram> histograms(Map<String, DatasetStatistics> held) {
-        ImmutableList.Builder<ReportData.Histogram> histograms = ImmutableList.builder();
-        held.forEach(
-                (role, counts) -> {
-                    histograms.add(
-                            new ReportData.Histogram(
-                                    "Objects of each class, " + role,
-                                    "class",
-                                    bars(counts.boxesPerClass())));
-                    histograms.add(
-                            new ReportData.Histogram(
-                                    "Sizes of objects, " + role,
-                                    "square root of the area in pixels, below",
-                                    sizeBars(counts.boxesPerSize())));
-                });
-        return histograms.build();
-    }
-
-    /** Bars whose names are short enough to stand side by side. */
-    private static List<ReportData.Bar> sizeBars(Map<String, Integer> counts) {
-        return bars(counts).stream()
-                .map(
-                        bar ->
-                                new ReportData.Bar(
-                                        bar.name()
-                                                .replace("below ", "")
-                                                .replace(" px and more", "+")
-                                                .replace(" px", ""),
-                                        bar.count()))
-                .toList();
-    }
-
-    private static List<ReportData.Bar> bars(Map<String, Integer> counts) {
-        return counts.entrySet().stream()
-                .map(count -> new ReportData.Bar(count.getKey(), count.getValue()))
-                .toList();
     }
 
     private List<JsonNode> events() {

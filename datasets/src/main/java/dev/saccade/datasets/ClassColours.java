@@ -1,5 +1,10 @@
 package dev.saccade.datasets;
 
+import com.google.common.collect.ImmutableList;
+
+import java.util.List;
+import java.util.stream.IntStream;
+
 /**
  * The colours in which classes are drawn; neighbouring labels are far apart on the circle of hues.
  */
@@ -9,6 +14,18 @@ public final class ClassColours {
     private static final double FIRST_HUE = 205;
 
     private ClassColours() {}
+
+    /**
+     * Returns the colours in which label maps are drawn, as {@code 0xRRGGBB}: those of ADE20K for
+     * its 150 classes, {@link #rgb} for others.
+     */
+    public static List<Integer> of(List<String> classes) {
+        return classes.equals(Ade20kClasses.NAMES)
+                ? Ade20kClasses.COLOURS
+                : IntStream.range(0, classes.size())
+                        .mapToObj(ClassColours::rgb)
+                        .collect(ImmutableList.toImmutableList());
+    }
 
     /** Returns the colour of a class as {@code 0xRRGGBB}. */
     public static int rgb(int label) {

@@ -11,7 +11,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
@@ -23,7 +22,6 @@ import java.util.Map;
 public final class CocoDataset implements Dataset {
 
     private static final Logger log = LoggerFactory.getLogger(CocoDataset.class);
-    private static final int MOST_SHOWN = 20;
     private static final int UNWANTED = -1;
 
     private final CocoColumns columns;
@@ -66,9 +64,8 @@ public final class CocoDataset implements Dataset {
         }
 
         @Override
-        public DatasetReport check(Path root, DatasetCheck.Options options) {
-            return DatasetCheck.run(
-                    root.resolve(annotations), root.resolve(images), classes, options);
+        public DatasetReport check(Path root, CheckOptions options) {
+            return CocoCheck.run(root.resolve(annotations), root.resolve(images), classes, options);
         }
     }
 
@@ -119,16 +116,11 @@ public final class CocoDataset implements Dataset {
      * @throws SaccadeException if the file is faulty; lists the first faults with their places
      */
     public static CocoDataset open(Path annotations, Path images, List<String> classes) {
-        List<Finding> findings = new ArrayList<>();
-        CocoColumns columns = CocoReader.read(annotations, findings::add);
+        Findings findings = new Findings();
+        CocoColumns columns = CocoReader.read(annotations, findings);
         CocoReferences references = new CocoReferences(columns, annotations.toString(), images);
-        references.check(findings::add);
-        Problems problems = new Problems();
-        findings.stream().limit(MOST_SHOWN).forEach(finding -> problems.add("%s", finding));
-        if (findings.size() > MOST_SHOWN) {
-            problems.add(
-                    "and %d more; `saccade check` lists them all", findings.size() - MOST_SHOWN);
-        }
+        references.check(findings);
+        Problems problems = findings.problems();
         List<String> names = columns.categoryNames();
         for (String name : classes) {
             if (!names.contains(name)) {

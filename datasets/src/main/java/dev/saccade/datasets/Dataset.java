@@ -30,7 +30,7 @@ public interface Dataset {
          *
          * @param root the folder that relative paths of this config start from
          */
-        DatasetReport check(Path root, DatasetCheck.Options options);
+        DatasetReport check(Path root, CheckOptions options);
     }
 
     /** Returns the names of the classes; the label of a class is its position. */

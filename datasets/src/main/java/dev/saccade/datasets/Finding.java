@@ -1,5 +1,7 @@
 package dev.saccade.datasets;
 
+import dev.saccade.core.SaccadeException;
+
 /**
  * Something that is wrong with a data set.
  *
@@ -37,6 +39,12 @@ public record Finding(Severity severity, String file, String subject, String mes
 
     static Finding error(String file, String subject, String message) {
         return new Finding(Severity.ERROR, file, subject, message);
+    }
+
+    /** Returns the error of a file that cannot be used, in whose message it is named. */
+    static Finding error(String file, SaccadeException problem) {
+        String message = problem.getMessage();
+        return error(file, "", message.replaceFirst("^\\Q" + file + "\\E:? ?", ""));
     }
 
     static Finding warning(String file, String subject, String message) {

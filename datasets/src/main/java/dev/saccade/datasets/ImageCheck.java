@@ -7,12 +7,15 @@ import org.apache.commons.imaging.ImageInfo;
 import org.apache.commons.imaging.Imaging;
 
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
 
-/** What is wrong with one image file, held against what the data set declares. */
+/** What is wrong with one image file. */
 final class ImageCheck {
 
     private static final Map<ImageHeader.Kind, String> EXTENSIONS =
@@ -26,40 +29,52 @@ final class ImageCheck {
     private static final int BYTE_BITS = 8;
     private static final int CMYK_BITS = 4 * BYTE_BITS;
 
-    private final Photo photo;
     private final String file;
     private final String subject;
-    private final List<Finding> findings = new ArrayList<>();
+    private final Consumer<Finding> findings;
 
-    private ImageCheck(Photo photo) {
-        this.photo = photo;
-        this.file = photo.file().toString();
-        this.subject = "image " + photo.id();
+    private ImageCheck(Path file, String subject, Consumer<Finding> findings) {
+        this.file = file.toString();
+        this.subject = subject;
+        this.findings = findings;
     }
 
     /**
-     * Returns all that is wrong with the file of a photograph.
+     * Returns all that is wrong with the file of a photograph, held against its declared size.
      *
      * @param decode whether the pixels are decoded too, which finds damage behind the header
      */
     static List<Finding> findings(Photo photo, boolean decode) {
-        ImageCheck check = new ImageCheck(photo);
+        List<Finding> findings = new ArrayList<>();
+        ImageCheck check = new ImageCheck(photo.file(), "image " + photo.id(), findings::add);
+        check.run(decode).ifPresent(header -> check.checkSize(header, photo.size()));
+        return findings;
+    }
+
+    /**
+     * Reports all that is wrong with a file whose size is not declared anywhere.
+     *
+     * @return what it says about itself, if it can be read
+     */
+    static Optional<ImageHeader> run(Path file, boolean decode, Consumer<Finding> findings) {
+        return new ImageCheck(file, "", findings).run(decode);
+    }
+
+    private Optional<ImageHeader> run(boolean decode) {
+        ImageHeader header = null;
         try {
-            byte[] bytes = ImageReader.readBytes(photo.file());
-            ImageHeader header = ImageHeader.of(check.file, bytes);
-            check.checkName(header);
-            check.checkSize(header);
-            check.checkColours(header, bytes);
-            ImageReader.check(check.file, header);
+            byte[] bytes = ImageReader.readBytes(Path.of(file));
+            header = ImageHeader.of(file, bytes);
+            checkName(header);
+            checkColours(header, bytes);
+            ImageReader.check(file, header);
             if (decode) {
-                ImageReader.decode(check.file, header, bytes).release();
+                ImageReader.decode(file, header, bytes).release();
             }
         } catch (SaccadeException e) {
-            String message = e.getMessage();
-            String prefix = check.file + ": ";
-            check.error(message.startsWith(prefix) ? message.substring(prefix.length()) : message);
+            error(Finding.error(file, e).message());
         }
-        return check.findings;
+        return Optional.ofNullable(header);
     }
 
     private void checkName(ImageHeader header) {
@@ -69,8 +84,7 @@ final class ImageCheck {
         }
     }
 
-    private void checkSize(ImageHeader header) {
-        Size declared = photo.size();
+    private void checkSize(ImageHeader header, Size declared) {
         if (header.size().equals(declared)) {
             return;
         }
@@ -100,10 +114,10 @@ final class ImageCheck {
     }
 
     private void error(String message) {
-        findings.add(Finding.error(file, subject, message));
+        findings.accept(Finding.error(file, subject, message));
     }
 
     private void warning(String message) {
-        findings.add(Finding.warning(file, subject, message));
+        findings.accept(Finding.warning(file, subject, message));
     }
 }

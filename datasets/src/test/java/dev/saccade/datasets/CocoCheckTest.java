@@ -3,6 +3,8 @@ package dev.saccade.datasets;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.saccade.core.parts.Targets;
+
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -16,7 +18,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
-class DatasetCheckTest {
+class CocoCheckTest {
 
     private final List<String> images = new ArrayList<>();
     private final List<String> annotations = new ArrayList<>();
@@ -32,7 +34,7 @@ class DatasetCheckTest {
         DatasetReport report = check(true);
         assertEquals(List.of(), report.findings());
         assertEquals(0, report.errors() + report.warnings());
-        DatasetStatistics statistics = report.statistics();
+        ObjectStatistics statistics = (ObjectStatistics) report.statistics();
         assertEquals(2, statistics.photographs());
         assertEquals(1, statistics.withoutBoxes());
         assertEquals(2, statistics.boxes());
@@ -169,13 +171,23 @@ class DatasetCheckTest {
     void reportsAFileThatIsNoJson() throws IOException {
         Path json = Files.writeString(folder.resolve("a.json"), "{\"images\": [}");
         DatasetReport report =
-                DatasetCheck.run(
+                CocoCheck.run(
                         json,
                         folder,
                         List.of(),
-                        new DatasetCheck.Options(true, false, 1, () -> {}));
+                        new CheckOptions(true, Targets.BOXES, 1, () -> {}));
         assertFindings(report, "a.json: 1:13: no valid JSON");
         assertEquals(0, report.statistics().photographs());
+    }
+
+    @Test
+    void refusesToTeachTheClassOfEveryPixel() throws IOException {
+        addImage(1, "a.jpg", ImageFiles.jpeg(40, 30), 40, 30);
+        addAnnotation(1, 1, "[1, 2, 5, 6]", "'area': 30");
+        CheckOptions options = new CheckOptions(false, Targets.LABEL_MAPS, 1, () -> {});
+        assertFindings(
+                CocoCheck.run(write(), folder, List.of(), options),
+                "a.json: objects are labelled, but the model learns the class of every pixel");
     }
 
     @Test
@@ -188,11 +200,11 @@ class DatasetCheckTest {
         for (int threads : new int[] {1, 4}) {
             int[] seen = {0};
             reports.add(
-                    DatasetCheck.run(
+                    CocoCheck.run(
                             json,
                             folder,
                             List.of(),
-                            new DatasetCheck.Options(true, false, threads, () -> seen[0]++)));
+                            new CheckOptions(true, Targets.BOXES, threads, () -> seen[0]++)));
             assertEquals(30, seen[0]);
         }
         assertEquals(reports.get(0), reports.get(1));
@@ -212,16 +224,16 @@ class DatasetCheckTest {
     }
 
     private DatasetReport check(boolean decode) throws IOException {
-        return DatasetCheck.run(
-                write(), folder, List.of(), new DatasetCheck.Options(decode, false, 2, () -> {}));
+        return CocoCheck.run(
+                write(), folder, List.of(), new CheckOptions(decode, Targets.BOXES, 2, () -> {}));
     }
 
     private DatasetReport checkMasks(String... classes) throws IOException {
-        return DatasetCheck.run(
+        return CocoCheck.run(
                 write(),
                 folder,
                 List.of(classes),
-                new DatasetCheck.Options(false, true, 2, () -> {}));
+                new CheckOptions(false, Targets.MASKS, 2, () -> {}));
     }
 
     private Path write() throws IOException {

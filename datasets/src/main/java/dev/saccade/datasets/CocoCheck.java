@@ -1,0 +1,81 @@
+package dev.saccade.datasets;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.parts.Targets;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Callable;
+
+/** Finds every fault of a COCO data set in one pass over its annotations and images. */
+final class CocoCheck {
+
+    private final Path annotations;
+    private final Path images;
+    private final List<String> classes;
+    private final Findings findings = new Findings();
+
+    private CocoCheck(Path annotations, Path images, List<String> classes) {
+        this.annotations = annotations;
+        this.images = images;
+        this.classes = classes;
+    }
+
+    /**
+     * Returns what the data set holds and all that is wrong with it; nothing is thrown for it.
+     *
+     * @param classes the wanted classes; all if empty
+     */
+    static DatasetReport run(
+            Path annotations, Path images, List<String> classes, CheckOptions options) {
+        return new CocoCheck(annotations, images, classes).run(options);
+    }
+
+    private DatasetReport run(CheckOptions options) {
+        String file = annotations.toString();
+        if (options.targets() == Targets.LABEL_MAPS) {
+            findings.accept(
+                    Finding.error(
+                            file,
+                            "",
+                            "objects are labelled, but the model learns the class of every pixel"));
+        }
+        CocoColumns columns;
+        try {
+            columns = CocoReader.read(annotations, findings);
+        } catch (SaccadeException e) {
+            findings.accept(Finding.error(file, e));
+            columns = new CocoColumns.Builder().build();
+        }
+        CocoReferences references = new CocoReferences(columns, file, images);
+        references.check(findings);
+        Set<Long> masked =
+                options.targets() == Targets.MASKS ? columns.categories(classes) : Set.of();
+        new CocoGeometry(columns, file, masked).check(findings);
+        checkImages(columns, references, options);
+        return findings.report(ObjectStatistics.of(columns));
+    }
+
+    private void checkImages(CocoColumns columns, CocoReferences references, CheckOptions options) {
+        List<Callable<List<Finding>>> checks = new ArrayList<>();
+        for (int i = 0; i < columns.fileNames().size(); i++) {
+            Optional<Path> file = references.locate(columns.fileNames().get(i));
+            if (file.isPresent()) {
+                long id = columns.imageIds().get(i);
+                Photo photo = new Photo(id, file.get(), columns.imageSize(i));
+                checks.add(() -> ImageCheck.findings(photo, options.decode()));
+            }
+        }
+        Workers.run(
+                "dataset-check",
+                options.threads(),
+                checks,
+                found -> {
+                    found.forEach(findings);
+                    options.onImage().run();
+                });
+    }
+}

@@ -1,0 +1,149 @@
+package dev.saccade.datasets;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.Size;
+
+import java.awt.image.DataBuffer;
+import java.awt.image.Raster;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.zip.CRC32;
+
+import javax.imageio.ImageIO;
+import javax.imageio.stream.MemoryCacheImageInputStream;
+
+/**
+ * The numbers that stand in a PNG, one a pixel, exactly: those of a grey image of 1 to 16 bits, or
+ * the palette indices of an image with a palette, never its colours. An EXIF orientation has no
+ * effect.
+ *
+ * @param size height and width
+ * @param values [H * W] row by row, unsigned
+ */
+@SuppressWarnings("ArrayRecordComponent")
+record IndexPng(Size size, short[] values) {
+
+    private static final int COLOUR_TYPE = 25;
+    private static final int SIGNATURE = 8;
+    private static final int CHUNK_OVERHEAD = 12;
+    private static final int ANCILLARY = 0x20000000;
+    private static final int END = 0x49454E44;
+
+    /**
+     * Returns the numbers of a file.
+     *
+     * @throws SaccadeException if it is missing, no PNG, one of several numbers a pixel, truncated,
+     *     enormous or damaged; names the file
+     */
+    static IndexPng read(Path file) {
+        byte[] bytes = ImageReader.readBytes(file);
+        ImageHeader header = ImageHeader.of(file.toString(), bytes);
+        if (header.kind() != ImageHeader.Kind.PNG) {
+            throw SaccadeException.user(
+                    "%s: is a %s, labels are read from PNG, which keeps every number as it is",
+                    file, header.kind());
+        }
+        ImageReader.check(file.toString(), header);
+        checkColours(file, bytes);
+        try {
+            return of(decode(pixelsOnly(bytes)));
+        } catch (IOException | RuntimeException e) {
+            // ImageIO promises nothing about hostile input, so any exception is a refusal.
+            throw SaccadeException.user(
+                    "%s: PNG is damaged and cannot be decoded: %s", file, e.getMessage());
+        }
+    }
+
+    private static void checkColours(Path file, byte[] bytes) {
+        String kind =
+                switch (bytes[COLOUR_TYPE]) {
+                    case 0, 3 -> "";
+                    case 2 -> "RGB";
+                    case 4 -> "grey with alpha";
+                    case 6 -> "RGB with alpha";
+                    default -> "of the unknown colour type " + bytes[COLOUR_TYPE];
+                };
+        if (!kind.isEmpty()) {
+            throw SaccadeException.user(
+                    "%s: PNG is %s, but labels have one number a pixel: expected a grey image or"
+                            + " one with a palette; replace its colours by the numbers of classes",
+                    file, kind);
+        }
+    }
+
+    /**
+     * Returns the file without the chunks that pixels do without; ImageIO changes grey levels where
+     * there is a chunk of transparency. Checks the others, which ImageIO does not: a label that
+     * became another one would not be noticed.
+     */
+    private static byte[] pixelsOnly(byte[] bytes) throws IOException {
+        ByteBuffer png = ByteBuffer.wrap(bytes);
+        ByteArrayOutputStream kept = new ByteArrayOutputStream(bytes.length);
+        kept.write(bytes, 0, SIGNATURE);
+        CRC32 checksum = new CRC32();
+        int kind = 0;
+        int next;
+        for (int at = SIGNATURE; kind != END; at = next) {
+            kind = png.getInt(at + 4);
+            int length = png.getInt(at);
+            next = at + CHUNK_OVERHEAD + length;
+            if ((kind & ANCILLARY) == 0) {
+                checksum.reset();
+                checksum.update(bytes, at + 4, length + 4);
+                if ((int) checksum.getValue() != png.getInt(next - 4)) {
+                    throw new IOException("a checksum is wrong");
+                }
+                kept.write(bytes, at, next - at);
+            }
+        }
+        return kept.toByteArray();
+    }
+
+    private static Raster decode(byte[] bytes) throws IOException {
+        javax.imageio.ImageReader reader = ImageIO.getImageReadersByFormatName("png").next();
+        try (MemoryCacheImageInputStream stream =
+                new MemoryCacheImageInputStream(new ByteArrayInputStream(bytes))) {
+            reader.setInput(stream, /* seekForwardOnly= */ true, /* ignoreMetadata= */ true);
+            return reader.read(0).getRaster();
+        } finally {
+            reader.dispose();
+        }
+    }
+
+    private static IndexPng of(Raster raster) {
+        int width = raster.getWidth();
+        int height = raster.getHeight();
+        short[] values = new short[width * height];
+        if (raster.getTransferType() == DataBuffer.TYPE_BYTE) {
+            byte[] bytes = new byte[values.length];
+            raster.getDataElements(0, 0, width, height, bytes);
+            for (int i = 0; i < bytes.length; i++) {
+                values[i] = (short) (bytes[i] & 0xFF);
+            }
+        } else {
+            raster.getDataElements(0, 0, width, height, values);
+        }
+        return new IndexPng(new Size(height, width), values);
+    }
+
+    /** Returns how many pixels have each number, [65536]. */
+    int[] histogram() {
+        int[] counts = new int[1 << Short.SIZE];
+        for (short value : values) {
+            counts[Short.toUnsignedInt(value)]++;
+        }
+        return counts;
+    }
+
+    /** Returns the place of the first pixel of a number that occurs. */
+    String first(int value) {
+        int at = 0;
+        while (Short.toUnsignedInt(values[at]) != value) {
+            at++;
+        }
+        return "row " + at / size.width() + ", column " + at % size.width();
+    }
+}
