@@ -41,6 +41,7 @@ final class EvalCommand implements Callable<Integer> {
     @Spec private CommandSpec spec;
     @Mixin private RunArgument run;
     @Mixin private DataOption data;
+    @Mixin private ViewOptions views;
     @Mixin private JsonOption json;
 
     @Option(
@@ -80,7 +81,7 @@ final class EvalCommand implements Callable<Integer> {
                                                 "the config of the run names no data.val to measure"
                                                         + " on"))
                         .open(config.root());
-        try (ObjectDetector detector = ObjectDetector.load(run.checkpoint())) {
+        try (ObjectDetector detector = views.load(run.checkpoint())) {
             requireSameClasses(detector.classes(), dataset.classes());
             Evaluation evaluation =
                     evaluate(detector, evaluator(dataset, detector), config.workers());
@@ -107,7 +108,7 @@ final class EvalCommand implements Callable<Integer> {
     static Evaluation evaluate(ObjectDetector detector, DetectionEvaluator evaluator, int workers) {
         try (Progress progress = new Progress("evaluate", evaluator.size(), " photos")) {
             return evaluator.evaluate(
-                    detector.spec().transforms(), detector::detect, workers, progress::to);
+                    detector.spec().viewTransforms(), detector::detect, workers, progress::to);
         }
     }
 

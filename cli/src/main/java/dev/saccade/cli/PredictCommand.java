@@ -41,6 +41,7 @@ final class PredictCommand implements Callable<Integer> {
 
     @Spec private CommandSpec spec;
     @Mixin private RunArgument run;
+    @Mixin private ViewOptions views;
     @Mixin private JsonOption json;
 
     @Parameters(
@@ -104,7 +105,7 @@ final class PredictCommand implements Callable<Integer> {
         List<Path> photos = photos();
         Map<String, List<Found>> found = new LinkedHashMap<>();
         List<String> unusable = new ArrayList<>();
-        try (ObjectDetector detector = ObjectDetector.load(run.checkpoint());
+        try (ObjectDetector detector = views.load(run.checkpoint());
                 Progress progress = new Progress("predict", photos.size(), " photos")) {
             Pictures pictures = new Pictures(out, detector.classes());
             for (Path photo : photos) {

@@ -31,6 +31,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /** The commands as a user types them, careless ones included. */
@@ -166,6 +167,48 @@ class SaccadeTest {
         }
         assertEquals(
                 12, new ObjectMapper().readTree(found.resolve("predictions.json").toFile()).size());
+    }
+
+    @Test
+    void looksAtPhotographsInSeveralViews() throws IOException {
+        Path run = folder.resolve("run");
+        Ended trained =
+                onScenes(
+                        "train",
+                        run,
+                        "--set",
+                        "epochs=1",
+                        "--set",
+                        "model.head.nms.score_thr=0.001",
+                        "--set",
+                        "data.val_views={flip: true}");
+        assertEquals(0, trained.code(), trained.err());
+        Path photo = shared.resolve("scenes").resolve("images").resolve("scene_0001.jpg");
+        Map<List<String>, String> found = new LinkedHashMap<>();
+        List<List<String>> wanted =
+                List.of(
+                        List.of(),
+                        List.of("--flip"),
+                        List.of("--no-flip"),
+                        List.of("--scales", "96x64,144x96"),
+                        List.of("--scales=96x64", "--scales=144x96", "--no-flip"));
+        for (List<String> options : wanted) {
+            List<Object> args = new ArrayList<>(List.of("predict", run, photo, "--json"));
+            args.addAll(List.of("--score", "0", "--out", folder.resolve("found")));
+            args.addAll(options);
+            Ended predicted = saccade(args.toArray());
+            assertEquals(0, predicted.code(), predicted.err());
+            found.put(options, predicted.out());
+        }
+        assertEquals(found.get(wanted.get(0)), found.get(wanted.get(1)), "as the config says");
+        assertEquals(4, Set.copyOf(found.values()).size());
+        Ended measured = saccade("eval", run, "--scales", "96x64,144x96", "--flip", "--json");
+        assertEquals(0, measured.code(), measured.err());
+
+        Ended mistaken = saccade("predict", run, photo, "--scales", "96x64,96,0x64");
+        assertEquals(2, mistaken.code());
+        assertTrue(mistaken.err().contains("--scales: 2 problems"), mistaken.err());
+        assertTrue(mistaken.err().contains("got 0x64, expected two edges"), mistaken.err());
     }
 
     @Test

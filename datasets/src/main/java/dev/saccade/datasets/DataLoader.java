@@ -2,7 +2,6 @@ package dev.saccade.datasets;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
-import com.google.common.collect.ImmutableList;
 import com.google.common.primitives.ImmutableIntArray;
 
 import dev.saccade.core.SaccadeException;
@@ -20,6 +19,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntFunction;
+import java.util.stream.IntStream;
 
 /**
  * Reads batches ahead of their use, on threads of its own.
@@ -27,25 +27,26 @@ import java.util.function.IntFunction;
  * <p>What a batch holds, and where it comes, does not depend on the number of threads. At most one
  * batch a thread and one more are held ready. A photograph that cannot be used ends the iteration
  * with a {@link SaccadeException} that names its id and file.
+ *
+ * @param <B> what a batch is: {@link Batch} in training, {@link PhotoViews} at test time
  */
-public final class DataLoader implements AutoCloseable {
+public final class DataLoader<B> implements AutoCloseable {
 
-    /** Reads one sample, given its position in the data set. */
-    private interface EpochReader {
-        Sample read(int epoch, int index);
+    /** Reads one batch, given its positions in the data set. */
+    private interface BatchReader<B> {
+        B read(int epoch, ImmutableIntArray positions);
     }
 
     private final IntFunction<List<ImmutableIntArray>> order;
-    private final EpochReader reader;
+    private final BatchReader<B> reader;
     private final int batchesPerEpoch;
     private final int readAhead;
     private final ExecutorService threads;
-    private final BufferPool buffers = new BufferPool();
     private final AtomicLong waitedNanos = new AtomicLong();
 
     private DataLoader(
             IntFunction<List<ImmutableIntArray>> order,
-            EpochReader reader,
+            BatchReader<B> reader,
             int batchesPerEpoch,
             int threadCount) {
         checkArgument(threadCount > 0, "threads: a positive number expected, got %s", threadCount);
@@ -63,7 +64,7 @@ public final class DataLoader implements AutoCloseable {
      * @param targets what is learned
      * @throws SaccadeException if there is nothing to train on
      */
-    public static DataLoader training(
+    public static DataLoader<Batch> training(
             Dataset dataset,
             List<Transform> transforms,
             Targets targets,
@@ -72,30 +73,33 @@ public final class DataLoader implements AutoCloseable {
             long seed) {
         Sampler sampler = Sampler.of(dataset, targets, batchSize, seed);
         SampleReader reader = new SampleReader(transforms, targets);
-        return new DataLoader(
+        BufferPool buffers = new BufferPool();
+        return new DataLoader<>(
                 sampler::epoch,
-                (epoch, index) -> reader.trainingSample(dataset, index, seed, epoch),
+                (epoch, positions) -> {
+                    List<Sample> samples = new ArrayList<>();
+                    try {
+                        for (int position : positions.asList()) {
+                            samples.add(reader.trainingSample(dataset, position, seed, epoch));
+                        }
+                        return Batch.of(samples, buffers);
+                    } finally {
+                        samples.forEach(Sample::close);
+                    }
+                },
                 sampler.batchesPerEpoch(),
                 threads);
     }
 
-    /** Returns a loader of all photographs in their order, without targets. */
-    public static DataLoader sequential(
-            Dataset dataset, List<Transform> transforms, int batchSize, int threads) {
-        checkArgument(batchSize > 0, "batch_size: a positive number expected, got %s", batchSize);
-        ImmutableList.Builder<ImmutableIntArray> batches = ImmutableList.builder();
-        for (int start = 0; start < dataset.size(); start += batchSize) {
-            ImmutableIntArray.Builder batch = ImmutableIntArray.builder();
-            for (int i = start; i < Math.min(start + batchSize, dataset.size()); i++) {
-                batch.add(i);
-            }
-            batches.add(batch.build());
-        }
-        List<ImmutableIntArray> order = batches.build();
-        SampleReader reader = new SampleReader(transforms);
-        return new DataLoader(
+    /** Returns a loader of all photographs in their order, one by one and each in all its views. */
+    public static DataLoader<PhotoViews> testing(
+            Dataset dataset, List<List<Transform>> views, int threads) {
+        List<ImmutableIntArray> order =
+                IntStream.range(0, dataset.size()).mapToObj(ImmutableIntArray::of).toList();
+        ViewReader reader = new ViewReader(views);
+        return new DataLoader<>(
                 epoch -> order,
-                (epoch, index) -> reader.testSample(dataset, index),
+                (epoch, positions) -> reader.read(dataset, positions.get(0)),
                 order.size(),
                 threads);
     }
@@ -132,11 +136,11 @@ public final class DataLoader implements AutoCloseable {
     }
 
     /** The batches of one epoch, read ahead while they are used; not safe for many threads. */
-    public final class Epoch implements Iterator<Batch>, AutoCloseable {
+    public final class Epoch implements Iterator<B>, AutoCloseable {
 
         private final int epoch;
         private final Iterator<ImmutableIntArray> toRead;
-        private final Deque<Future<Batch>> ahead = new ArrayDeque<>();
+        private final Deque<Future<B>> ahead = new ArrayDeque<>();
 
         private Epoch(int epoch, int firstBatch) {
             this.epoch = epoch;
@@ -148,7 +152,7 @@ public final class DataLoader implements AutoCloseable {
         private void readAhead() {
             while (ahead.size() < readAhead && toRead.hasNext()) {
                 ImmutableIntArray positions = toRead.next();
-                ahead.add(threads.submit(() -> read(epoch, positions)));
+                ahead.add(threads.submit(() -> reader.read(epoch, positions)));
             }
         }
 
@@ -158,12 +162,12 @@ public final class DataLoader implements AutoCloseable {
         }
 
         @Override
-        public Batch next() {
+        public B next() {
             if (ahead.isEmpty()) {
                 throw new NoSuchElementException("the epoch is over");
             }
             long start = System.nanoTime();
-            Batch batch = get(ahead.remove());
+            B batch = get(ahead.remove());
             waitedNanos.addAndGet(System.nanoTime() - start);
             readAhead();
             return batch;
@@ -177,19 +181,7 @@ public final class DataLoader implements AutoCloseable {
         }
     }
 
-    private Batch read(int epoch, ImmutableIntArray positions) {
-        List<Sample> samples = new ArrayList<>();
-        try {
-            for (int position : positions.asList()) {
-                samples.add(reader.read(epoch, position));
-            }
-            return Batch.of(samples, buffers);
-        } finally {
-            samples.forEach(Sample::close);
-        }
-    }
-
-    private static Batch get(Future<Batch> future) {
+    private static <B> B get(Future<B> future) {
         try {
             return future.get();
         } catch (ExecutionException e) {

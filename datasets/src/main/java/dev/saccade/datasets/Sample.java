@@ -84,6 +84,11 @@ public final class Sample implements AutoCloseable {
         return new Sample(image, info, targets, labels.map(transform), normalization);
     }
 
+    /** Returns another sample of the same pixels; each of the two is closed. */
+    Sample share() {
+        return new Sample(image.rowRange(0, image.rows()), info, targets, labels, normalization);
+    }
+
     /** Returns this sample, to be normalised when it is written. */
     public Sample withNormalization(Normalization later) {
         return new Sample(image, info, targets, labels, Optional.of(later));

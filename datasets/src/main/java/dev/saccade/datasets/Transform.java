@@ -2,6 +2,7 @@ package dev.saccade.datasets;
 
 import dev.saccade.core.parts.PartConfig;
 
+import java.util.List;
 import java.util.SplittableRandom;
 
 /**
@@ -14,10 +15,27 @@ public interface Transform extends PartConfig {
 
     /**
      * Returns the changed sample and uses up the one given: its image is freed unless the result
-     * still holds it.
+     * still holds it. The pixels are not written to: other views of the photograph may share them.
      *
      * @param sample what the step before returned
      * @param random the only source of draws, a function of seed, epoch and image
      */
     Sample apply(Sample sample, SplittableRandom random);
+
+    /**
+     * Returns a sample after several steps, one after the other, and uses up the one given, also if
+     * one fails.
+     */
+    static Sample applyAll(List<Transform> steps, Sample sample, SplittableRandom random) {
+        Sample changed = sample;
+        try {
+            for (Transform step : steps) {
+                changed = step.apply(changed, random);
+            }
+            return changed;
+        } catch (RuntimeException e) {
+            changed.close();
+            throw e;
+        }
+    }
 }

@@ -198,10 +198,10 @@ class Ade20kDatasetTest {
     @Test
     void trainsOnLabelMapsOnlyWhereThereAreSome() {
         Dataset objects = new PhotoFolder(folder).add(40, 30);
-        try (DataLoader loader =
+        try (DataLoader<Batch> loader =
                         DataLoader.training(
                                 objects, List.of(new Normalize()), Targets.LABEL_MAPS, 1, 1, 1);
-                DataLoader.Epoch epoch = loader.epoch(0)) {
+                DataLoader<Batch>.Epoch epoch = loader.epoch(0)) {
             String message = assertThrows(SaccadeException.class, epoch::next).getMessage();
             assertTrue(message.contains("its objects are labelled"), message);
         }
@@ -224,10 +224,10 @@ class Ade20kDatasetTest {
         List<Transform> transforms = List.of(new RandomFlip(), new Normalize());
         long[] all = {};
         try (NDManager manager = NDManager.newBaseManager();
-                DataLoader loader =
+                DataLoader<Batch> loader =
                         DataLoader.training(
                                 dataset, transforms, Targets.LABEL_MAPS, 2, threads, 5);
-                DataLoader.Epoch epoch = loader.epoch(0)) {
+                DataLoader<Batch>.Epoch epoch = loader.epoch(0)) {
             assertEquals(3, loader.batchesPerEpoch());
             while (epoch.hasNext()) {
                 try (Batch batch = epoch.next()) {

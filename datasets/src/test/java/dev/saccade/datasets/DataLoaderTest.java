@@ -73,7 +73,8 @@ class DataLoaderTest {
     @Test
     void goesOnInTheMiddleOfAnEpochAsIfItHadReadItsStart() {
         Dataset dataset = mixedSizes();
-        try (DataLoader loader = DataLoader.training(dataset, TRAINING, Targets.BOXES, 2, 2, 7)) {
+        try (DataLoader<Batch> loader =
+                DataLoader.training(dataset, TRAINING, Targets.BOXES, 2, 2, 7)) {
             List<String> whole = digest(loader.epoch(3));
             assertEquals(whole.subList(2, whole.size()), digest(loader.epoch(3, 2)));
         }
@@ -83,15 +84,16 @@ class DataLoaderTest {
     void keepsTheOrderAndGivesNoTargetsAtTestTime() {
         Dataset dataset = mixedSizes();
         List<Long> ids = new ArrayList<>();
-        try (DataLoader loader = DataLoader.sequential(dataset, TEST, 2, 3);
-                DataLoader.Epoch epoch = loader.epoch(0)) {
+        try (DataLoader<PhotoViews> loader = DataLoader.testing(dataset, List.of(TEST), 3);
+                DataLoader<PhotoViews>.Epoch epoch = loader.epoch(0)) {
             while (epoch.hasNext()) {
-                try (Batch batch = epoch.next()) {
+                try (PhotoViews photo = epoch.next()) {
+                    Batch batch = photo.batches().get(0);
                     batch.images().forEach(image -> ids.add(image.id()));
                     batch.targets().forEach(targets -> assertEquals(0, targets.size()));
                 }
             }
-            assertEquals(4, loader.batchesPerEpoch());
+            assertEquals(7, loader.batchesPerEpoch());
             assertTrue(loader.waitedSeconds() > 0);
         }
         assertEquals(List.of(100L, 101L, 102L, 103L, 104L, 105L, 106L), ids);
@@ -100,9 +102,9 @@ class DataLoaderTest {
     @Test
     void padsEveryImageToTheLargestOfItsBatchWithZeros() {
         Dataset dataset = new PhotoFolder(folder).add(40, 33).add(64, 20);
-        try (DataLoader loader = DataLoader.sequential(dataset, TEST, 2, 1);
-                DataLoader.Epoch epoch = loader.epoch(0);
-                Batch batch = epoch.next()) {
+        List<Path> files = List.of(dataset.photo(0).file(), dataset.photo(1).file());
+        try (PhotoViews views = new ViewReader(List.of(TEST)).read(files)) {
+            Batch batch = views.batches().get(0);
             assertEquals(new Size(64, 64), batch.size());
             assertEquals(new Size(33, 40), batch.images().get(0).size());
             assertEquals(new Size(32, 64), batch.images().get(1).padded());
@@ -121,8 +123,9 @@ class DataLoaderTest {
     void givesMasksOfThePaddedSizeIfAsked() {
         Dataset dataset = mixedSizes();
         int objects = 0;
-        try (DataLoader loader = DataLoader.training(dataset, TRAINING, Targets.MASKS, 2, 2, 7);
-                DataLoader.Epoch epoch = loader.epoch(0)) {
+        try (DataLoader<Batch> loader =
+                        DataLoader.training(dataset, TRAINING, Targets.MASKS, 2, 2, 7);
+                DataLoader<Batch>.Epoch epoch = loader.epoch(0)) {
             while (epoch.hasNext()) {
                 try (Batch batch = epoch.next()) {
                     for (int i = 0; i < batch.images().size(); i++) {
@@ -139,7 +142,10 @@ class DataLoaderTest {
             }
         }
         assertTrue(objects > 3, objects + " objects");
-        assertFalse(new SampleReader(TEST).testSample(dataset, 0).targets().hasMasks());
+        try (Sample unasked =
+                new SampleReader(TEST, Targets.BOXES).trainingSample(dataset, 0, 7, 0)) {
+            assertFalse(unasked.targets().hasMasks());
+        }
     }
 
     private static void assertWithin(Boxes boxes, int i, Rle.Bounds bounds) {
@@ -154,11 +160,12 @@ class DataLoaderTest {
     void becomesAnArrayOfTheSameNumbers() {
         Dataset dataset = new PhotoFolder(folder).add(40, 33).add(64, 20);
         try (NDManager manager = NDManager.newBaseManager();
-                DataLoader loader = DataLoader.sequential(dataset, TEST, 1, 1);
-                DataLoader.Epoch epoch = loader.epoch(0)) {
+                DataLoader<PhotoViews> loader = DataLoader.testing(dataset, List.of(TEST), 1);
+                DataLoader<PhotoViews>.Epoch epoch = loader.epoch(0)) {
             for (int i = 0; i < 2; i++) {
-                try (Batch batch = epoch.next()) {
-                    ImageBatch images = batch.on(manager);
+                try (PhotoViews photo = epoch.next()) {
+                    Batch batch = photo.batches().get(0);
+                    ImageBatch images = photo.on(manager).get(0);
                     float[] expected = new float[batch.pixels().remaining()];
                     batch.pixels().get(expected);
                     assertEquals(3, images.pixels().getShape().get(1));
@@ -171,15 +178,14 @@ class DataLoaderTest {
     @Test
     void readsALooseFileThroughTheSameTransforms() {
         PhotoFolder dataset = new PhotoFolder(folder).add(40, 33);
-        SampleReader reader = new SampleReader(TEST);
-        try (Sample loose = reader.testSample(dataset.photo(0).file());
-                Batch batch = Batch.of(List.of(loose));
-                Sample labelled = reader.testSample(dataset, 0);
-                Batch same = Batch.of(List.of(labelled))) {
+        ViewReader reader = new ViewReader(List.of(TEST));
+        try (PhotoViews loose = reader.read(List.of(dataset.photo(0).file()));
+                PhotoViews labelled = reader.read(dataset, 0)) {
+            Batch batch = loose.batches().get(0);
             ImageInfo image = batch.images().get(0);
             assertEquals(new Size(33, 40), image.original());
             assertTrue(image.file().endsWith("100.jpg"), image.file());
-            assertEquals(same.pixels(), batch.pixels());
+            assertEquals(labelled.batches().get(0).pixels(), batch.pixels());
         }
     }
 
@@ -206,8 +212,9 @@ class DataLoaderTest {
 
     @Test
     void stopsItsThreadsWhenItIsClosedInTheMiddle() throws InterruptedException {
-        DataLoader loader = DataLoader.training(mixedSizes(), TRAINING, Targets.BOXES, 2, 3, 7);
-        try (DataLoader.Epoch epoch = loader.epoch(0)) {
+        DataLoader<Batch> loader =
+                DataLoader.training(mixedSizes(), TRAINING, Targets.BOXES, 2, 3, 7);
+        try (DataLoader<Batch>.Epoch epoch = loader.epoch(0)) {
             epoch.next().close();
             assertFalse(loaderThreads().isEmpty());
         }
@@ -238,21 +245,21 @@ class DataLoaderTest {
     }
 
     private static String failure(Dataset dataset) {
-        try (DataLoader loader = DataLoader.training(dataset, TEST, Targets.BOXES, 1, 2, 7);
-                DataLoader.Epoch epoch = loader.epoch(0)) {
+        try (DataLoader<Batch> loader = DataLoader.training(dataset, TEST, Targets.BOXES, 1, 2, 7);
+                DataLoader<Batch>.Epoch epoch = loader.epoch(0)) {
             return assertThrows(SaccadeException.class, () -> epoch.forEachRemaining(Batch::close))
                     .getMessage();
         }
     }
 
     private static List<String> digest(Dataset dataset, int threads, long seed, int epoch) {
-        try (DataLoader loader =
+        try (DataLoader<Batch> loader =
                 DataLoader.training(dataset, TRAINING, Targets.BOXES, 2, threads, seed)) {
             return digest(loader.epoch(epoch));
         }
     }
 
-    private static List<String> digest(DataLoader.Epoch epoch) {
+    private static List<String> digest(DataLoader<Batch>.Epoch epoch) {
         List<String> batches = new ArrayList<>();
         try (epoch) {
             epoch.forEachRemaining(

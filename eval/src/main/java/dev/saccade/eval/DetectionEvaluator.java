@@ -9,9 +9,9 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.datasets.Annotation;
-import dev.saccade.datasets.Batch;
 import dev.saccade.datasets.DataLoader;
 import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.PhotoViews;
 import dev.saccade.datasets.Transform;
 
 import java.util.Arrays;
@@ -114,23 +114,23 @@ public final class DetectionEvaluator {
     /**
      * Runs a detector over the data set, reading photographs ahead on threads.
      *
-     * @param transforms what is done to a photograph before the detector sees it
-     * @param detector gives the objects found in each photograph of a batch, in pixels of the
-     *     original photographs
-     * @param workers threads that read photographs, and that share the measuring
+     * @param views what is done to a photograph in each view that the detector is shown
+     * @param detector gives the objects found in the photograph of some views, in its pixels
+     * @param workers threads that read photographs, and that share the measuring; each holds all
+     *     views of a photograph
      * @param progress told the number of photographs that are done, after each
      */
     public Evaluation evaluate(
-            List<Transform> transforms,
-            Function<Batch, List<Instances>> detector,
+            List<List<Transform>> views,
+            Function<PhotoViews, Instances> detector,
             int workers,
             IntConsumer progress) {
-        try (DataLoader loader = DataLoader.sequential(dataset, transforms, 1, workers);
-                DataLoader.Epoch batches = loader.epoch(0)) {
+        try (DataLoader<PhotoViews> loader = DataLoader.testing(dataset, views, workers);
+                DataLoader<PhotoViews>.Epoch photos = loader.epoch(0)) {
             IntFunction<Instances> next =
                     index -> {
-                        try (Batch batch = batches.next()) {
-                            return detector.apply(batch).get(0);
+                        try (PhotoViews photo = photos.next()) {
+                            return detector.apply(photo);
                         }
                     };
             return evaluate(next, progress, workers);

@@ -162,9 +162,18 @@ public final class Detector extends Module {
      * Returns the objects of one image, in its own coordinates, from several views of it, without
      * recording gradients. The detector must be in inference mode.
      *
+     * <p>As in mmdetection, a single view is that of {@link #predict}, with nothing to merge.
+     *
+     * <p>Heads of several stages look at every view more than once, so the pyramids of all views
+     * are held until the end: with 256 channels from stride 4 on, 85 bytes a pixel, or 92 MB for a
+     * view of 800 by 1344. Besides them, only the pixels of the views stay.
+     *
      * @param views batches of one, such as scales and mirror images
      */
     public Instances predictViews(List<ImageBatch> views) {
+        if (views.size() == 1) {
+            return predict(views.get(0)).get(0);
+        }
         return NoGrad.call(
                 () ->
                         head.predictViews(

@@ -4,6 +4,7 @@ import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Transform;
+import dev.saccade.datasets.transforms.Views;
 import dev.saccade.models.config.ConfigBinder;
 import dev.saccade.models.config.ConfigFile;
 import dev.saccade.models.config.ConfigNode;
@@ -11,6 +12,7 @@ import dev.saccade.models.config.ConfigWriter;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * All that must be known besides the weights to find objects in a photograph; every checkpoint of a
@@ -18,16 +20,45 @@ import java.util.Map;
  *
  * @param model the parts of the detector
  * @param transforms what is done to a photograph before
+ * @param views in what views each photograph is looked at; one, that of the transforms, if nothing
  * @param classes the names of the labels, in order
  */
-public record DetectorSpec(ModelConfig model, List<Transform> transforms, List<String> classes) {
+public record DetectorSpec(
+        ModelConfig model,
+        List<Transform> transforms,
+        Optional<Views> views,
+        List<String> classes) {
 
     private static final String KEY = "saccade.detector";
 
-    /** Keeps copies of the lists. */
+    /** Keeps copies of the lists, and checks that the views can be made. */
     public DetectorSpec {
         transforms = ImmutableList.copyOf(transforms);
         classes = ImmutableList.copyOf(classes);
+        viewTransforms(transforms, views);
+    }
+
+    /** Returns what is done to a photograph in each view of it. */
+    public List<List<Transform>> viewTransforms() {
+        return viewTransforms(transforms, views);
+    }
+
+    private static List<List<Transform>> viewTransforms(
+            List<Transform> transforms, Optional<Views> views) {
+        return views.map(several -> several.of(transforms)).orElse(List.of(transforms));
+    }
+
+    /**
+     * Returns the description of the same detector with other views.
+     *
+     * @throws SaccadeException of kind user, if they cannot be made with the transforms
+     */
+    public DetectorSpec withViews(Views others) {
+        try {
+            return new DetectorSpec(model, transforms, Optional.of(others), classes);
+        } catch (IllegalArgumentException e) {
+            throw SaccadeException.user("%s", e.getMessage());
+        }
     }
 
     /** Returns the entry of a checkpoint's metadata that {@link #fromMetadata} reads. */

@@ -5,15 +5,14 @@ import ai.djl.ndarray.NDManager;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.structures.Instances;
-import dev.saccade.datasets.Batch;
-import dev.saccade.datasets.Sample;
-import dev.saccade.datasets.SampleReader;
+import dev.saccade.datasets.PhotoViews;
+import dev.saccade.datasets.ViewReader;
+import dev.saccade.datasets.transforms.Views;
 import dev.saccade.models.checkpoint.Checkpoint;
 import dev.saccade.models.checkpoint.Checkpoints;
 import dev.saccade.models.checkpoint.Weights;
 
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -26,13 +25,13 @@ public final class ObjectDetector implements AutoCloseable {
     private final NDManager manager;
     private final Detector detector;
     private final DetectorSpec spec;
-    private final SampleReader reader;
+    private final ViewReader reader;
 
     private ObjectDetector(NDManager manager, Detector detector, DetectorSpec spec) {
         this.manager = manager;
         this.detector = detector;
         this.spec = spec;
-        this.reader = new SampleReader(spec.transforms());
+        this.reader = new ViewReader(spec.viewTransforms());
     }
 
     /**
@@ -49,6 +48,17 @@ public final class ObjectDetector implements AutoCloseable {
         Weights.restore(checkpoint, detector);
         detector.train(false);
         return new ObjectDetector(manager, detector, spec);
+    }
+
+    /**
+     * Returns this detector, but looking at each photograph in other views and merging what it
+     * finds in them. It shares the weights: closing either closes both.
+     *
+     * @throws dev.saccade.core.SaccadeException of kind user, if the views cannot be made with the
+     *     transforms of the detector
+     */
+    public ObjectDetector withViews(Views views) {
+        return new ObjectDetector(manager, detector, spec.withViews(views));
     }
 
     /** Returns the names of the labels, in order. */
@@ -68,30 +78,34 @@ public final class ObjectDetector implements AutoCloseable {
      * @throws dev.saccade.core.SaccadeException that names the file, if it is no usable image
      */
     public Instances detect(Path photo) {
-        return detect(List.of(photo)).get(0);
+        try (PhotoViews views = reader.read(List.of(photo))) {
+            return detect(views);
+        }
     }
 
     /**
-     * Returns the objects in each of some photographs, which go through the detector together.
+     * Returns the objects in each of some photographs, which go through the detector together; one
+     * by one if it looks at them in several views.
      *
      * @throws dev.saccade.core.SaccadeException that names the file, if one is no usable image
      */
     public List<Instances> detect(List<Path> photos) {
-        List<Sample> samples = new ArrayList<>();
-        try {
-            photos.forEach(photo -> samples.add(reader.testSample(photo)));
-            try (Batch batch = Batch.of(samples)) {
-                return detect(batch);
-            }
-        } finally {
-            samples.forEach(Sample::close);
+        if (photos.isEmpty()) {
+            return ImmutableList.of();
+        }
+        if (spec.viewTransforms().size() > 1) {
+            return photos.stream().map(this::detect).collect(ImmutableList.toImmutableList());
+        }
+        try (PhotoViews views = reader.read(photos);
+                NDManager scratch = manager.newSubManager()) {
+            return ImmutableList.copyOf(detector.predict(views.on(scratch).get(0)));
         }
     }
 
-    /** Returns the objects in each photograph of a batch. */
-    public List<Instances> detect(Batch batch) {
+    /** Returns the objects in a photograph of which all views are there. */
+    public Instances detect(PhotoViews photo) {
         try (NDManager scratch = manager.newSubManager()) {
-            return ImmutableList.copyOf(detector.predict(batch.on(scratch)));
+            return detector.predictViews(photo.on(scratch));
         }
     }
 

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 class DetectorTest {
 
@@ -48,7 +49,7 @@ class DetectorTest {
     }
 
     private Checkpoint checkpoint(boolean named, String... classes) {
-        DetectorSpec spec = new DetectorSpec(CONFIG, List.of(), List.of(classes));
+        DetectorSpec spec = new DetectorSpec(CONFIG, List.of(), Optional.empty(), List.of(classes));
         return Checkpoint.of(detector(1, classes), named ? spec.toMetadata() : Map.of());
     }
 

@@ -6,6 +6,7 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.Batch;
 import dev.saccade.datasets.DataLoader;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.eval.DetectionEvaluator;
@@ -137,7 +138,7 @@ public final class DetectionTraining {
         DataConfig data = config.data();
         try (manager;
                 Optimizer optimizer = config.optimizer().build(detector);
-                DataLoader loader =
+                DataLoader<Batch> loader =
                         DataLoader.training(
                                 dataset,
                                 data.trainTransforms(),
@@ -167,13 +168,17 @@ public final class DetectionTraining {
     }
 
     private Map<String, String> identity() {
-        DetectorSpec spec =
-                new DetectorSpec(config.model(), config.data().valTransforms(), dataset.classes());
         return ImmutableMap.<String, String>builder()
-                .putAll(spec.toMetadata())
+                .putAll(spec().toMetadata())
                 .put("run.seed", Long.toString(config.seed()))
                 .put("run.data", DatasetFingerprint.of(dataset))
                 .buildOrThrow();
+    }
+
+    private DetectorSpec spec() {
+        DataConfig data = config.data();
+        return new DetectorSpec(
+                config.model(), data.valTransforms(), data.valViews(), dataset.classes());
     }
 
     private TrainListener listeners(List<TrainListener> others, long iteration) {
@@ -224,10 +229,10 @@ public final class DetectionTraining {
     private Evaluator.Result evaluate(DetectionEvaluator photos, Runnable progress) {
         Evaluation evaluation =
                 photos.evaluate(
-                        config.data().valTransforms(),
-                        batch -> {
+                        spec().viewTransforms(),
+                        photo -> {
                             try (NDManager scratch = manager.newSubManager()) {
-                                return detector.predict(batch.on(scratch));
+                                return detector.predictViews(photo.on(scratch));
                             }
                         },
                         config.data().workers(),

@@ -55,7 +55,7 @@ public final class Trainer {
             Module model,
             BatchLosses losses,
             Optimizer optimizer,
-            DataLoader loader,
+            DataLoader<Batch> loader,
             Optional<Evaluator> evaluator) {}
 
     private final Parts parts;
@@ -120,7 +120,7 @@ public final class Trainer {
             int epoch = length.epoch(state.iteration());
             long stepInEpoch = state.iteration() - epoch * length.iterationsPerEpoch();
             int firstBatch = Math.toIntExact(stepInEpoch * config.accumulation());
-            try (DataLoader.Epoch batches = parts.loader.epoch(epoch, firstBatch)) {
+            try (DataLoader<Batch>.Epoch batches = parts.loader.epoch(epoch, firstBatch)) {
                 while (batches.hasNext() && !isOver()) {
                     if (ranOutOfPatience()) {
                         listener.noted(state.stale() + " evaluations without a new best: stopping");
@@ -144,7 +144,7 @@ public final class Trainer {
     }
 
     /** Takes a step and does what is due after it; returns false if asked to stop. */
-    private boolean advance(DataLoader.Epoch batches, int epoch) {
+    private boolean advance(DataLoader<Batch>.Epoch batches, int epoch) {
         step(batches, epoch);
         if (stopRequested) {
             checkpoints.saveLast(state);
@@ -163,7 +163,7 @@ public final class Trainer {
         return true;
     }
 
-    private void step(DataLoader.Epoch batches, int epoch) {
+    private void step(DataLoader<Batch>.Epoch batches, int epoch) {
         long start = System.nanoTime();
         double waited = parts.loader.waitedSeconds();
         double learningRate =

@@ -9,6 +9,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import ai.djl.ndarray.NDManager;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.transforms.Views;
+import dev.saccade.eval.DetectionEvaluator;
+import dev.saccade.eval.Evaluation;
 import dev.saccade.models.ObjectDetector;
 import dev.saccade.models.checkpoint.Checkpoint;
 import dev.saccade.models.checkpoint.Checkpoints;
@@ -112,6 +115,42 @@ class DetectionTrainingTest {
         try (ObjectDetector detector = ObjectDetector.load(files.best())) {
             assertEquals(List.of("cell"), detector.classes());
         }
+    }
+
+    @Test
+    void measuresAndPredictsInTheViewsThatTheConfigAsksFor() throws IOException {
+        String transforms =
+                "data.val_transforms=[{type: resize, scales: [[40, 32]]}, {type: normalize}]";
+        String views = "data.val_views={scales: [[40, 32], [80, 64]], flip: true}";
+        List<Map<String, Double>> measured = new ArrayList<>();
+        TrainListener listener =
+                new TrainListener() {
+                    @Override
+                    public void evaluated(EvaluationReport evaluation) {
+                        measured.add(evaluation.metrics());
+                    }
+                };
+        Path run = folder.resolve("run");
+        DetectionTraining.start(config("epochs=1", transforms, views), run, List.of(listener));
+        RunConfig config = DetectionTraining.config(run);
+        DetectionEvaluator evaluator =
+                new DetectionEvaluator(config.data().val().orElseThrow().open(folder));
+        try (ObjectDetector detector = ObjectDetector.load(new RunFolder(run).last())) {
+            assertEquals(
+                    new Views(List.of(List.of(40, 32), List.of(80, 64)), true),
+                    detector.spec().views().orElseThrow());
+            assertEquals(4, detector.spec().viewTransforms().size());
+            Evaluation again =
+                    evaluator.evaluate(
+                            detector.spec().viewTransforms(), detector::detect, 2, done -> {});
+            again.values()
+                    .forEach((name, value) -> assertEquals(measured.get(0).get(name), value, name));
+        }
+
+        SaccadeException unfit = assertThrows(SaccadeException.class, () -> config(views));
+        assertTrue(
+                unfit.getMessage().contains("data.val_views: got the transforms [normalize, pad]"),
+                unfit.getMessage());
     }
 
     @Test

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
+import dev.saccade.core.parts.Targets;
 import dev.saccade.datasets.Batch;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.SampleReader;
@@ -35,7 +36,7 @@ class StepTakerTest {
     }
 
     private Batch batch(int from, int to) {
-        SampleReader reader = new SampleReader(List.of(new Normalize()));
+        SampleReader reader = new SampleReader(List.of(new Normalize()), Targets.BOXES);
         List<Sample> samples =
                 IntStream.range(from, to)
                         .mapToObj(i -> reader.trainingSample(photos, i, 0, 0))

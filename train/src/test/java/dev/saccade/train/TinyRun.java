@@ -200,7 +200,7 @@ final class TinyRun {
     private Outcome run(RunConfig config, Photos photos, RunFolder folder, boolean resume) {
         try (manager;
                 Optimizer optimizer = config.optimizer().build(net);
-                DataLoader loader =
+                DataLoader<Batch> loader =
                         DataLoader.training(
                                 photos,
                                 config.data().trainTransforms(),

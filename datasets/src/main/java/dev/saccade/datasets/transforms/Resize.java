@@ -53,12 +53,7 @@ public record Resize(
         scales = scales.stream().map(List::copyOf).toList();
         ratioRange = List.copyOf(ratioRange);
         checkArgument(!scales.isEmpty(), "scales: at least one pair of edges expected, got none");
-        for (List<Integer> scale : scales) {
-            checkArgument(
-                    scale.size() == 2 && scale.get(0) > 0 && scale.get(1) > 0,
-                    "scales: a pair of positive edges expected, got %s",
-                    scale);
-        }
+        scales.forEach(Resize::checkScale);
         checkArgument(
                 mode != Mode.RANGE || scales.size() == 2,
                 "scales: mode range takes two pairs, got %s",
@@ -71,6 +66,18 @@ public record Resize(
                 "ratio_range: two ascending positive numbers expected, got %s",
                 ratioRange);
         checkArgument(divisor > 0, "divisor: a positive number expected, got %s", divisor);
+    }
+
+    static void checkScale(List<Integer> scale) {
+        checkArgument(
+                scale.size() == 2 && scale.get(0) > 0 && scale.get(1) > 0,
+                "scales: a pair of positive edges expected, got %s",
+                scale);
+    }
+
+    /** Returns this resizing for one scale only. */
+    Resize to(List<Integer> scale) {
+        return new Resize(List.of(scale), Mode.VALUE, keepRatio, List.of(), divisor);
     }
 
     @Override

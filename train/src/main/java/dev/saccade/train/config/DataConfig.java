@@ -8,6 +8,7 @@ import dev.saccade.datasets.transforms.Normalize;
 import dev.saccade.datasets.transforms.Pad;
 import dev.saccade.datasets.transforms.RandomFlip;
 import dev.saccade.datasets.transforms.Resize;
+import dev.saccade.datasets.transforms.Views;
 
 import java.nio.file.Path;
 import java.util.List;
@@ -21,6 +22,8 @@ import java.util.Optional;
  * @param val the photographs it is measured on; without them there is no evaluation
  * @param trainTransforms what happens to a photograph before it is learned
  * @param valTransforms what happens to a photograph before objects are looked for
+ * @param valViews in what views a photograph is looked at then, and in all use of the model; one,
+ *     that of the transforms, if nothing
  * @param batchSize photographs of one forward pass in training
  * @param workers threads that read ahead; they change nothing but the speed
  */
@@ -30,6 +33,7 @@ public record DataConfig(
         Optional<Dataset.Config> val,
         List<Transform> trainTransforms,
         List<Transform> valTransforms,
+        Optional<Views> valViews,
         int batchSize,
         int workers) {
 
@@ -41,6 +45,7 @@ public record DataConfig(
                 Optional.empty(),
                 List.of(new Resize(), new RandomFlip(), new Normalize(), new Pad()),
                 List.of(new Resize(), new Normalize(), new Pad()),
+                Optional.empty(),
                 2,
                 2);
     }
@@ -49,7 +54,16 @@ public record DataConfig(
     public DataConfig {
         trainTransforms = List.copyOf(trainTransforms);
         valTransforms = List.copyOf(valTransforms);
+        checkViews(valViews, valTransforms);
         checkArgument(batchSize > 0, "batch_size %s is not above 0", batchSize);
         checkArgument(workers > 0, "workers %s is not above 0", workers);
+    }
+
+    private static void checkViews(Optional<Views> views, List<Transform> transforms) {
+        try {
+            views.ifPresent(several -> several.of(transforms));
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("val_" + e.getMessage(), e);
+        }
     }
 }

@@ -1,0 +1,70 @@
+package dev.saccade.cli;
+
+import dev.saccade.core.Problems;
+import dev.saccade.datasets.transforms.Views;
+import dev.saccade.models.ObjectDetector;
+
+import picocli.CommandLine.Option;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** The options that say in what views a detector looks at photographs. */
+final class ViewOptions {
+
+    private static final Pattern SCALE = Pattern.compile("([1-9]\\d{0,5})x([1-9]\\d{0,5})");
+
+    @Option(
+            names = "--scales",
+            paramLabel = "WxH",
+            split = ",",
+            description =
+                    "Look at each photograph in all these sizes and merge what is found, such as"
+                            + " 1333x640,1333x800; by default those of the checkpoint.")
+    private List<String> scales = new ArrayList<>();
+
+    @Option(
+            names = "--flip",
+            negatable = true,
+            description =
+                    "Look at each photograph in a mirror, too, and merge what is found; by default"
+                            + " as the checkpoint says.")
+    private Optional<Boolean> flip = Optional.empty();
+
+    /** Loads a detector that looks at photographs as the options say, else as the checkpoint. */
+    ObjectDetector load(Path checkpoint) {
+        List<List<Integer>> wanted = scales();
+        ObjectDetector detector = ObjectDetector.load(checkpoint);
+        if (wanted.isEmpty() && flip.isEmpty()) {
+            return detector;
+        }
+        Views own = detector.spec().views().orElseGet(Views::new);
+        try {
+            return detector.withViews(
+                    new Views(wanted.isEmpty() ? own.scales() : wanted, flip.orElse(own.flip())));
+        } catch (RuntimeException e) {
+            detector.close();
+            throw e;
+        }
+    }
+
+    private List<List<Integer>> scales() {
+        Problems problems = new Problems();
+        List<List<Integer>> pairs = new ArrayList<>();
+        for (String scale : scales) {
+            Matcher edges = SCALE.matcher(scale);
+            if (edges.matches()) {
+                pairs.add(
+                        List.of(Integer.valueOf(edges.group(1)), Integer.valueOf(edges.group(2))));
+            } else {
+                problems.add("got %s, expected two edges in pixels, such as 1333x800", scale);
+            }
+        }
+        problems.throwIfAny("--scales");
+        return pairs;
+    }
+}

@@ -1,0 +1,84 @@
+package dev.saccade.datasets;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.collect.ImmutableList;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.SeededRandom;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Decodes photographs, once each, and makes views of them, for test time.
+ *
+ * <p>Safe for use by many threads.
+ */
+public final class ViewReader {
+
+    private final ImmutableList<List<Transform>> views;
+    private final BufferPool buffers = new BufferPool();
+
+    /**
+     * Prepares reading.
+     *
+     * @param views what is done to a photograph in each view, such as {@link
+     *     dev.saccade.datasets.transforms.Views#of} says
+     */
+    public ViewReader(List<List<Transform>> views) {
+        checkArgument(!views.isEmpty(), "views: at least one expected, got none");
+        this.views = ImmutableList.copyOf(views);
+    }
+
+    /**
+     * Returns one photograph of a data set.
+     *
+     * @throws SaccadeException if the file cannot be used or has another size than declared; names
+     *     image id and file
+     */
+    public PhotoViews read(Dataset dataset, int index) {
+        Photo photo = dataset.photo(index);
+        return PhotoReader.describingFailure(
+                photo,
+                () -> {
+                    try (Sample decoded = PhotoReader.read(photo)) {
+                        return views(List.of(decoded));
+                    }
+                });
+    }
+
+    /**
+     * Returns loose files, together.
+     *
+     * @throws SaccadeException if one cannot be used; names it
+     */
+    public PhotoViews read(List<Path> files) {
+        List<Sample> decoded = new ArrayList<>();
+        try {
+            files.forEach(file -> decoded.add(PhotoReader.read(file)));
+            return views(decoded);
+        } finally {
+            decoded.forEach(Sample::close);
+        }
+    }
+
+    private PhotoViews views(List<Sample> decoded) {
+        return new PhotoViews(views.stream().map(view -> batch(view, decoded)).toList());
+    }
+
+    private Batch batch(List<Transform> view, List<Sample> decoded) {
+        List<Sample> samples = new ArrayList<>();
+        try {
+            for (Sample photo : decoded) {
+                samples.add(
+                        Transform.applyAll(
+                                view, photo.share(), SeededRandom.of(0, photo.info().id())));
+            }
+            return Batch.of(samples, buffers);
+        } finally {
+            samples.forEach(Sample::close);
+        }
+    }
+}
