@@ -38,7 +38,8 @@ final class Kinds {
                     entry("roi_extractor", new RoiExtractorKind()),
                     entry("seg_inference", new SegInferenceKind()),
                     entry("seg_metrics", new SegMetricsKind()),
-                    entry("segmentor", new SegmenterKind()));
+                    entry("segmentor", new SegmenterKind()),
+                    entry("views", new ViewsKind()));
 
     private Kinds() {}
 

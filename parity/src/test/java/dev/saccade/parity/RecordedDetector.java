@@ -86,8 +86,8 @@ final class RecordedDetector {
         return batch;
     }
 
-    private static ImageInfo image(Settings meta) {
-        meta.only("flip", false);
+    /** Returns what happened to an image, from mmdetection's description. */
+    static ImageInfo image(Settings meta) {
         meta.describes("flip_direction", "batch_input_shape");
         List<Double> scale = meta.numbers("scale_factor");
         return new ImageInfo(
@@ -98,7 +98,7 @@ final class RecordedDetector {
                 size(meta.integers("pad_shape")),
                 scale.get(0).floatValue(),
                 scale.get(1).floatValue(),
-                false);
+                meta.flag("flip", false));
     }
 
     private static Size size(List<Integer> shape) {

@@ -108,7 +108,8 @@ final class TwoStageKind implements Kind {
         return recorded.has("gt_masks") ? boxes.withMasks(masks(recorded, "gt_masks")) : boxes;
     }
 
-    private static List<Rle> masks(Case recorded, String name) {
+    /** Returns masks that are recorded as bits, beside their shape. */
+    static List<Rle> masks(Case recorded, String name) {
         NumpyArray bits = recorded.array(name).unpackBits(recorded.array(name + "_shape"));
         Size size = new Size(bits.size(1), bits.size(2));
         int pixels = Math.toIntExact(size.area());

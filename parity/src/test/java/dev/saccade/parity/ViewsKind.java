@@ -1,0 +1,64 @@
+package dev.saccade.parity;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import ai.djl.ndarray.NDArray;
+
+import dev.saccade.core.parts.DetectionHead;
+import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.structures.FeaturePyramid;
+import dev.saccade.core.structures.ImageInfo;
+import dev.saccade.core.structures.Instances;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** What a head finds in several views of one image, whose features are given. */
+final class ViewsKind implements Kind {
+
+    private static final Tolerance CLOSE = Tolerance.ofMax(1e-4);
+
+    @Override
+    public void run(Case recorded) {
+        Settings model = recorded.settings().object("model");
+        DetectionHead head = head(model);
+        RecordedWeights.load(recorded, head);
+        head.train(false);
+        List<FeaturePyramid> views = new ArrayList<>();
+        List<ImageInfo> images = new ArrayList<>();
+        for (Settings view : recorded.settings().objects("views")) {
+            List<NDArray> levels =
+                    recorded.names("view" + views.size() + "_").stream()
+                            .map(recorded::tensor)
+                            .toList();
+            views.add(new FeaturePyramid(levels));
+            images.add(RecordedDetector.image(view));
+        }
+        Instances found = head.predictViews(views, images);
+        recorded.compare("labels", NumpyArray.of(found.labels()), Tolerance.EXACT);
+        NumpyArray expected = recorded.array("dets");
+        NumpyArray rows = MulticlassNmsKind.rows(found);
+        recorded.compare("boxes", expected.columns(0, 4), rows.columns(0, 4), CLOSE);
+        recorded.compare("scores", expected.columns(4, 5), rows.columns(4, 5), CLOSE);
+        if (recorded.has("masks")) {
+            assertEquals(TwoStageKind.masks(recorded, "masks"), found.masks());
+        }
+    }
+
+    private static DetectionHead head(Settings model) {
+        boolean oneStage = model.has("bbox_head");
+        Settings first = model.object(oneStage ? "bbox_head" : "rpn_head");
+        int channels = first.integer("in_channels");
+        List<FeatureInfo> features =
+                first.object("anchor_generator").integers("strides").stream()
+                        .map(stride -> new FeatureInfo(channels, stride))
+                        .toList();
+        if (oneStage) {
+            return RetinaNetSettings.head(
+                            first, model.object("train_cfg"), model.object("test_cfg"))
+                    .build(features, first.integer("num_classes"));
+        }
+        TwoStageSettings settings = new TwoStageSettings(model, channels);
+        return settings.head().build(features, settings.numClasses());
+    }
+}
