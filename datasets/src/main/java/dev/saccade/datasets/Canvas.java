@@ -4,6 +4,7 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 
@@ -24,10 +25,6 @@ import java.util.stream.IntStream;
  */
 public final class Canvas {
 
-    private static final int FONT = Imgproc.FONT_HERSHEY_SIMPLEX;
-    private static final double FONT_HEIGHT = 22;
-    private static final double LEAST_TEXT_HEIGHT = 9;
-    private static final double TEXT_HEIGHT_PER_EDGE = 0.02;
     private static final double LINE_PER_EDGE = 0.003;
     private static final double MASK_OPACITY = 0.45;
     private static final double OUTLINE_OPACITY = 0.8;
@@ -36,13 +33,11 @@ public final class Canvas {
     private static final double OUTLINE = 0.002;
 
     private static final int CHANNELS = 3;
-    private static final Scalar BLACK = new Scalar(20, 20, 20);
     private static final Scalar WHITE = new Scalar(255, 255, 255);
 
     private final Mat image;
     private final int line;
-    private final double fontScale;
-    private final int textLine;
+    private final Lettering letters;
 
     private Canvas(Mat image) {
         checkArgument(
@@ -52,8 +47,7 @@ public final class Canvas {
         double edge = Math.sqrt((double) image.rows() * image.cols());
         this.image = image;
         this.line = (int) Math.max(1, Math.rint(edge * LINE_PER_EDGE));
-        this.fontScale = Math.max(LEAST_TEXT_HEIGHT, edge * TEXT_HEIGHT_PER_EDGE) / FONT_HEIGHT;
-        this.textLine = (int) Math.max(1, Math.rint(fontScale * 1.6));
+        this.letters = Lettering.of(new Size(image.rows(), image.cols()));
     }
 
     /**
@@ -77,16 +71,22 @@ public final class Canvas {
     }
 
     /**
-     * Returns a picture of a sample as its transforms left it, with masks where it has any; the
-     * caller frees it.
+     * Returns a picture of a sample as its transforms left it, with masks where it has any, or with
+     * its labels; the caller frees it.
      *
      * @param classes the names of the labels
      */
     public static Mat picture(Sample sample, List<String> classes) {
         Mat picture = new Mat();
         sample.image().convertTo(picture, CvType.CV_8UC3);
-        // Masks may be padded already, the image is not.
+        // Masks and labels may be padded already, the image is not.
         Size size = sample.info().size();
+        if (sample.labels().isPresent()) {
+            LabelMap labels = sample.labels().get().crop(0, 0, size);
+            Mat labelled = LabelCanvas.picture(picture, labels, classes);
+            picture.release();
+            return labelled;
+        }
         draw(picture, sample.targets().mapMasks(mask -> mask.crop(0, 0, size)), classes);
         return picture;
     }
@@ -131,9 +131,7 @@ public final class Canvas {
     private void label(Instances instances, int i, List<String> classes) {
         Scalar colour = colour(instances.label(i));
         String text = text(instances, i, classes);
-        int[] belowBaseline = new int[1];
-        org.opencv.core.Size size =
-                Imgproc.getTextSize(text, FONT, fontScale, textLine, belowBaseline);
+        org.opencv.core.Size size = letters.size(text);
         double margin = Math.max(2, Math.rint(size.height * 0.3));
         double width = size.width + 2 * margin;
         double height = size.height + 2 * margin;
@@ -147,15 +145,11 @@ public final class Canvas {
                 new Point(left + width - 1, top + height - 1),
                 colour,
                 Imgproc.FILLED);
-        Imgproc.putText(
+        letters.write(
                 image,
                 text,
                 new Point(left + margin, top + height - margin),
-                FONT,
-                fontScale,
-                isLight(colour) ? BLACK : WHITE,
-                textLine,
-                Imgproc.LINE_AA);
+                isLight(colour) ? Lettering.BLACK : WHITE);
     }
 
     private static String text(Instances instances, int i, List<String> classes) {

@@ -33,6 +33,7 @@ final class Kinds {
                     entry("photometric", new PhotometricKind(Form.DETECTION, 0.05)),
                     entry("photometric_seg", new PhotometricKind(Form.SEGMENTATION, 1)),
                     entry("pipeline", new PipelineKind()),
+                    entry("pipeline_seg", new SegPipelineKind()),
                     entry("rle", new RleKind()),
                     entry("roi_align", new RoiAlignKind()),
                     entry("roi_extractor", new RoiExtractorKind()),

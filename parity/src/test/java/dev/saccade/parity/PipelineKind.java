@@ -16,7 +16,6 @@ import dev.saccade.datasets.Segmentation;
 
 import org.opencv.core.Mat;
 
-import java.nio.FloatBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -98,8 +97,8 @@ final class PipelineKind implements Kind {
     private static void compare(Case recorded, Settings pipeline, Sample sample) {
         String prefix = prefix(pipeline);
         ImageInfo info = sample.info();
-        assertEquals(pipeline.integers("img_shape"), shape(info.size()));
-        assertEquals(pipeline.integers("pad_shape"), shape(info.padded()));
+        assertEquals(pipeline.integers("img_shape"), Pixels.shape(info.size()));
+        assertEquals(pipeline.integers("pad_shape"), Pixels.shape(info.padded()));
         recorded.compare(
                 prefix + "scale_factor",
                 NumpyArray.of(pipeline.numbers("scale_factor")),
@@ -112,7 +111,8 @@ final class PipelineKind implements Kind {
         pipeline.describes("flip_direction");
 
         boolean jpeg = pipeline.text("file").endsWith(".jpg");
-        recorded.compare(prefix + "img", pixels(sample), jpeg ? JPEG_NORMALISED : NORMALISED);
+        recorded.compare(
+                prefix + "img", Pixels.written(sample), jpeg ? JPEG_NORMALISED : NORMALISED);
         Instances targets = sample.targets();
         recorded.compare(
                 prefix + "bboxes",
@@ -124,23 +124,6 @@ final class PipelineKind implements Kind {
 
     private static String prefix(Settings pipeline) {
         return "p" + pipeline.integer("index") + "_";
-    }
-
-    private static List<Integer> shape(Size size) {
-        return List.of(size.height(), size.width(), 3);
-    }
-
-    /** Returns what the network would see, [H, W, 3]. */
-    private static NumpyArray pixels(Sample sample) {
-        Size size = sample.info().padded();
-        int plane = Math.toIntExact(size.area());
-        FloatBuffer planes = FloatBuffer.allocate(3 * plane);
-        sample.write(planes, 0, size);
-        double[] pixels = new double[3 * plane];
-        for (int i = 0; i < pixels.length; i++) {
-            pixels[i] = planes.get(i % 3 * plane + i / 3);
-        }
-        return NumpyArray.of(pixels).reshape(size.height(), size.width(), 3);
     }
 
     private static void compareMasks(Case recorded, String prefix, Sample sample) {

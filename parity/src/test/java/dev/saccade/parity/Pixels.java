@@ -1,7 +1,13 @@
 package dev.saccade.parity;
 
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Sample;
+
 import org.opencv.core.CvType;
 import org.opencv.core.Mat;
+
+import java.nio.FloatBuffer;
+import java.util.List;
 
 /** Between recorded arrays, [H, W, C], and OpenCV's images. */
 final class Pixels {
@@ -17,6 +23,24 @@ final class Pixels {
             mat.put(0, 0, pixels.floats());
         }
         return mat;
+    }
+
+    /** Returns the shape of an image of a size. */
+    static List<Integer> shape(Size size) {
+        return List.of(size.height(), size.width(), 3);
+    }
+
+    /** Returns what the network would see, [H, W, 3] RGB. */
+    static NumpyArray written(Sample sample) {
+        Size size = sample.info().padded();
+        int plane = Math.toIntExact(size.area());
+        FloatBuffer planes = FloatBuffer.allocate(3 * plane);
+        sample.write(planes, 0, size);
+        double[] pixels = new double[3 * plane];
+        for (int i = 0; i < pixels.length; i++) {
+            pixels[i] = planes.get(i % 3 * plane + i / 3);
+        }
+        return NumpyArray.of(pixels).reshape(size.height(), size.width(), 3);
     }
 
     static NumpyArray of(Mat mat) {

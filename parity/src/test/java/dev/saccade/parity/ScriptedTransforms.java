@@ -11,7 +11,10 @@ import dev.saccade.datasets.transforms.Resize;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** The transforms of mmdetection's settings, with draws that are written into the settings. */
+/**
+ * The transforms of mmdetection's and mmsegmentation's settings, with draws that are written into
+ * the settings.
+ */
 final class ScriptedTransforms {
 
     private ScriptedTransforms() {}
@@ -22,14 +25,14 @@ final class ScriptedTransforms {
         // Nothing is drawn below: probabilities are 0 or 1, and there is one scale.
         SplittableRandom random = new SplittableRandom(0);
         switch (type) {
-            case "Resize" -> {
+            case "Resize", "AlignResize" -> {
                 Resize resize =
                         new Resize(
-                                List.of(step.integers("img_scale")),
+                                List.of(scale(step, sample.info().size())),
                                 Resize.Mode.VALUE,
                                 step.flag("keep_ratio", true),
                                 List.of(),
-                                1);
+                                step.integer("size_divisor", type.equals("Resize") ? 1 : 32));
                 return resize.apply(sample, random);
             }
             case "RandomFlip" -> {
@@ -41,6 +44,9 @@ final class ScriptedTransforms {
                 step.only("allow_negative_crop", true);
                 step.only("recompute_bbox", false);
                 step.only("bbox_clip_border", true);
+                step.only("ignore_index", 255);
+                // The part is scripted, whatever a class has of it.
+                step.describes("cat_max_ratio");
                 List<Integer> part = step.integers("crop_size");
                 List<Integer> offset = step.integers("_offset");
                 Size image = sample.info().size();
@@ -59,16 +65,28 @@ final class ScriptedTransforms {
             }
             case "Pad" -> {
                 step.only("pad_val", 0);
-                return new Pad(List.of(), step.integer("size_divisor")).apply(sample, random);
+                step.only("seg_pad_val", 255);
+                return new Pad(step.integers("size", List.of()), step.integer("size_divisor", 32))
+                        .apply(sample, random);
             }
             default -> throw step.unsupported("no transform " + type);
         }
     }
 
+    private static List<Integer> scale(Settings step, Size image) {
+        List<Integer> scale = step.integers("img_scale", List.of(image.width(), image.height()));
+        if (!step.has("_ratio")) {
+            return scale;
+        }
+        step.describes("ratio_range", "multiscale_mode");
+        double ratio = step.number("_ratio");
+        return scale.stream().map(edge -> (int) (edge * ratio)).toList();
+    }
+
     private static double probability(Settings step) {
-        double probability = step.number("flip_ratio");
+        double probability = step.number(step.has("prob") ? "prob" : "flip_ratio");
         if (probability != 0 && probability != 1) {
-            throw step.unsupported("a flip that is not scripted: flip_ratio " + probability);
+            throw step.unsupported("a flip that is not scripted: probability " + probability);
         }
         return probability;
     }
