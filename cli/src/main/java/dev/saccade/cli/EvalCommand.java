@@ -6,13 +6,17 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.eval.CocoMetrics;
 import dev.saccade.eval.CocoResults;
-import dev.saccade.eval.CocoTable;
 import dev.saccade.eval.ConfusionMatrix;
 import dev.saccade.eval.DetectionEvaluator;
 import dev.saccade.eval.ErrorBreakdown;
 import dev.saccade.eval.Evaluation;
 import dev.saccade.eval.IouType;
+import dev.saccade.eval.MetricTable;
+import dev.saccade.eval.SegmentationEvaluator;
+import dev.saccade.eval.SegmentationMetrics;
 import dev.saccade.models.ObjectDetector;
+import dev.saccade.models.SemanticSegmenter;
+import dev.saccade.models.TrainedModel;
 import dev.saccade.train.config.DataConfig;
 
 import picocli.CommandLine.Command;
@@ -81,12 +85,17 @@ final class EvalCommand implements Callable<Integer> {
                                                 "the config of the run names no data.val to measure"
                                                         + " on"))
                         .open(config.root());
-        try (ObjectDetector detector = views.load(run.checkpoint())) {
-            requireSameClasses(detector.classes(), dataset.classes());
-            Evaluation evaluation =
-                    evaluate(detector, evaluator(dataset, detector), config.workers());
-            results.ifPresent(prefix -> write(prefix, dataset, evaluation));
-            report(evaluation);
+        try (TrainedModel model = views.load(run.checkpoint())) {
+            requireSameClasses(model.classes(), dataset.classes());
+            if (model instanceof ObjectDetector detector) {
+                Evaluation evaluation =
+                        evaluate(detector, evaluator(dataset, detector), config.workers());
+                results.ifPresent(prefix -> write(prefix, dataset, evaluation));
+                report(evaluation);
+            } else {
+                SegmentationEvaluator evaluator = new SegmentationEvaluator(dataset);
+                report(evaluate((SemanticSegmenter) model, evaluator, config.workers()));
+            }
         }
         return 0;
     }
@@ -101,7 +110,7 @@ final class EvalCommand implements Callable<Integer> {
 
     private DetectionEvaluator evaluator(Dataset dataset, ObjectDetector detector) {
         IouType areaOf = boxAreas ? IouType.BOX : IouType.MASK;
-        return DetectionEvaluator.of(dataset, detector.spec().model().head(), areaOf);
+        return DetectionEvaluator.of(dataset, detector.spec().model().head().targets(), areaOf);
     }
 
     /** Runs a detector over a data set with a progress bar. */
@@ -109,6 +118,15 @@ final class EvalCommand implements Callable<Integer> {
         try (Progress progress = new Progress("evaluate", evaluator.size(), " photos")) {
             return evaluator.evaluate(
                     detector.spec().viewTransforms(), detector::detect, workers, progress::to);
+        }
+    }
+
+    /** Runs a segmenter over a data set with a progress bar. */
+    static SegmentationMetrics evaluate(
+            SemanticSegmenter segmenter, SegmentationEvaluator evaluator, int workers) {
+        try (Progress progress = new Progress("evaluate", evaluator.size(), " photos")) {
+            return evaluator.evaluate(
+                    segmenter.spec().viewTransforms(), segmenter::segment, workers, progress::to);
         }
     }
 
@@ -124,7 +142,7 @@ final class EvalCommand implements Callable<Integer> {
     private static void requireSameClasses(List<String> trained, List<String> labelled) {
         if (!trained.equals(labelled)) {
             throw SaccadeException.user(
-                    "the data set is labelled with %s but the detector was trained for %s; labels"
+                    "the data set is labelled with %s but the model was trained for %s; labels"
                             + " would be mixed up",
                     labelled, trained);
         }
@@ -147,16 +165,32 @@ final class EvalCommand implements Callable<Integer> {
         }
         PrintWriter out = spec.commandLine().getOut();
         print(evaluation, out);
-        out.println(CocoTable.perThreshold(evaluation.metrics()));
-        out.println(CocoTable.errors(errors));
+        out.println(MetricTable.perThreshold(evaluation.metrics()));
+        out.println(MetricTable.errors(errors));
         if (!confusion.confusions().isEmpty()) {
-            out.println(CocoTable.confusions(confusion, CONFUSIONS));
+            out.println(MetricTable.confusions(confusion, CONFUSIONS));
         }
     }
 
-    /** Prints the tables that every evaluation ends with. */
+    private void report(SegmentationMetrics metrics) {
+        if (json.wanted()) {
+            json.print(
+                    spec,
+                    ImmutableMap.of("metrics", metrics.values(), "classes", metrics.perClass()));
+            return;
+        }
+        print(metrics, spec.commandLine().getOut());
+    }
+
+    /** Prints the tables that every evaluation of label maps ends with. */
+    static void print(SegmentationMetrics metrics, PrintWriter out) {
+        out.println(MetricTable.summary(metrics));
+        out.println(MetricTable.perClass(metrics));
+    }
+
+    /** Prints the tables that every evaluation of objects ends with. */
     static void print(Evaluation evaluation, PrintWriter out) {
-        out.println(CocoTable.summary(evaluation.metrics()));
-        out.println(CocoTable.perClass(evaluation.metrics()));
+        out.println(MetricTable.summary(evaluation.metrics()));
+        out.println(MetricTable.perClass(evaluation.metrics()));
     }
 }

@@ -1,5 +1,6 @@
 package dev.saccade.cli;
 
+import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
@@ -12,7 +13,7 @@ import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Size;
-import dev.saccade.models.Detector;
+import dev.saccade.models.Model;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.logs.MemoryUse;
 
@@ -122,22 +123,21 @@ final class InfoCommand implements Callable<Integer> {
     }
 
     private Info measure(RunConfig run, Size input) {
-        Detector detector = new Detector(run.model(), Collections.nCopies(classes, "class"));
+        Model model = run.model().build(Collections.nCopies(classes, "class"));
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
-            detector.initialize(manager, 0);
-            detector.train(false);
+            model.initialize(manager, 0);
+            model.train(false);
             ImageBatch batch =
                     new ImageBatch(
                             manager.zeros(new Shape(1, 3, input.height(), input.width())),
                             List.of(ImageInfo.of(input)));
-            List<String> features = new ArrayList<>();
-            long multiplyAdds =
-                    MultiplyAdds.count(() -> NoGrad.run(() -> predict(detector, batch, features)));
+            List<String> features = NoGrad.call(() -> shapes(model, batch));
+            long multiplyAdds = MultiplyAdds.count(() -> model.predict(batch));
             return new Info(
                     config.name(),
-                    detector.parameterCount(),
-                    learned(detector),
-                    byPart(detector),
+                    model.parameterCount(),
+                    learned(model),
+                    byPart(model),
                     input.toString(),
                     multiplyAdds,
                     features,
@@ -152,23 +152,27 @@ final class InfoCommand implements Callable<Integer> {
                 .sum();
     }
 
-    private static Map<String, Long> byPart(Detector detector) {
+    private static Map<String, Long> byPart(Model model) {
         Map<String, Long> parts = new LinkedHashMap<>();
-        parts.put("backbone", detector.backbone().parameterCount());
-        parts.put("neck", detector.neck().parameterCount());
-        parts.put("head", detector.head().parameterCount());
+        long backbone = model.backbone().parameterCount();
+        long neck = model.neck().map(Module::parameterCount).orElse(0L);
+        parts.put("backbone", backbone);
+        parts.put("neck", neck);
+        parts.put("head", model.parameterCount() - backbone - neck);
         return parts;
     }
 
-    /** Predicts, and notes the shapes of what the head is given. */
-    private static void predict(Detector detector, ImageBatch batch, List<String> shapes) {
-        FeaturePyramid features = detector.features(batch.pixels());
-        List<FeatureInfo> infos = detector.neck().features();
+    /** Returns the shapes of what the head is given. */
+    private static List<String> shapes(Model model, ImageBatch batch) {
+        FeaturePyramid features = model.features(batch.pixels());
+        List<FeatureInfo> infos = model.levels();
+        List<String> shapes = new ArrayList<>();
         for (int i = 0; i < features.size(); i++) {
             long[] shape = features.get(i).getShape().getShape();
             shapes.add("stride %d: %s".formatted(infos.get(i).stride(), Arrays.toString(shape)));
         }
-        detector.head().predict(features, batch.images());
+        features.levels().forEach(NDArray::close);
+        return shapes;
     }
 
     private static Size parse(String text) {

@@ -105,7 +105,7 @@ final class PredictCommand implements Callable<Integer> {
         List<Path> photos = photos();
         Map<String, List<Found>> found = new LinkedHashMap<>();
         List<String> unusable = new ArrayList<>();
-        try (ObjectDetector detector = views.load(run.checkpoint());
+        try (ObjectDetector detector = (ObjectDetector) views.load(run.checkpoint());
                 Progress progress = new Progress("predict", photos.size(), " photos")) {
             Pictures pictures = new Pictures(out, detector.classes());
             for (Path photo : photos) {

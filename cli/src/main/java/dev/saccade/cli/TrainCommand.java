@@ -8,10 +8,13 @@ import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.DatasetStatistics;
 import dev.saccade.eval.DetectionEvaluator;
 import dev.saccade.eval.Evaluation;
+import dev.saccade.eval.SegmentationEvaluator;
 import dev.saccade.models.ObjectDetector;
-import dev.saccade.train.DetectionTraining;
+import dev.saccade.models.SemanticSegmenter;
+import dev.saccade.models.TrainedModel;
 import dev.saccade.train.Outcome;
 import dev.saccade.train.RunFolder;
+import dev.saccade.train.Training;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.logs.TrainListener;
 
@@ -79,8 +82,8 @@ final class TrainCommand implements Callable<Integer> {
         }
         if (run.data().val().isPresent()) {
             String subtitle = "Trained on %s".formatted(run.data().root());
-            Path report = report(folder, subtitle, reports, spec.commandLine().getOut());
-            err.printf("report: %s%n", report);
+            Optional<Path> report = report(folder, subtitle, reports, spec.commandLine().getOut());
+            report.ifPresent(file -> err.printf("report: %s%n", file));
         }
         return 0;
     }
@@ -89,8 +92,8 @@ final class TrainCommand implements Callable<Integer> {
     static Outcome train(RunConfig run, Path folder, boolean resume) {
         List<TrainListener> progress = List.of(new TrainProgress());
         return resume
-                ? DetectionTraining.resume(run, folder, progress)
-                : DetectionTraining.start(run, folder, progress);
+                ? Training.resume(run, folder, progress)
+                : Training.start(run, folder, progress);
     }
 
     /**
@@ -100,19 +103,28 @@ final class TrainCommand implements Callable<Integer> {
      * @param reports what is known about its data sets
      * @return the file of the report
      */
-    static Path report(
+    static Optional<Path> report(
             Path folder, String subtitle, Map<String, DatasetReport> reports, PrintWriter out) {
         RunFolder run = new RunFolder(folder);
-        RunConfig config = DetectionTraining.config(folder);
+        RunConfig config = Training.config(folder);
         Dataset dataset = config.data().val().orElseThrow().open(config.data().root());
-        try (ObjectDetector detector = ObjectDetector.load(run.best())) {
+        try (TrainedModel model = TrainedModel.load(run.best())) {
+            if (model instanceof SemanticSegmenter segmenter) {
+                SegmentationEvaluator evaluator = new SegmentationEvaluator(dataset);
+                EvalCommand.print(
+                        EvalCommand.evaluate(segmenter, evaluator, config.data().workers()), out);
+                out.flush();
+                return Optional.empty();
+            }
+            ObjectDetector detector = (ObjectDetector) model;
             DetectionEvaluator evaluator =
-                    DetectionEvaluator.of(dataset, detector.spec().model().head());
+                    DetectionEvaluator.of(dataset, detector.spec().model().head().targets());
             Evaluation evaluation =
                     EvalCommand.evaluate(detector, evaluator, config.data().workers());
             EvalCommand.print(evaluation, out);
             out.flush();
-            return RunReport.write(folder, subtitle, dataset, evaluation, statistics(reports));
+            return Optional.of(
+                    RunReport.write(folder, subtitle, dataset, evaluation, statistics(reports)));
         }
     }
 

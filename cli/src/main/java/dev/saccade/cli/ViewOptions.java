@@ -2,7 +2,7 @@ package dev.saccade.cli;
 
 import dev.saccade.core.Problems;
 import dev.saccade.datasets.transforms.Views;
-import dev.saccade.models.ObjectDetector;
+import dev.saccade.models.TrainedModel;
 
 import picocli.CommandLine.Option;
 
@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The options that say in what views a detector looks at photographs. */
+/** The options that say in what views a model looks at photographs. */
 final class ViewOptions {
 
     private static final Pattern SCALE = Pattern.compile("([1-9]\\d{0,5})x([1-9]\\d{0,5})");
@@ -35,19 +35,19 @@ final class ViewOptions {
                             + " as the checkpoint says.")
     private Optional<Boolean> flip = Optional.empty();
 
-    /** Loads a detector that looks at photographs as the options say, else as the checkpoint. */
-    ObjectDetector load(Path checkpoint) {
+    /** Loads a model that looks at photographs as the options say, else as the checkpoint. */
+    TrainedModel load(Path checkpoint) {
         List<List<Integer>> wanted = scales();
-        ObjectDetector detector = ObjectDetector.load(checkpoint);
+        TrainedModel model = TrainedModel.load(checkpoint);
         if (wanted.isEmpty() && flip.isEmpty()) {
-            return detector;
+            return model;
         }
-        Views own = detector.spec().views().orElseGet(Views::new);
+        Views own = model.spec().views().orElseGet(Views::new);
         try {
-            return detector.withViews(
+            return model.withViews(
                     new Views(wanted.isEmpty() ? own.scales() : wanted, flip.orElse(own.flip())));
         } catch (RuntimeException e) {
-            detector.close();
+            model.close();
             throw e;
         }
     }

@@ -6,7 +6,7 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSet;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.DetectionHead;
+import dev.saccade.core.parts.Targets;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.DataLoader;
@@ -61,21 +61,22 @@ public final class DetectionEvaluator {
         return new DetectionEvaluator(dataset, List.of(BOXES, masks));
     }
 
-    /** Collects what a head finds: boxes, and masks, sized by themselves, if it has them. */
-    public static DetectionEvaluator of(Dataset dataset, DetectionHead.Config head) {
-        return of(dataset, head, IouType.MASK);
+    /** Collects boxes, and masks, sized by themselves, if those are learned. */
+    public static DetectionEvaluator of(Dataset dataset, Targets learned) {
+        return of(dataset, learned, IouType.MASK);
     }
 
     /**
-     * Collects what a head finds: boxes, and masks if it has them.
+     * Collects boxes, and masks if those are learned.
      *
      * @param areaOf what the size of a mask is taken from, see {@link CocoParameters}
-     * @throws SaccadeException of kind user, if the head has masks but an object of the data set
-     *     has none
+     * @throws SaccadeException of kind user, if masks are learned but an object of the data set has
+     *     none
      */
-    public static DetectionEvaluator of(
-            Dataset dataset, DetectionHead.Config head, IouType areaOf) {
-        return head.hasMasks() ? ofMasks(dataset, areaOf) : new DetectionEvaluator(dataset);
+    public static DetectionEvaluator of(Dataset dataset, Targets learned, IouType areaOf) {
+        return learned == Targets.MASKS
+                ? ofMasks(dataset, areaOf)
+                : new DetectionEvaluator(dataset);
     }
 
     /**

@@ -87,7 +87,7 @@ class DetectionEvaluatorTest {
                 """
                 metric        IoU    area  detections    box   mask
                 AP      0.50:0.95     all         100  0.752  0.252""",
-                CocoTable.summary(evaluation.metrics())
+                MetricTable.summary(evaluation.metrics())
                         .toString()
                         .lines()
                         .limit(2)

@@ -4,17 +4,14 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.nn.Module;
-import dev.saccade.core.ops.MemoryFormat;
 import dev.saccade.core.ops.NoGrad;
-import dev.saccade.core.parts.Backbone;
-import dev.saccade.core.parts.FeatureInfo;
-import dev.saccade.core.parts.Neck;
+import dev.saccade.core.parts.HeadConfig;
 import dev.saccade.core.parts.SegmentationHead;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageBatch;
@@ -22,16 +19,15 @@ import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Batch;
 import dev.saccade.models.segmentation.MeanOfViews;
 import dev.saccade.models.segmentation.MirroredMap;
 import dev.saccade.models.segmentation.ScoreMap;
 import dev.saccade.models.segmentation.ScoreMaps;
-import dev.saccade.models.segmentation.SlidingWindow;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Supplier;
 
 /**
  * Backbone, perhaps a neck, and one or two heads as one: images to losses in training, to the class
@@ -40,73 +36,30 @@ import java.util.function.Supplier;
  * <p>Parameters are named as in mmsegmentation's checkpoints: {@code backbone.*}, {@code neck.*},
  * {@code decode_head.*} and {@code auxiliary_head.*}.
  */
-public final class Segmenter extends Module {
+public final class Segmenter extends Model {
 
-    private final ImmutableList<String> classes;
-    private final Optional<SlidingWindow> window;
-    private final Backbone backbone;
-    private final Optional<Neck> neck;
     private final SegmentationHead decodeHead;
     private final Optional<SegmentationHead> auxiliaryHead;
 
     /**
      * Makes a segmenter without weights.
      *
-     * @param backbone images to features
-     * @param neck features to features
-     * @param head features to scores
-     * @param auxiliary a second head that teaches the backbone in training, and is idle in
-     *     inference
+     * @param config its parts; the head is one of segmentation
      * @param classes the names of the labels, in order
-     * @param window the windows in which images are seen in inference; empty to see them whole
      * @throws SaccadeException of kind user that names the part, if one does not fit the one before
      */
-    public Segmenter(
-            Backbone.Config backbone,
-            Optional<Neck.Config> neck,
-            SegmentationHead.Config head,
-            Optional<SegmentationHead.Config> auxiliary,
-            List<String> classes,
-            Optional<SlidingWindow> window) {
-        this.classes = ImmutableList.copyOf(classes);
-        this.window = window;
-        this.backbone = add("backbone", built("backbone", backbone::build));
-        List<FeatureInfo> maps = this.backbone.features();
-        this.neck = neck.map(config -> add("neck", built("neck", () -> config.build(maps))));
-        List<FeatureInfo> levels = this.neck.map(Neck::features).orElse(maps);
-        int count = this.classes.size();
-        decodeHead = add("decode_head", built("head", () -> head.build(levels, count)));
+    public Segmenter(ModelConfig config, List<String> classes) {
+        super(config, classes);
+        decodeHead = add("decode_head", head("head", config.head()));
         auxiliaryHead =
-                auxiliary.map(
-                        config ->
-                                add(
-                                        "auxiliary_head",
-                                        built(
-                                                "auxiliary_head",
-                                                () -> config.build(levels, count))));
+                config.auxiliaryHead()
+                        .map(part -> head("auxiliary_head", part))
+                        .map(built -> add("auxiliary_head", built));
     }
 
-    private static <M extends Module> M built(String part, Supplier<M> build) {
-        try {
-            return build.get();
-        } catch (IllegalArgumentException e) {
-            throw SaccadeException.user("model.%s: %s", part, e.getMessage());
-        }
-    }
-
-    /** Returns the names of the labels, in order. */
-    public List<String> classes() {
-        return classes;
-    }
-
-    /** Returns the backbone. */
-    public Backbone backbone() {
-        return backbone;
-    }
-
-    /** Returns the neck, if there is one. */
-    public Optional<Neck> neck() {
-        return neck;
+    private SegmentationHead head(String key, HeadConfig config) {
+        SegmentationHead.Config part = (SegmentationHead.Config) config;
+        return built(key, () -> part.build(levels(), classes().size()));
     }
 
     /** Returns the head that predicts. */
@@ -120,26 +73,6 @@ public final class Segmenter extends Module {
     }
 
     /**
-     * Returns the pyramid that the heads are given.
-     *
-     * @param pixels {@code [N, 3, H, W]}
-     */
-    public FeaturePyramid features(NDArray pixels) {
-        FeaturePyramid maps;
-        try (NDArray images = MemoryFormat.channelsLast(pixels)) {
-            maps = backbone.forward(images);
-        }
-        if (neck.isEmpty()) {
-            return maps;
-        }
-        FeaturePyramid pyramid = neck.get().forward(maps);
-        maps.levels().stream()
-                .filter(map -> pyramid.levels().stream().noneMatch(level -> level == map))
-                .forEach(NDArray::close);
-        return pyramid;
-    }
-
-    /**
      * Returns the scores before softmax.
      *
      * @param pixels {@code [N, 3, H, W]}
@@ -150,6 +83,11 @@ public final class Segmenter extends Module {
         NDArray logits = decodeHead.logits(pyramid);
         pyramid.levels().forEach(NDArray::close);
         return logits;
+    }
+
+    @Override
+    public Losses losses(Batch batch, NDManager manager) {
+        return losses(batch.on(manager), batch.labels(manager));
     }
 
     /**
@@ -184,6 +122,7 @@ public final class Segmenter extends Module {
      * <p>As in mmsegmentation, each image goes through the network alone and without its padding,
      * so what comes of it does not depend on the others of the batch.
      */
+    @Override
     public List<LabelMap> predict(ImageBatch batch) {
         ImmutableList.Builder<LabelMap> labels = ImmutableList.builder();
         for (int n = 0; n < batch.size(); n++) {
@@ -232,9 +171,9 @@ public final class Segmenter extends Module {
     public ScoreMap scores(NDArray pixels, Size original) {
         boolean alignCorners = decodeHead.alignsCorners();
         ScoreMaps maps = new ScoreMaps(part -> NoGrad.call(() -> logits(part)), alignCorners);
-        return window.isPresent()
-                ? maps.sliding(pixels, window.get(), classes.size(), original)
-                : maps.whole(pixels, original);
+        return config().slidingWindow()
+                .map(window -> maps.sliding(pixels, window, classes().size(), original))
+                .orElseGet(() -> maps.whole(pixels, original));
     }
 
     @Override

@@ -49,7 +49,7 @@ class DetectorTest {
     }
 
     private Checkpoint checkpoint(boolean named, String... classes) {
-        DetectorSpec spec = new DetectorSpec(CONFIG, List.of(), Optional.empty(), List.of(classes));
+        ModelSpec spec = new ModelSpec(CONFIG, List.of(), Optional.empty(), List.of(classes));
         return Checkpoint.of(detector(1, classes), named ? spec.toMetadata() : Map.of());
     }
 

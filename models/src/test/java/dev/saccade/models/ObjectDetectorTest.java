@@ -101,8 +101,8 @@ class ObjectDetectorTest {
     }
 
     private ObjectDetector load(String head, String scoreThr, List<Transform> transforms) {
-        DetectorSpec spec =
-                new DetectorSpec(
+        ModelSpec spec =
+                new ModelSpec(
                         model(head, scoreThr), transforms, Optional.empty(), List.of("a", "b"));
         Path file = folder.resolve("detector.safetensors");
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
@@ -205,9 +205,8 @@ class ObjectDetectorTest {
     void keepsItsViewsInTheCheckpointAndNeedsNone() {
         ModelConfig model = model("retinanet", "0.05");
         Views views = new Views(List.of(LARGER), true);
-        DetectorSpec spec =
-                new DetectorSpec(model, TRANSFORMS, Optional.of(views), List.of("a", "b"));
-        assertEquals(spec, DetectorSpec.fromMetadata(spec.toMetadata(), "file"));
+        ModelSpec spec = new ModelSpec(model, TRANSFORMS, Optional.of(views), List.of("a", "b"));
+        assertEquals(spec, ModelSpec.fromMetadata(spec.toMetadata(), "file"));
 
         String older =
                 """
@@ -220,7 +219,7 @@ class ObjectDetectorTest {
                         .formatted(
                                 "backbone: {type: resnet}, neck: {type: fpn}, head: {type:"
                                         + " retinanet}");
-        DetectorSpec read = DetectorSpec.fromMetadata(Map.of("saccade.detector", older), "file");
+        ModelSpec read = ModelSpec.fromMetadata(Map.of("saccade.model", older), "file");
         assertEquals(Optional.empty(), read.views());
         assertEquals(List.of(List.of(RESIZE, new Normalize())), read.viewTransforms());
     }

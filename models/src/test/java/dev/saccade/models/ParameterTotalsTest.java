@@ -31,7 +31,7 @@ class ParameterTotalsTest {
 
     private static long total(Backbone.Config backbone, DetectionHead.Config head) {
         Fpn.Config neck = new Fpn.Config(256, 0, 5, Fpn.ExtraConvs.NONE, false);
-        ModelConfig model = new ModelConfig(backbone, neck, head);
+        ModelConfig model = ModelConfig.detector(backbone, neck, head);
         return new Detector(model, Collections.nCopies(80, "thing")).parameterCount();
     }
 }

@@ -14,6 +14,7 @@ import dev.saccade.backbones.ResNet;
 import dev.saccade.backbones.Swin;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Backbone;
+import dev.saccade.core.parts.HeadConfig;
 import dev.saccade.core.parts.Neck;
 import dev.saccade.core.parts.SegmentationHead;
 import dev.saccade.core.structures.ImageBatch;
@@ -77,10 +78,10 @@ class SegmenterTest {
             Backbone.Config backbone,
             Optional<Neck.Config> neck,
             SegmentationHead.Config head,
-            Optional<SegmentationHead.Config> auxiliary) {
+            Optional<HeadConfig> auxiliary) {
         List<String> classes = Collections.nCopies(150, "stuff");
-        return new Segmenter(backbone, neck, head, auxiliary, classes, Optional.empty())
-                .parameterCount();
+        ModelConfig config = new ModelConfig(backbone, neck, head, auxiliary, Optional.empty());
+        return new Segmenter(config, classes).parameterCount();
     }
 
     private Segmenter segmenter(Optional<SlidingWindow> window) {
@@ -95,12 +96,13 @@ class SegmenterTest {
                         new CrossEntropyLoss());
         Segmenter segmenter =
                 new Segmenter(
-                        new ResNet.Config(18, 4, 4, List.of(0, 1, 2, 3), -1, false, false),
-                        Optional.empty(),
-                        head,
-                        Optional.of(AUXILIARY),
-                        List.of("sky", "road", "tree"),
-                        window);
+                        new ModelConfig(
+                                new ResNet.Config(18, 4, 4, List.of(0, 1, 2, 3), -1, false, false),
+                                Optional.empty(),
+                                head,
+                                Optional.of(AUXILIARY),
+                                window),
+                        List.of("sky", "road", "tree"));
         segmenter.initialize(manager, 4);
         segmenter.train(false);
         return segmenter;

@@ -46,7 +46,7 @@ final class RecordedDetector {
         Settings backbone = model.object("backbone");
         Settings neck = model.object("neck");
         ModelConfig config =
-                new ModelConfig(
+                ModelConfig.detector(
                         BackboneKind.config(backbone.text("type"), backbone),
                         NeckKind.config(neck.text("type"), neck),
                         head);
@@ -68,14 +68,12 @@ final class RecordedDetector {
     void checkFits(Settings head) {
         head.only("in_channels", channels());
         head.object("anchor_generator")
-                .only(
-                        "strides",
-                        detector.neck().features().stream().map(FeatureInfo::stride).toList());
+                .only("strides", detector.levels().stream().map(FeatureInfo::stride).toList());
     }
 
     /** Returns the channels of the neck. */
     int channels() {
-        return channels(detector.neck().features()).get(0);
+        return channels(detector.levels()).get(0);
     }
 
     Detector detector() {
@@ -112,7 +110,7 @@ final class RecordedDetector {
             int level = Integer.parseInt(name.substring("backbone".length()));
             recorded.compare(name, maps.get(level), MAPS);
         }
-        FeaturePyramid pyramid = detector.neck().forward(maps);
+        FeaturePyramid pyramid = detector.neck().orElseThrow().forward(maps);
         compareMaps("fpn", pyramid.levels());
         return pyramid;
     }

@@ -1,6 +1,7 @@
 package dev.saccade.parity;
 
 import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.parts.HeadConfig;
 import dev.saccade.core.parts.Neck;
 import dev.saccade.core.parts.SegmentationHead;
 import dev.saccade.heads.CrossEntropyLoss;
@@ -8,6 +9,7 @@ import dev.saccade.heads.FcnHead;
 import dev.saccade.heads.Norm;
 import dev.saccade.heads.SemanticFpnHead;
 import dev.saccade.heads.UperNetHead;
+import dev.saccade.models.ModelConfig;
 import dev.saccade.models.Segmenter;
 import dev.saccade.models.segmentation.SlidingWindow;
 
@@ -44,20 +46,19 @@ final class SegmenterSettings {
         int numClasses = decode.integer("num_classes");
         Segmenter segmenter =
                 new Segmenter(
-                        BackboneKind.config(backbone.text("type"), backbone),
-                        neck(),
-                        head(decode),
-                        auxiliary(numClasses),
-                        IntStream.range(0, numClasses).mapToObj(i -> "class " + i).toList(),
-                        window(model.object("test_cfg")));
-        List<FeatureInfo> maps = segmenter.backbone().features();
-        List<FeatureInfo> pyramid = segmenter.neck().map(Neck::features).orElse(maps);
+                        new ModelConfig(
+                                BackboneKind.config(backbone.text("type"), backbone),
+                                neck(),
+                                head(decode),
+                                auxiliary(numClasses),
+                                window(model.object("test_cfg"))),
+                        IntStream.range(0, numClasses).mapToObj(i -> "class " + i).toList());
         if (segmenter.neck().isPresent()) {
-            model.object("neck").only("in_channels", channels(maps));
+            model.object("neck").only("in_channels", channels(segmenter.backbone().features()));
         }
-        checkFits(decode, pyramid);
+        checkFits(decode, segmenter.levels());
         if (segmenter.auxiliaryHead().isPresent()) {
-            checkFits(model.object("auxiliary_head"), pyramid);
+            checkFits(model.object("auxiliary_head"), segmenter.levels());
         }
         return segmenter;
     }
@@ -71,7 +72,7 @@ final class SegmenterSettings {
         return Optional.of(NeckKind.config(neck.text("type"), neck));
     }
 
-    private Optional<SegmentationHead.Config> auxiliary(int numClasses) {
+    private Optional<HeadConfig> auxiliary(int numClasses) {
         if (!model.has("auxiliary_head")) {
             return Optional.empty();
         }

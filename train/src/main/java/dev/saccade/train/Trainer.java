@@ -270,11 +270,11 @@ public final class Trainer {
     }
 
     private double monitored(Evaluator.Result result) {
-        Double value = result.metrics().get(config.evaluation().monitor());
+        Double value = result.metrics().get(config.monitor());
         if (value == null) {
             throw SaccadeException.user(
                     "evaluation.monitor: there is no metric %s; expected one of %s",
-                    config.evaluation().monitor(), result.metrics().keySet());
+                    config.monitor(), result.metrics().keySet());
         }
         return value;
     }

@@ -5,6 +5,7 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.SeededRandom;
+import dev.saccade.core.parts.Targets;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.ImageInfo;
@@ -109,7 +110,9 @@ final class DetectorBench {
             labels[i] = random.nextInt(detector.classes().size());
         }
         Instances objects = Instances.groundTruth(Boxes.of(boxes), labels);
-        return config.model().head().hasMasks() ? objects.withMasks(masks(boxes)) : objects;
+        return config.model().head().targets() == Targets.MASKS
+                ? objects.withMasks(masks(boxes))
+                : objects;
     }
 
     private List<Rle> masks(float[] boxes) {

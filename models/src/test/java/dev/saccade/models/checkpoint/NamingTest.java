@@ -190,7 +190,7 @@ class NamingTest {
 
     private static Detector retinaNet() {
         ModelConfig config =
-                new ModelConfig(
+                ModelConfig.detector(
                         new ResNet.Config(),
                         new Fpn.Config(256, 1, 5, Fpn.ExtraConvs.ON_OUTPUT, true),
                         new RetinaNetHead.Config());

@@ -2,6 +2,7 @@ package dev.saccade.train.config;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
+import dev.saccade.core.parts.Targets;
 import dev.saccade.models.ModelConfig;
 import dev.saccade.train.optimizers.Optimizer;
 import dev.saccade.train.optimizers.Sgd;
@@ -76,6 +77,12 @@ public record RunConfig(
         referenceBatch.ifPresent(
                 images -> checkArgument(images > 0, "reference_batch %s is not above 0", images));
         checkArgument(logInterval > 0, "log_interval %s is not above 0", logInterval);
+    }
+
+    /** Returns the name of the metric by which the best checkpoint is told. */
+    public String monitor() {
+        boolean labels = model.head().targets() == Targets.LABEL_MAPS;
+        return evaluation.monitor().orElse(labels ? "mIoU" : "AP");
     }
 
     /** Returns the images of one optimiser step. */

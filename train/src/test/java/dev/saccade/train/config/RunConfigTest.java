@@ -47,7 +47,7 @@ class RunConfigTest {
     void needsModelAndDataOnly() throws IOException {
         RunConfig config = read(SMALLEST);
         assertEquals(12, config.epochs());
-        assertEquals("AP", config.evaluation().monitor());
+        assertEquals("AP", config.monitor());
         assertEquals(new RunLength(12 * 34, 34), config.length(34));
         assertEquals(0.02, config.learningRate());
     }

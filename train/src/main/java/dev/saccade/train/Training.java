@@ -6,13 +6,19 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.parts.Targets;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.Batch;
 import dev.saccade.datasets.DataLoader;
 import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.PhotoViews;
 import dev.saccade.eval.DetectionEvaluator;
-import dev.saccade.eval.Evaluation;
+import dev.saccade.eval.SegmentationEvaluator;
 import dev.saccade.models.Detector;
-import dev.saccade.models.DetectorSpec;
+import dev.saccade.models.Model;
+import dev.saccade.models.ModelSpec;
+import dev.saccade.models.Segmenter;
 import dev.saccade.models.checkpoint.Checkpoints;
 import dev.saccade.models.config.ConfigBinder;
 import dev.saccade.models.config.ConfigFile;
@@ -36,48 +42,94 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
- * Trains a detector from a config to a folder with logs and checkpoints.
+ * Trains a model from a config to a folder with logs and checkpoints.
  *
  * <pre>{@code
  * RunConfig config = ConfigBinder.bind(ConfigFile.load(file, List.of()), RunConfig.class);
- * DetectionTraining.start(config, Path.of("runs/cells"), List.of());
+ * Training.start(config, Path.of("runs/cells"), List.of());
  * }</pre>
  */
-public final class DetectionTraining {
+public final class Training {
 
     private final RunConfig config;
     private final RunFolder folder;
     private final Dataset dataset;
-    private final Optional<DetectionEvaluator> evaluator;
-    private final Detector detector;
+    private final Optional<Evaluator> evaluator;
+    private final Model model;
     private final NDManager manager = NDManager.newBaseManager("PyTorch");
 
-    private DetectionTraining(RunConfig config, RunFolder folder) {
+    private Training(RunConfig config, RunFolder folder) {
         this.config = config;
         this.folder = folder;
         DataConfig data = config.data();
         dataset = data.train().open(data.root());
         evaluator = data.val().map(other -> other.open(data.root())).map(this::evaluator);
-        detector = new Detector(config.model(), dataset.classes());
-        detector.initialize(manager, config.seed());
+        model = config.model().build(dataset.classes());
+        model.initialize(manager, config.seed());
     }
 
-    private DetectionEvaluator evaluator(Dataset other) {
+    private Evaluator evaluator(Dataset other) {
         if (!other.classes().equals(dataset.classes())) {
             throw SaccadeException.user(
                     "data.val is labelled with %s but data.train with %s; labels would be mixed up",
                     other.classes(), dataset.classes());
         }
-        DetectionEvaluator photos = DetectionEvaluator.of(other, config.model().head());
-        String monitor = config.evaluation().monitor();
-        if (!photos.metrics().contains(monitor)) {
+        Targets learned = config.model().head().targets();
+        return switch (learned) {
+            case BOXES, MASKS -> evaluator(DetectionEvaluator.of(other, learned));
+            case LABEL_MAPS -> evaluator(new SegmentationEvaluator(other));
+        };
+    }
+
+    private Evaluator evaluator(DetectionEvaluator photos) {
+        requireMonitored(photos.metrics());
+        return progress ->
+                result(
+                        photos.evaluate(
+                                        spec().viewTransforms(),
+                                        photo -> predicted((Detector) model, photo),
+                                        config.data().workers(),
+                                        done -> progress.run())
+                                .values());
+    }
+
+    private Evaluator evaluator(SegmentationEvaluator photos) {
+        requireMonitored(photos.metrics());
+        return progress ->
+                result(
+                        photos.evaluate(
+                                        spec().viewTransforms(),
+                                        photo -> predicted((Segmenter) model, photo),
+                                        config.data().workers(),
+                                        done -> progress.run())
+                                .values());
+    }
+
+    private void requireMonitored(Set<String> metrics) {
+        if (!metrics.contains(config.monitor())) {
             throw SaccadeException.user(
                     "evaluation.monitor: there is no metric %s of data.val; expected one of %s",
-                    monitor, photos.metrics());
+                    config.monitor(), metrics);
         }
-        return photos;
+    }
+
+    private Instances predicted(Detector detector, PhotoViews photo) {
+        try (NDManager scratch = manager.newSubManager()) {
+            return detector.predictViews(photo.on(scratch));
+        }
+    }
+
+    private LabelMap predicted(Segmenter segmenter, PhotoViews photo) {
+        try (NDManager scratch = manager.newSubManager()) {
+            return segmenter.predictViews(photo.on(scratch));
+        }
+    }
+
+    private static Evaluator.Result result(Map<String, Double> metrics) {
+        return new Evaluator.Result(metrics, Map.of());
     }
 
     /**
@@ -88,10 +140,10 @@ public final class DetectionTraining {
      * @throws SaccadeException if config, data or folder cannot be used, or learning diverges
      */
     public static Outcome start(RunConfig config, Path folder, List<TrainListener> listeners) {
-        DetectionTraining training = new DetectionTraining(config, new RunFolder(folder));
+        Training training = new Training(config, new RunFolder(folder));
         List<String> notes =
                 config.initFrom()
-                        .map(file -> training.detector.initializeFrom(Checkpoints.open(file)))
+                        .map(file -> training.model.initializeFrom(Checkpoints.open(file)))
                         .map(report -> report.toString().lines().toList())
                         .orElse(List.of());
         RunFolder.create(folder);
@@ -117,7 +169,7 @@ public final class DetectionTraining {
                 longer
                         ? List.of("the run is longer now; its schedule runs to the new end")
                         : List.of();
-        DetectionTraining training = new DetectionTraining(config, new RunFolder(folder));
+        Training training = new Training(config, new RunFolder(folder));
         return training.run(listeners, notes, true);
     }
 
@@ -137,7 +189,7 @@ public final class DetectionTraining {
     private Outcome run(List<TrainListener> listeners, List<String> notes, boolean resume) {
         DataConfig data = config.data();
         try (manager;
-                Optimizer optimizer = config.optimizer().build(detector);
+                Optimizer optimizer = config.optimizer().build(model);
                 DataLoader<Batch> loader =
                         DataLoader.training(
                                 dataset,
@@ -146,17 +198,11 @@ public final class DetectionTraining {
                                 data.batchSize(),
                                 data.workers(),
                                 config.seed())) {
-            RunCheckpoints checkpoints =
-                    new RunCheckpoints(folder, detector, optimizer, identity());
+            RunCheckpoints checkpoints = new RunCheckpoints(folder, model, optimizer, identity());
             List<String> toSay = new ArrayList<>(notes);
             RunState state = resume ? checkpoints.resume(toSay::add) : RunState.START;
             Trainer.Parts parts =
-                    new Trainer.Parts(
-                            detector,
-                            (batch, scratch) -> detector.losses(batch.on(scratch), batch.targets()),
-                            optimizer,
-                            loader,
-                            evaluator.map(photos -> progress -> evaluate(photos, progress)));
+                    new Trainer.Parts(model, model::losses, optimizer, loader, evaluator);
             writeConfig();
             try (TrainListener all = listeners(listeners, state.iteration())) {
                 toSay.forEach(all::noted);
@@ -175,9 +221,9 @@ public final class DetectionTraining {
                 .buildOrThrow();
     }
 
-    private DetectorSpec spec() {
+    private ModelSpec spec() {
         DataConfig data = config.data();
-        return new DetectorSpec(
+        return new ModelSpec(
                 config.model(), data.valTransforms(), data.valViews(), dataset.classes());
     }
 
@@ -224,19 +270,5 @@ public final class DetectionTraining {
             throw SaccadeException.io(
                     e, "%s: cannot be written: %s", folder.config(), e.getMessage());
         }
-    }
-
-    private Evaluator.Result evaluate(DetectionEvaluator photos, Runnable progress) {
-        Evaluation evaluation =
-                photos.evaluate(
-                        spec().viewTransforms(),
-                        photo -> {
-                            try (NDManager scratch = manager.newSubManager()) {
-                                return detector.predictViews(photo.on(scratch));
-                            }
-                        },
-                        config.data().workers(),
-                        done -> progress.run());
-        return new Evaluator.Result(evaluation.values(), Map.of());
     }
 }

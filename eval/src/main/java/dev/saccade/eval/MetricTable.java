@@ -9,20 +9,21 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /** Metrics as aligned text; a number without an object to find is {@code n/a}. */
-public final class CocoTable {
+public final class MetricTable {
 
     private final List<List<String>> rows;
 
-    private CocoTable(List<List<String>> rows) {
+    private MetricTable(List<List<String>> rows) {
         this.rows = rows;
     }
 
-    private CocoTable(List<String> heads, List<List<String>> rows) {
+    private MetricTable(List<String> heads, List<List<String>> rows) {
         this(Stream.concat(Stream.of(heads), rows.stream()).toList());
     }
 
@@ -31,7 +32,7 @@ public final class CocoTable {
      *
      * @param metrics of boxes, and of masks if there are any; a column each
      */
-    public static CocoTable summary(List<CocoMetrics> metrics) {
+    public static MetricTable summary(List<CocoMetrics> metrics) {
         List<List<String>> rows = new ArrayList<>();
         for (SummaryRow row : metrics.get(0).summary()) {
             rows.add(
@@ -41,7 +42,7 @@ public final class CocoTable {
                             row.area().name().toLowerCase(Locale.ROOT),
                             String.valueOf(row.maxDetections())));
         }
-        CocoTable table = new CocoTable(List.of("metric", "IoU", "area", "detections"), rows);
+        MetricTable table = new MetricTable(List.of("metric", "IoU", "area", "detections"), rows);
         for (CocoMetrics measured : metrics) {
             String head = measured.parameters().iouType().name().toLowerCase(Locale.ROOT);
             table = table.with(head, measured.summary().stream().map(SummaryRow::value));
@@ -54,12 +55,12 @@ public final class CocoTable {
      *
      * @param metrics of boxes, and of masks if there are any
      */
-    public static CocoTable perClass(List<CocoMetrics> metrics) {
+    public static MetricTable perClass(List<CocoMetrics> metrics) {
         List<List<String>> rows = new ArrayList<>();
         for (ClassMetrics row : metrics.get(0).perClass()) {
             rows.add(List.of(row.name(), String.valueOf(row.objects())));
         }
-        CocoTable table = new CocoTable(List.of("class", "objects"), rows);
+        MetricTable table = new MetricTable(List.of("class", "objects"), rows);
         for (CocoMetrics measured : metrics) {
             List<ClassMetrics> classes = measured.perClass();
             String prefix = measured.parameters().iouType().prefix();
@@ -74,18 +75,37 @@ public final class CocoTable {
         return table;
     }
 
+    /** Returns the means of label maps, one a line. */
+    public static MetricTable summary(SegmentationMetrics metrics) {
+        Map<String, Double> values = metrics.values();
+        return new MetricTable(List.of("metric"), values.keySet().stream().map(List::of).toList())
+                .with("value", values.values().stream());
+    }
+
+    /** Returns how well the pixels of each class are found, one a line. */
+    public static MetricTable perClass(SegmentationMetrics metrics) {
+        List<ClassOverlap> classes = metrics.perClass();
+        return new MetricTable(
+                        List.of("class", "pixels"),
+                        classes.stream().map(c -> List.of(c.name(), "" + c.pixels())).toList())
+                .with("IoU", classes.stream().map(ClassOverlap::iou))
+                .with("Acc", classes.stream().map(ClassOverlap::accuracy))
+                .with("Dice", classes.stream().map(ClassOverlap::dice))
+                .with("boundary_IoU", classes.stream().map(ClassOverlap::boundaryIou));
+    }
+
     /**
      * Returns the average precision at each IoU threshold, one a line, for objects of all sizes and
      * of each size.
      *
      * @param metrics of boxes, and of masks if there are any
      */
-    public static CocoTable perThreshold(List<CocoMetrics> metrics) {
+    public static MetricTable perThreshold(List<CocoMetrics> metrics) {
         List<List<String>> rows =
                 CocoParameters.IOU_THRESHOLDS.stream()
                         .mapToObj(iou -> List.of(String.format(Locale.ROOT, "%.2f", iou)))
                         .toList();
-        CocoTable table = new CocoTable(List.of("IoU"), rows);
+        MetricTable table = new MetricTable(List.of("IoU"), rows);
         for (CocoMetrics measured : metrics) {
             for (AreaRange area : AreaRange.values()) {
                 String head = measured.parameters().iouType().prefix() + "AP" + area.suffix();
@@ -104,12 +124,12 @@ public final class CocoTable {
      *
      * @param breakdowns of boxes, and of masks if there are any
      */
-    public static CocoTable errors(List<ErrorBreakdown> breakdowns) {
+    public static MetricTable errors(List<ErrorBreakdown> breakdowns) {
         List<List<String>> rows =
                 Arrays.stream(DetectionError.values())
                         .map(error -> List.of(error.name().toLowerCase(Locale.ROOT)))
                         .toList();
-        CocoTable table = new CocoTable(List.of("error"), rows);
+        MetricTable table = new MetricTable(List.of("error"), rows);
         for (ErrorBreakdown breakdown : breakdowns) {
             String prefix = breakdown.iouType().prefix();
             List<Row> errors = breakdown.rows();
@@ -121,22 +141,22 @@ public final class CocoTable {
     }
 
     /** Returns the classes that are most often taken for each other, one confusion a line. */
-    public static CocoTable confusions(ConfusionMatrix matrix, int most) {
+    public static MetricTable confusions(ConfusionMatrix matrix, int most) {
         List<Confusion> confusions = matrix.confusions().stream().limit(most).toList();
-        return new CocoTable(
+        return new MetricTable(
                         List.of("object"),
                         confusions.stream().map(confusion -> List.of(confusion.object())).toList())
                 .withText("taken for", confusions.stream().map(Confusion::detection))
                 .withText("count", confusions.stream().map(confusion -> "" + confusion.count()));
     }
 
-    private CocoTable with(String head, Stream<Double> column) {
-        return withText(head, column.map(CocoTable::number));
+    private MetricTable with(String head, Stream<Double> column) {
+        return withText(head, column.map(MetricTable::number));
     }
 
-    private CocoTable withText(String head, Stream<String> column) {
+    private MetricTable withText(String head, Stream<String> column) {
         List<String> cells = Stream.concat(Stream.of(head), column).toList();
-        return new CocoTable(
+        return new MetricTable(
                 IntStream.range(0, cells.size())
                         .mapToObj(
                                 r ->

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Test;
 
 import java.util.List;
 
-class CocoTableTest {
+class MetricTableTest {
 
     private static final CocoMetrics METRICS =
             CocoMetrics.of(
@@ -26,14 +26,14 @@ class CocoTableTest {
                 class     objects     AP   AP50   AP75  APs    APm  APl
                 cat             1  1.000  1.000  1.000  n/a  1.000  n/a
                 umbrella        0    n/a    n/a    n/a  n/a    n/a  n/a""",
-                CocoTable.perClass(List.of(METRICS))
+                MetricTable.perClass(List.of(METRICS))
                         .toString()
                         .replace(System.lineSeparator(), "\n"));
     }
 
     @Test
     void summaryHasTwelveRows() {
-        CocoTable table = CocoTable.summary(List.of(METRICS));
+        MetricTable table = MetricTable.summary(List.of(METRICS));
         assertEquals(13, table.rows().size());
         assertEquals(
                 "AR@10   0.50:0.95     all          10  1.000",
@@ -42,7 +42,7 @@ class CocoTableTest {
 
     @Test
     void perThresholdHasTenRows() {
-        CocoTable table = CocoTable.perThreshold(List.of(METRICS));
+        MetricTable table = MetricTable.perThreshold(List.of(METRICS));
         assertEquals(List.of("IoU", "AP", "APs", "APm", "APl"), table.rows().get(0));
         assertEquals(List.of("0.95", "1.000", "n/a", "1.000", "n/a"), table.rows().get(10));
     }
@@ -63,12 +63,12 @@ class CocoTableTest {
                 duplicate           0  0.000
                 background          0  0.000
                 missed              0  0.000""",
-                CocoTable.errors(List.of(ErrorBreakdown.of(groundTruth, detections, IouType.BOX)))
+                MetricTable.errors(List.of(ErrorBreakdown.of(groundTruth, detections, IouType.BOX)))
                         .toString()
                         .replace(System.lineSeparator(), "\n"));
         assertEquals(
                 List.of(List.of("object", "taken for", "count"), List.of("cat", "umbrella", "1")),
-                CocoTable.confusions(
+                MetricTable.confusions(
                                 ConfusionMatrix.of(groundTruth, detections, IouType.BOX, .3), 10)
                         .rows());
     }

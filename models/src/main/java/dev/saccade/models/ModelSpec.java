@@ -15,24 +15,24 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * All that must be known besides the weights to find objects in a photograph; every checkpoint of a
- * run carries it, so that one file is a whole detector.
+ * All that must be known besides the weights to use a model on a photograph; every checkpoint of a
+ * run carries it, so that one file is all there is to a model.
  *
- * @param model the parts of the detector
+ * @param model the parts of the model
  * @param transforms what is done to a photograph before
  * @param views in what views each photograph is looked at; one, that of the transforms, if nothing
  * @param classes the names of the labels, in order
  */
-public record DetectorSpec(
+public record ModelSpec(
         ModelConfig model,
         List<Transform> transforms,
         Optional<Views> views,
         List<String> classes) {
 
-    private static final String KEY = "saccade.detector";
+    private static final String KEY = "saccade.model";
 
     /** Keeps copies of the lists, and checks that the views can be made. */
-    public DetectorSpec {
+    public ModelSpec {
         transforms = ImmutableList.copyOf(transforms);
         classes = ImmutableList.copyOf(classes);
         viewTransforms(transforms, views);
@@ -49,13 +49,13 @@ public record DetectorSpec(
     }
 
     /**
-     * Returns the description of the same detector with other views.
+     * Returns the description of the same model with other views.
      *
      * @throws SaccadeException of kind user, if they cannot be made with the transforms
      */
-    public DetectorSpec withViews(Views others) {
+    public ModelSpec withViews(Views others) {
         try {
-            return new DetectorSpec(model, transforms, Optional.of(others), classes);
+            return new ModelSpec(model, transforms, Optional.of(others), classes);
         } catch (IllegalArgumentException e) {
             throw SaccadeException.user("%s", e.getMessage());
         }
@@ -68,7 +68,7 @@ public record DetectorSpec(
 
     /**
      * Returns the names of the labels that a checkpoint was made for, none if it does not say; the
-     * parts of its detector need not be known here.
+     * parts of its model need not be known here.
      *
      * @param metadata the metadata of the checkpoint
      */
@@ -86,20 +86,20 @@ public record DetectorSpec(
     }
 
     /**
-     * Reads the description of a detector from a checkpoint.
+     * Reads the description of a model from a checkpoint.
      *
      * @param metadata the metadata of the checkpoint
      * @param source the file, for messages
      * @throws SaccadeException of kind user, if there is none, such as in an official checkpoint
      */
-    public static DetectorSpec fromMetadata(Map<String, String> metadata, String source) {
+    public static ModelSpec fromMetadata(Map<String, String> metadata, String source) {
         String text = metadata.get(KEY);
         if (text == null) {
             throw SaccadeException.user(
-                    "%s: holds weights but does not say of which detector; expected a checkpoint of"
+                    "%s: holds weights but does not say of which model; expected a checkpoint of"
                             + " a Saccade run (give weights of others to train --init-from)",
                     source);
         }
-        return ConfigBinder.bind(ConfigFile.parse(text, source), DetectorSpec.class);
+        return ConfigBinder.bind(ConfigFile.parse(text, source), ModelSpec.class);
     }
 }

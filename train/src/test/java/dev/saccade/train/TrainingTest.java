@@ -36,7 +36,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
-class DetectionTrainingTest {
+class TrainingTest {
 
     private static final String CONFIG =
             """
@@ -103,7 +103,7 @@ class DetectionTrainingTest {
                         evaluations.add(evaluation);
                     }
                 };
-        assertEquals(Outcome.FINISHED, DetectionTraining.start(config(), run, List.of(listener)));
+        assertEquals(Outcome.FINISHED, Training.start(config(), run, List.of(listener)));
         assertEquals(2, evaluations.size());
         assertTrue(evaluations.get(1).metrics().containsKey("AP50"));
         RunFolder files = new RunFolder(run);
@@ -111,7 +111,7 @@ class DetectionTrainingTest {
         assertTrue(log.contains("scaled to 5.0E-4"), log);
         assertTrue(log.contains("step 6/6"), log);
         assertEquals(5, Files.readAllLines(files.metrics()).size());
-        assertEquals(config(), DetectionTraining.config(run));
+        assertEquals(config(), Training.config(run));
         try (ObjectDetector detector = ObjectDetector.load(files.best())) {
             assertEquals(List.of("cell"), detector.classes());
         }
@@ -131,8 +131,8 @@ class DetectionTrainingTest {
                     }
                 };
         Path run = folder.resolve("run");
-        DetectionTraining.start(config("epochs=1", transforms, views), run, List.of(listener));
-        RunConfig config = DetectionTraining.config(run);
+        Training.start(config("epochs=1", transforms, views), run, List.of(listener));
+        RunConfig config = Training.config(run);
         DetectionEvaluator evaluator =
                 new DetectionEvaluator(config.data().val().orElseThrow().open(folder));
         try (ObjectDetector detector = ObjectDetector.load(new RunFolder(run).last())) {
@@ -164,7 +164,7 @@ class DetectionTrainingTest {
                         training.add(memory);
                     }
                 };
-        DetectionTraining.start(
+        Training.start(
                 config("iterations=500", "log_interval=100", "data.val=null"),
                 run,
                 List.of(listener));
@@ -194,7 +194,7 @@ class DetectionTrainingTest {
     @Test
     void startsFromADetectorOfOtherClassesWithAFrozenAndASlowBackbone() throws IOException {
         Path first = folder.resolve("first");
-        DetectionTraining.start(config("epochs=1"), first, List.of());
+        Training.start(config("epochs=1"), first, List.of());
         Checkpoint before = Checkpoints.open(new RunFolder(first).last());
         Path labels = folder.resolve("labels.json");
         Files.writeString(
@@ -204,7 +204,7 @@ class DetectionTrainingTest {
                                 "{\"id\":7,\"name\":\"cell\"}",
                                 "{\"id\":7,\"name\":\"cell\"},{\"id\":9,\"name\":\"dirt\"}"));
         Path second = folder.resolve("second");
-        DetectionTraining.start(
+        Training.start(
                 config(
                         "epochs=1",
                         "init_from=" + new RunFolder(first).last(),
@@ -234,21 +234,21 @@ class DetectionTrainingTest {
     void goesOnForMoreEpochsAsIfItHadBeenAskedToAtOnce() throws IOException {
         Path whole = folder.resolve("whole");
         Path parts = folder.resolve("parts");
-        DetectionTraining.start(config("epochs=3"), whole, List.of());
-        DetectionTraining.start(config(), parts, List.of());
-        DetectionTraining.resume(config("epochs=3", "data.workers=1"), parts, List.of());
+        Training.start(config("epochs=3"), whole, List.of());
+        Training.start(config(), parts, List.of());
+        Training.resume(config("epochs=3", "data.workers=1"), parts, List.of());
         assertArrayEquals(last(whole), last(parts));
     }
 
     @Test
     void refusesToResumeAnotherRun() throws IOException {
         Path run = folder.resolve("run");
-        DetectionTraining.start(config("epochs=1"), run, List.of());
+        Training.start(config("epochs=1"), run, List.of());
         SaccadeException changed =
                 assertThrows(
                         SaccadeException.class,
                         () ->
-                                DetectionTraining.resume(
+                                Training.resume(
                                         config("seed=3", "optimizer.learning_rate=0.1"),
                                         run,
                                         List.of()));
@@ -260,8 +260,7 @@ class DetectionTrainingTest {
         Files.writeString(labels, Files.readString(labels).replace("[2,4,16,20]", "[2,4,16,24]"));
         SaccadeException data =
                 assertThrows(
-                        SaccadeException.class,
-                        () -> DetectionTraining.resume(config(), run, List.of()));
+                        SaccadeException.class, () -> Training.resume(config(), run, List.of()));
         assertTrue(data.getMessage().contains("run.data is not the same"), data.getMessage());
     }
 
@@ -269,8 +268,7 @@ class DetectionTrainingTest {
     void refusesAFolderThatIsInUse() throws IOException {
         SaccadeException e =
                 assertThrows(
-                        SaccadeException.class,
-                        () -> DetectionTraining.start(config(), folder, List.of()));
+                        SaccadeException.class, () -> Training.start(config(), folder, List.of()));
         assertEquals(SaccadeException.Kind.USER, e.kind());
         assertTrue(e.getMessage().contains("not empty"), e.getMessage());
     }
@@ -280,7 +278,7 @@ class DetectionTrainingTest {
         SaccadeException e =
                 assertThrows(
                         SaccadeException.class,
-                        () -> DetectionTraining.resume(config(), folder.resolve("x"), List.of()));
+                        () -> Training.resume(config(), folder.resolve("x"), List.of()));
         assertTrue(e.getMessage().contains("no run"), e.getMessage());
     }
 }

@@ -1,0 +1,68 @@
+package dev.saccade.eval;
+
+import com.google.common.collect.ImmutableSet;
+
+import dev.saccade.core.structures.LabelMap;
+import dev.saccade.datasets.DataLoader;
+import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.PhotoViews;
+import dev.saccade.datasets.Transform;
+
+import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.IntConsumer;
+
+/** Runs a segmenter over the photographs of a data set and measures it. */
+public final class SegmentationEvaluator {
+
+    private static final Set<String> METRICS =
+            ImmutableSet.of("mIoU", "mAcc", "aAcc", "mDice", "boundary_mIoU");
+
+    private final Dataset dataset;
+
+    /** Measures on a data set whose pixels are labelled. */
+    public SegmentationEvaluator(Dataset dataset) {
+        this.dataset = dataset;
+    }
+
+    /** Returns the names of the metrics. */
+    public Set<String> metrics() {
+        return METRICS;
+    }
+
+    /** Returns the number of photographs. */
+    public int size() {
+        return dataset.size();
+    }
+
+    /**
+     * Runs a segmenter over the data set, reading photographs ahead on threads.
+     *
+     * @param views what is done to a photograph in each view that the segmenter is shown
+     * @param segmenter gives the class of every pixel of the photograph of some views, at its size
+     * @param workers threads that read photographs; each holds all views of a photograph
+     * @param progress told the number of photographs that are done, after each
+     */
+    public SegmentationMetrics evaluate(
+            List<List<Transform>> views,
+            Function<PhotoViews, LabelMap> segmenter,
+            int workers,
+            IntConsumer progress) {
+        PixelConfusion pixels = new PixelConfusion(dataset.classes().size());
+        BoundaryOverlap boundaries = new BoundaryOverlap(dataset.classes().size());
+        try (DataLoader<PhotoViews> loader = DataLoader.testing(dataset, views, workers);
+                DataLoader<PhotoViews>.Epoch photos = loader.epoch(0)) {
+            for (int i = 0; i < dataset.size(); i++) {
+                try (PhotoViews photo = photos.next()) {
+                    LabelMap predicted = segmenter.apply(photo);
+                    LabelMap truth = dataset.labels(i);
+                    pixels.add(truth, predicted);
+                    boundaries.add(truth, predicted);
+                }
+                progress.accept(i + 1);
+            }
+        }
+        return SegmentationMetrics.of(dataset.classes(), pixels, boundaries);
+    }
+}

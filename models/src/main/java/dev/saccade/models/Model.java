@@ -1,0 +1,156 @@
+package dev.saccade.models;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Parameter;
+
+import com.google.common.collect.ImmutableList;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.nn.Module;
+import dev.saccade.core.ops.MemoryFormat;
+import dev.saccade.core.parts.Backbone;
+import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.parts.Neck;
+import dev.saccade.core.structures.FeaturePyramid;
+import dev.saccade.core.structures.ImageBatch;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.LabelMap;
+import dev.saccade.core.structures.Losses;
+import dev.saccade.datasets.Batch;
+import dev.saccade.models.checkpoint.Checkpoint;
+import dev.saccade.models.checkpoint.ClassLayers;
+import dev.saccade.models.checkpoint.LoadReport;
+import dev.saccade.models.checkpoint.Weights;
+
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+/** What detectors and segmenters have in common: a backbone, mostly a neck, and classes. */
+public abstract sealed class Model extends Module permits Detector, Segmenter {
+
+    private final ModelConfig config;
+    private final ImmutableList<String> classes;
+    private final Backbone backbone;
+    private final Optional<Neck> neck;
+
+    Model(ModelConfig config, List<String> classes) {
+        this.config = config;
+        this.classes = ImmutableList.copyOf(classes);
+        backbone = add("backbone", built("backbone", () -> config.backbone().build()));
+        neck =
+                config.neck()
+                        .map(part -> built("neck", () -> part.build(backbone.features())))
+                        .map(built -> add("neck", built));
+    }
+
+    /**
+     * Returns a part of the model.
+     *
+     * @throws SaccadeException of kind user that names the part, if it does not fit the one before
+     */
+    static <M extends Module> M built(String part, Supplier<M> build) {
+        try {
+            return build.get();
+        } catch (IllegalArgumentException e) {
+            throw SaccadeException.user("model.%s: %s", part, e.getMessage());
+        }
+    }
+
+    /** Returns what the model is made of. */
+    public ModelConfig config() {
+        return config;
+    }
+
+    /** Returns the names of the labels, in order. */
+    public List<String> classes() {
+        return classes;
+    }
+
+    /** Returns the backbone. */
+    public Backbone backbone() {
+        return backbone;
+    }
+
+    /** Returns the neck, if there is one. */
+    public Optional<Neck> neck() {
+        return neck;
+    }
+
+    /** Returns channels and stride of every level that the head is given. */
+    public List<FeatureInfo> levels() {
+        return neck.map(Neck::features).orElseGet(backbone::features);
+    }
+
+    /**
+     * Returns the pyramid that the head is given.
+     *
+     * @param pixels {@code [N, 3, H, W]}
+     */
+    public FeaturePyramid features(NDArray pixels) {
+        NDArray images = MemoryFormat.channelsLast(pixels);
+        FeaturePyramid maps = backbone.forward(images);
+        images.close();
+        if (neck.isEmpty()) {
+            return maps;
+        }
+        FeaturePyramid pyramid = neck.get().forward(maps);
+        maps.levels().stream()
+                .filter(map -> pyramid.levels().stream().noneMatch(level -> level == map))
+                .forEach(NDArray::close);
+        return pyramid;
+    }
+
+    /**
+     * Returns the training losses of a batch with the targets that the head learns from.
+     *
+     * @param manager owns all arrays that are made
+     */
+    public abstract Losses losses(Batch batch, NDManager manager);
+
+    /**
+     * Returns what is found in each image: {@link Instances}, or a {@link LabelMap} of the size of
+     * the original image.
+     */
+    public abstract List<?> predict(ImageBatch batch);
+
+    /**
+     * Sets the values that a checkpoint has, to start training from; see {@link
+     * Weights#initialize(Checkpoint, Module)}. Layers with rows for every class keep their own
+     * where the checkpoint has other classes, by their number or by their names.
+     *
+     * @throws SaccadeException of kind user that shows the differences, if less than half of the
+     *     checkpoint finds a place
+     */
+    public LoadReport initializeFrom(Checkpoint checkpoint) {
+        List<String> theirs = ModelSpec.classes(checkpoint.metadata());
+        return Weights.initialize(
+                checkpoint, this, new ClassLayers(classes, theirs, rowsPerClass()));
+    }
+
+    /** Returns by how many rows each parameter would grow with one more class, if it would. */
+    private Map<String, Integer> rowsPerClass() {
+        Map<String, Parameter> more =
+                config.build(Collections.nCopies(classes.size() + 1, "class")).namedParameters();
+        Map<String, Integer> rows = new LinkedHashMap<>();
+        namedParameters()
+                .forEach(
+                        (name, parameter) -> {
+                            long grown = rows(more.get(name)) - rows(parameter);
+                            if (grown > 0) {
+                                rows.put(name, Math.toIntExact(grown));
+                            }
+                        });
+        return rows;
+    }
+
+    private static long rows(Parameter parameter) {
+        Shape shape = parameter.getShape();
+        return shape.dimension() == 0 ? 0 : shape.get(0);
+    }
+}

@@ -1,0 +1,83 @@
+package dev.saccade.models;
+
+import ai.djl.ndarray.NDManager;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.ViewReader;
+import dev.saccade.datasets.transforms.Views;
+import dev.saccade.models.checkpoint.Checkpoint;
+import dev.saccade.models.checkpoint.Checkpoints;
+import dev.saccade.models.checkpoint.Weights;
+
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * A trained model with the transforms it was trained for.
+ *
+ * <p>Several threads may share one; each call holds the memory of its own photographs only.
+ */
+public abstract sealed class TrainedModel implements AutoCloseable
+        permits ObjectDetector, SemanticSegmenter {
+
+    private final NDManager manager;
+    private final ModelSpec spec;
+    private final ViewReader reader;
+
+    TrainedModel(NDManager manager, ModelSpec spec) {
+        this.manager = manager;
+        this.spec = spec;
+        this.reader = new ViewReader(spec.viewTransforms());
+    }
+
+    /**
+     * Loads a model from a checkpoint of a run; nothing but this file is needed.
+     *
+     * @throws SaccadeException if the file cannot be read or holds no model
+     */
+    public static TrainedModel load(Path file) {
+        Checkpoint checkpoint = Checkpoints.open(file);
+        ModelSpec spec = ModelSpec.fromMetadata(checkpoint.metadata(), file.toString());
+        Model model = spec.model().build(spec.classes());
+        NDManager manager = NDManager.newBaseManager("PyTorch");
+        model.initialize(manager, 0);
+        Weights.restore(checkpoint, model);
+        model.train(false);
+        if (model instanceof Detector detector) {
+            return new ObjectDetector(manager, detector, spec);
+        }
+        return new SemanticSegmenter(manager, (Segmenter) model, spec);
+    }
+
+    /**
+     * Returns this model, but looking at each photograph in other views and merging what it finds
+     * in them. It shares the weights: closing either closes both.
+     *
+     * @throws SaccadeException of kind user, if the views cannot be made with the transforms of the
+     *     model
+     */
+    public abstract TrainedModel withViews(Views views);
+
+    /** Returns the names of the labels, in order. */
+    public final List<String> classes() {
+        return spec.classes();
+    }
+
+    /** Returns what the model is made of and fed with. */
+    public final ModelSpec spec() {
+        return spec;
+    }
+
+    final NDManager manager() {
+        return manager;
+    }
+
+    final ViewReader reader() {
+        return reader;
+    }
+
+    @Override
+    public final void close() {
+        manager.close();
+    }
+}
