@@ -186,7 +186,7 @@ public record CrossEntropyLoss(double lossWeight, List<Double> classWeight, bool
                 int height = resize.to().height();
                 int rows = (int) Math.max(1, BAND / x.getShape().slice(1).size());
                 for (int top = 0; top < height; top += rows) {
-                    BilinearResize.Band band = resize.band(top, Math.min(top + rows, height));
+                    BilinearResize.Band band = resize.rows(top, Math.min(top + rows, height));
                     try (NDArray shares = band.shares(x);
                             NDArray place = manager.create(new long[] {band.first(), top});
                             NDArray label = labels.get(n)) {

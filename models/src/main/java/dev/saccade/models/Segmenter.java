@@ -162,7 +162,7 @@ public final class Segmenter extends Model {
     }
 
     /**
-     * Returns the scores of an image at a size; windows are looked at when rows they lie over are
+     * Returns the scores of an image at a size; windows are looked at when a part they lie over is
      * asked for. The segmenter must be in inference mode.
      *
      * @param pixels {@code [1, 3, H, W]}, freed with the scores

@@ -10,6 +10,7 @@ import dev.saccade.models.Segmenter;
 import dev.saccade.models.segmentation.MeanOfViews;
 import dev.saccade.models.segmentation.MirroredMap;
 import dev.saccade.models.segmentation.ScoreMap;
+import dev.saccade.models.segmentation.Tile;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -56,7 +57,7 @@ final class SegInferenceKind implements Kind {
     }
 
     private static NumpyArray compare(Case recorded, String name, MeanOfViews mean, Size size) {
-        NDArray probabilities = channelsFirst(mean.probabilities(0, size.height()));
+        NDArray probabilities = channelsFirst(mean.probabilities(Tile.of(size)));
         recorded.compare(name, probabilities, Tolerance.absolute(ALLOWED));
         return recorded.array(name);
     }

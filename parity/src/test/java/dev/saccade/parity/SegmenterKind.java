@@ -12,6 +12,7 @@ import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Size;
 import dev.saccade.models.Segmenter;
 import dev.saccade.models.segmentation.ScoreMap;
+import dev.saccade.models.segmentation.Tile;
 
 import java.util.Arrays;
 import java.util.Collections;
@@ -43,7 +44,7 @@ final class SegmenterKind implements Kind {
                 .ifPresent(head -> recorded.compare("aux", head.logits(pyramid), stated));
         Size size = size(images);
         try (ScoreMap scores = segmenter.scores(images.get("0:1"), size)) {
-            NDArray full = NoGrad.call(() -> scores.rows(0, size.height()));
+            NDArray full = NoGrad.call(() -> scores.part(Tile.of(size)));
             recorded.compare("full", SegInferenceKind.channelsFirst(full), stated);
         }
     }

@@ -8,11 +8,10 @@ import ai.djl.ndarray.types.Shape;
 import dev.saccade.core.structures.Size;
 
 /**
- * Bilinear resizing as PyTorch's {@code interpolate} without antialiasing, columns first, then any
- * band of rows on its own, for results that are too large to be held at once.
+ * Bilinear resizing as PyTorch's {@code interpolate} without antialiasing, any part of the result
+ * on its own, for results that are too large to be held at once.
  *
- * <p>Maps are {@code [h, w, K]}, contiguous. The order of operations, and so the rounding, is that
- * of PyTorch.
+ * <p>Maps are {@code [h, w, K]}. Columns are mixed first and rows then, as in PyTorch.
  *
  * @param from size of the map
  * @param to size of the result
@@ -21,11 +20,11 @@ import dev.saccade.core.structures.Size;
 public record BilinearResize(Size from, Size to, boolean alignCorners) {
 
     /**
-     * What a band of rows of the result is made of.
+     * What some rows of the result are made of, or some columns.
      *
      * @param first the first row of the map that takes part
      * @param last the row behind the last one
-     * @param shares {@code [rows of the band, last - first]} how much of each row of the map
+     * @param shares {@code [rows of the result, last - first]} how much of each row of the map
      */
     @SuppressWarnings("ArrayRecordComponent") // plain data on the hot path
     public record Band(int first, int last, float[] shares) {
@@ -60,12 +59,15 @@ public record BilinearResize(Size from, Size to, boolean alignCorners) {
                     return torch.contiguous(torch.permute(torch.squeeze(dx, 0), [1, 2, 0]))
                     """);
 
-    private static final Script ROWS =
+    private static final Script PART =
             Script.compile(
-                    "(x: Tensor, shares: Tensor) -> Tensor",
+                    "(x: Tensor, rows: Tensor, columns: Tensor) -> Tensor",
                     """
-                    rows = torch.mm(shares, torch.reshape(x, [torch.size(x, 0), -1]))
-                    return torch.reshape(rows, [-1, torch.size(x, 1), torch.size(x, 2)])
+                    h = torch.size(x, 0)
+                    mixers = torch.expand(columns, [h, -1, -1])
+                    wide = torch.reshape(torch.bmm(mixers, x), [h, -1])
+                    size = [torch.size(rows, 0), torch.size(columns, 0), torch.size(x, 2)]
+                    return torch.reshape(torch.mm(rows, wide), size)
                     """);
 
     /** Checks that there is something to resize. */
@@ -104,22 +106,48 @@ public record BilinearResize(Size from, Size to, boolean alignCorners) {
      *
      * @throws IllegalArgumentException if there are none, or they are not all in the result
      */
-    public Band band(int top, int bottom) {
+    public Band rows(int top, int bottom) {
+        return band(from.height(), to.height(), top, bottom);
+    }
+
+    /**
+     * Returns what the columns from {@code left} to {@code right - 1} of the result are made of.
+     *
+     * @throws IllegalArgumentException if there are none, or they are not all in the result
+     */
+    public Band columns(int left, int right) {
+        return band(from.width(), to.width(), left, right);
+    }
+
+    /**
+     * Makes a part of the result.
+     *
+     * @param x {@code [rows.last - rows.first, columns.last - columns.first, K]}, the part of the
+     *     map that it is made of
+     * @return {@code [rows of the part, columns of the part, K]}
+     */
+    public static NDArray part(NDArray x, Band rows, Band columns) {
+        try (NDArray rowShares = rows.shares(x);
+                NDArray columnShares = columns.shares(x)) {
+            return PART.run(x, rowShares, columnShares);
+        }
+    }
+
+    private Band band(int cells, int pixels, int start, int end) {
         checkArgument(
-                0 <= top && top < bottom && bottom <= to.height(),
-                "rows %s to %s of %s",
-                top,
-                bottom,
-                to);
-        int first = (int) position(top);
-        int last = Math.min((int) position(bottom - 1) + 2, from.height());
-        int rows = last - first;
-        float[] shares = new float[(bottom - top) * rows];
-        for (int y = top; y < bottom; y++) {
-            float position = position(y);
-            int low = Math.min((int) position, from.height() - 1);
-            int at = (y - top) * rows + low - first;
-            if (low == from.height() - 1) {
+                0 <= start && start < end && end <= pixels,
+                "from %s to %s of %s pixels",
+                start,
+                end,
+                pixels);
+        int first = (int) position(cells, pixels, start);
+        int last = Math.min((int) position(cells, pixels, end - 1) + 2, cells);
+        float[] shares = new float[(end - start) * (last - first)];
+        for (int i = start; i < end; i++) {
+            float position = position(cells, pixels, i);
+            int low = (int) position;
+            int at = (i - start) * (last - first) + low - first;
+            if (low == cells - 1) {
                 shares[at] = 1;
             } else {
                 shares[at + 1] = position - low;
@@ -129,25 +157,14 @@ public record BilinearResize(Size from, Size to, boolean alignCorners) {
         return new Band(first, last, shares);
     }
 
-    /** Returns where the centre of a row of the result lies between those of the map. */
-    private float position(int row) {
+    /** Returns where the centre of a pixel of the result lies between those of the map's cells. */
+    private float position(int cells, int pixels, int pixel) {
         if (alignCorners) {
-            float scale = to.height() > 1 ? (float) (from.height() - 1) / (to.height() - 1) : 0;
-            return scale * row;
+            float scale = pixels > 1 ? (float) (cells - 1) / (pixels - 1) : 0;
+            return Math.min(scale * pixel, cells - 1);
         }
-        float scale = (float) from.height() / to.height();
-        return Math.max(scale * (row + 0.5f) - 0.5f, 0);
-    }
-
-    /**
-     * Makes a band.
-     *
-     * @param x {@code [band.last - band.first, to.width, K]}, the rows that take part
-     * @return {@code [rows of the band, to.width, K]}
-     */
-    public NDArray rows(NDArray x, Band band) {
-        try (NDArray shares = band.shares(x)) {
-            return ROWS.run(x, shares);
-        }
+        float scale = (float) cells / pixels;
+        // Fused, as compilers do it in PyTorch's own loops.
+        return Math.max(Math.fma(scale, pixel + 0.5f, -0.5f), 0);
     }
 }

@@ -36,7 +36,7 @@ class BilinearResizeTest {
         "9, 3, 1, 1, 5",
         "3, 1, 8, 1, 4",
     })
-    void everyBandIsThatOfTheWhole(int h, int w, int height, int width, int classes) {
+    void everyPartIsThatOfTheWhole(int h, int w, int height, int width, int classes) {
         NDArray x = manager.randomNormal(0, 1, new Shape(1, classes, h, w), DataType.FLOAT32);
         NDArray like = manager.zeros(new Shape(1, 1, height, width));
         NDArray tokens = x.transpose(0, 2, 3, 1).get(0).duplicate();
@@ -48,23 +48,40 @@ class BilinearResizeTest {
             BilinearResize resize =
                     new BilinearResize(new Size(h, w), new Size(height, width), alignCorners);
             NDArray wide = resize.columns(tokens);
-            for (int rows : new int[] {1, 3, height}) {
-                for (int top = 0; top < height; top += rows) {
-                    int bottom = Math.min(top + rows, height);
-                    BilinearResize.Band band = resize.band(top, bottom);
-                    NDArray made = resize.rows(wide.get(band.first() + ":" + band.last()), band);
-                    float[] expected = new float[(bottom - top) * width * classes];
-                    System.arraycopy(whole, top * width * classes, expected, 0, expected.length);
-                    assertArrayEquals(expected, made.toFloatArray(), 1e-6f);
+            BilinearResize widen =
+                    new BilinearResize(new Size(h, w), new Size(h, width), alignCorners);
+            NDArray same = part(widen, tokens, 0, h, 0, width);
+            assertArrayEquals(wide.toFloatArray(), same.toFloatArray(), 2e-6f);
+            NDArray expected = manager.create(whole, new Shape(height, width, classes));
+            for (int step : new int[] {1, 3, height + width}) {
+                for (int top = 0; top < height; top += step) {
+                    for (int left = 0; left < width; left += step) {
+                        int bottom = Math.min(top + step, height);
+                        int right = Math.min(left + step, width);
+                        String place = top + ":" + bottom + ", " + left + ":" + right;
+                        assertArrayEquals(
+                                expected.get(place).toFloatArray(),
+                                part(resize, tokens, top, bottom, left, right).toFloatArray(),
+                                2e-6f);
+                    }
                 }
             }
         }
     }
 
+    private static NDArray part(
+            BilinearResize resize, NDArray x, int top, int bottom, int left, int right) {
+        BilinearResize.Band rows = resize.rows(top, bottom);
+        BilinearResize.Band columns = resize.columns(left, right);
+        String place =
+                rows.first() + ":" + rows.last() + ", " + columns.first() + ":" + columns.last();
+        return BilinearResize.part(x.get(place), rows, columns);
+    }
+
     @Test
     void refusesRowsThatAreNotThere() {
         BilinearResize resize = new BilinearResize(new Size(2, 2), new Size(4, 4), false);
-        assertThrows(IllegalArgumentException.class, () -> resize.band(2, 5));
-        assertThrows(IllegalArgumentException.class, () -> resize.band(2, 2));
+        assertThrows(IllegalArgumentException.class, () -> resize.rows(2, 5));
+        assertThrows(IllegalArgumentException.class, () -> resize.columns(2, 2));
     }
 }

@@ -36,8 +36,8 @@ final class LogitMap implements ScoreMap {
     }
 
     @Override
-    public NDArray rows(int top, int bottom) {
-        return tokens.get(top + ":" + bottom);
+    public NDArray part(Tile tile) {
+        return tokens.get(tile.index());
     }
 
     @Override

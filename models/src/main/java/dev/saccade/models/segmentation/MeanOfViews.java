@@ -17,12 +17,15 @@ import java.util.List;
  * What several views of a photograph, such as scales and mirror images, say together: the mean of
  * their probabilities, as mmsegmentation's test-time augmentation has it.
  *
- * <p>It is made band by band; of the size of the photograph, with all classes, nothing is held.
+ * <p>It is made tile by tile; of the size of the photograph, with all classes, nothing is held.
  */
 public final class MeanOfViews implements AutoCloseable {
 
-    /** Scores of one view worked on at once, 32 MB. */
-    private static final int BAND = 1 << 23;
+    /** Scores of one view worked on at once; a handful of such float buffers fit the cache. */
+    private static final int TILE = 1 << 19;
+
+    /** Rows of a tile. */
+    private static final int ROWS = 64;
 
     private static final Script SOFTMAX =
             Script.compile("(scores: Tensor) -> Tensor", "return torch.softmax(scores, 2)");
@@ -47,7 +50,7 @@ public final class MeanOfViews implements AutoCloseable {
 
     private final List<ScoreMap> views;
     private final Size size;
-    private final int band;
+    private final int tile;
 
     /**
      * Joins views.
@@ -56,12 +59,12 @@ public final class MeanOfViews implements AutoCloseable {
      *     photograph; freed with this
      */
     public MeanOfViews(List<ScoreMap> views) {
-        this(views, BAND);
+        this(views, TILE);
     }
 
     /** Joins views; so many scores of one of them are worked on at once. */
-    MeanOfViews(List<ScoreMap> views, int band) {
-        this.band = band;
+    MeanOfViews(List<ScoreMap> views, int tile) {
+        this.tile = tile;
         this.views = ImmutableList.copyOf(views);
         checkArgument(!views.isEmpty(), "no views");
         size = views.get(0).size();
@@ -70,19 +73,19 @@ public final class MeanOfViews implements AutoCloseable {
     }
 
     /**
-     * Returns the probabilities of the rows from {@code top} to {@code bottom - 1}.
+     * Returns the probabilities of a part.
      *
-     * @return {@code [bottom - top, W, K]}
+     * @return {@code [height of the tile, width of the tile, K]}
      */
-    public NDArray probabilities(int top, int bottom) {
+    public NDArray probabilities(Tile part) {
         return NoGrad.call(
                 () -> {
                     NDArray sums;
-                    try (NDArray first = views.get(0).rows(top, bottom)) {
+                    try (NDArray first = views.get(0).part(part)) {
                         sums = SOFTMAX.run(first);
                     }
                     for (ScoreMap view : views.subList(1, views.size())) {
-                        try (NDArray scores = view.rows(top, bottom)) {
+                        try (NDArray scores = view.part(part)) {
                             ADD_SOFTMAX.run(sums, scores).close();
                         }
                     }
@@ -102,25 +105,33 @@ public final class MeanOfViews implements AutoCloseable {
         return NoGrad.call(
                 () -> {
                     short[] labels = new short[Math.toIntExact(size.area())];
-                    int rows = Math.max(1, band / size.width() / views.get(0).numClasses());
-                    for (int top = 0; top < size.height(); top += rows) {
-                        int bottom = Math.min(top + rows, size.height());
-                        try (NDArray scores = comparable(top, bottom);
-                                NDArray best = BEST.run(scores)) {
-                            int[] found = best.toIntArray();
-                            int start = top * size.width();
-                            for (int i = 0; i < found.length; i++) {
-                                labels[start + i] = (short) found[i];
-                            }
+                    int columns = Math.max(1, tile / ROWS / views.get(0).numClasses());
+                    for (int top = 0; top < size.height(); top += ROWS) {
+                        int bottom = Math.min(top + ROWS, size.height());
+                        for (int left = 0; left < size.width(); left += columns) {
+                            int right = Math.min(left + columns, size.width());
+                            label(new Tile(top, bottom, left, right), labels);
                         }
                     }
                     return LabelMap.of(size, labels);
                 });
     }
 
+    private void label(Tile part, short[] labels) {
+        try (NDArray scores = comparable(part);
+                NDArray best = BEST.run(scores)) {
+            int[] found = best.toIntArray();
+            int width = part.size().width();
+            for (int i = 0; i < found.length; i++) {
+                int row = part.top() + i / width;
+                labels[row * size.width() + part.left() + i % width] = (short) found[i];
+            }
+        }
+    }
+
     /** Returns what ranks the classes. */
-    private NDArray comparable(int top, int bottom) {
-        return views.size() == 1 ? views.get(0).rows(top, bottom) : probabilities(top, bottom);
+    private NDArray comparable(Tile part) {
+        return views.size() == 1 ? views.get(0).part(part) : probabilities(part);
     }
 
     @Override

@@ -36,13 +36,10 @@ public final class MirroredMap implements ScoreMap {
     }
 
     @Override
-    public NDArray rows(int top, int bottom) {
-        int height = size().height();
-        try (NDArray rows =
-                upsideDown
-                        ? source.rows(height - bottom, height - top)
-                        : source.rows(top, bottom)) {
-            return rows.flip(upsideDown ? 0 : 1);
+    public NDArray part(Tile tile) {
+        Tile there = upsideDown ? tile.turned(size().height()) : tile.mirrored(size().width());
+        try (NDArray part = source.part(there)) {
+            return part.flip(upsideDown ? 0 : 1);
         }
     }
 

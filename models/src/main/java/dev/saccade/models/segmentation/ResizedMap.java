@@ -34,11 +34,12 @@ final class ResizedMap implements ScoreMap {
     }
 
     @Override
-    public NDArray rows(int top, int bottom) {
-        BilinearResize.Band band = resize.band(top, bottom);
-        try (NDArray narrow = source.rows(band.first(), band.last());
-                NDArray wide = resize.columns(narrow)) {
-            return resize.rows(wide, band);
+    public NDArray part(Tile tile) {
+        BilinearResize.Band rows = resize.rows(tile.top(), tile.bottom());
+        BilinearResize.Band columns = resize.columns(tile.left(), tile.right());
+        Tile origin = new Tile(rows.first(), rows.last(), columns.first(), columns.last());
+        try (NDArray x = source.part(origin)) {
+            return BilinearResize.part(x, rows, columns);
         }
     }
 

@@ -5,10 +5,10 @@ import ai.djl.ndarray.NDArray;
 import dev.saccade.core.structures.Size;
 
 /**
- * A score of every class for every cell of a map too large to be held: made a band of rows at a
- * time, when asked for.
+ * A score of every class for every cell of a map too large to be held: made a tile at a time, when
+ * asked for.
  *
- * <p>Bands are cheapest when asked for in order. Gradients are not recorded.
+ * <p>Tiles are cheapest when asked for row by row. Gradients are not recorded.
  */
 public interface ScoreMap extends AutoCloseable {
 
@@ -19,11 +19,11 @@ public interface ScoreMap extends AutoCloseable {
     int numClasses();
 
     /**
-     * Returns the rows from {@code top} to {@code bottom - 1}.
+     * Returns a part.
      *
-     * @return {@code [bottom - top, W, K]}, which the caller frees
+     * @return {@code [height of the tile, width of the tile, K]}, which the caller frees
      */
-    NDArray rows(int top, int bottom);
+    NDArray part(Tile tile);
 
     /** Frees what the map is made from. */
     @Override

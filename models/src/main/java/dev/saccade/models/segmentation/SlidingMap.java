@@ -21,14 +21,13 @@ import java.util.function.BiFunction;
  */
 final class SlidingMap implements ScoreMap {
 
-    /** Adds the part of a window to the columns where it lies. */
+    /** Adds the part of a window where it lies. */
     private static final Script ADD =
             Script.compile(
-                    "(sums: Tensor, part: Tensor, rows: Tensor, columns: Tensor) -> Tensor",
+                    "(sums: Tensor, part: Tensor, top: Tensor, left: Tensor) -> Tensor",
                     """
-                    band = torch.slice(sums, 0, int(rows[0]), int(rows[1]))
-                    place = torch.slice(band, 1, int(columns[0]), int(columns[1]))
-                    return torch.add_(place, part)
+                    rows = torch.narrow(sums, 0, int(top), torch.size(part, 0))
+                    return torch.add_(torch.narrow(rows, 1, int(left), torch.size(part, 1)), part)
                     """);
 
     /** Divides by the number of windows. */
@@ -80,34 +79,42 @@ final class SlidingMap implements ScoreMap {
     }
 
     @Override
-    public NDArray rows(int top, int bottom) {
-        free(top, bottom);
-        NDArray sums = manager.zeros(new Shape(bottom - top, size.width(), numClasses));
+    public NDArray part(Tile tile) {
+        free(tile.top(), tile.bottom());
+        NDArray sums =
+                manager.zeros(new Shape(tile.size().height(), tile.size().width(), numClasses));
         for (int i = 0; i < windowRows.size(); i++) {
-            if (windowRows.get(i).overlaps(top, bottom)) {
-                add(i, top, bottom, sums);
+            Span rows = windowRows.get(i);
+            if (rows.overlaps(tile.top(), tile.bottom())) {
+                List<ScoreMap> windows = held.computeIfAbsent(i, absent -> windows(rows));
+                for (int j = 0; j < windows.size(); j++) {
+                    Span columns = windowColumns.get(j);
+                    if (columns.overlaps(tile.left(), tile.right())) {
+                        add(windows.get(j), rows, columns, tile, sums);
+                    }
+                }
             }
         }
-        try (NDArray rowCounts = counts(windowRows, top, bottom);
-                NDArray columnCounts = counts(windowColumns, 0, size.width())) {
-            MEAN.run(sums, rowCounts, columnCounts).close();
+        try (NDArray rows = counts(windowRows, tile.top(), tile.bottom());
+                NDArray columns = counts(windowColumns, tile.left(), tile.right())) {
+            MEAN.run(sums, rows, columns).close();
         }
         return sums;
     }
 
-    /** Adds a row of windows, from left to right. */
-    private void add(int row, int top, int bottom, NDArray sums) {
-        Span span = windowRows.get(row);
-        int from = Math.max(top, span.start());
-        int to = Math.min(bottom, span.end());
-        List<ScoreMap> windows = held.computeIfAbsent(row, absent -> windows(span));
-        for (int j = 0; j < windows.size(); j++) {
-            Span column = windowColumns.get(j);
-            try (NDArray part = windows.get(j).rows(from - span.start(), to - span.start());
-                    NDArray rows = manager.create(new long[] {from - top, to - top});
-                    NDArray columns = manager.create(new long[] {column.start(), column.end()})) {
-                ADD.run(sums, part, rows, columns).close();
-            }
+    private void add(ScoreMap window, Span rows, Span columns, Tile tile, NDArray sums) {
+        int top = Math.max(tile.top(), rows.start());
+        int left = Math.max(tile.left(), columns.start());
+        Tile common =
+                new Tile(
+                        top - rows.start(),
+                        Math.min(tile.bottom(), rows.end()) - rows.start(),
+                        left - columns.start(),
+                        Math.min(tile.right(), columns.end()) - columns.start());
+        try (NDArray part = window.part(common);
+                NDArray row = manager.create(top - tile.top());
+                NDArray column = manager.create(left - tile.left())) {
+            ADD.run(sums, part, row, column).close();
         }
     }
 

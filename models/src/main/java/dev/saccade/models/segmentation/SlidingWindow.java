@@ -51,10 +51,6 @@ public record SlidingWindow(List<Integer> cropSize, List<Integer> stride) {
         boolean overlaps(int from, int to) {
             return start < to && from < end;
         }
-
-        int length() {
-            return end - start;
-        }
     }
 
     /** Returns the rows of each row of windows. */

@@ -94,15 +94,21 @@ class ScoreMapsTest {
     }
 
     private static void assertSame(NDArray expected, ScoreMap map) {
-        float[] all = tokens(expected);
-        int width = map.size().width() * map.numClasses();
-        for (int rows : new int[] {1, 7, map.size().height()}) {
-            for (int top = 0; top < map.size().height(); top += rows) {
-                int bottom = Math.min(top + rows, map.size().height());
-                float[] part = new float[(bottom - top) * width];
-                System.arraycopy(all, top * width, part, 0, part.length);
-                try (NDArray band = map.rows(top, bottom)) {
-                    assertArrayEquals(part, band.toFloatArray(), 2e-5f);
+        NDArray all = expected.get(0).transpose(1, 2, 0);
+        Size size = map.size();
+        for (int step : new int[] {7, 20, size.height() + size.width()}) {
+            for (int top = 0; top < size.height(); top += step) {
+                for (int left = 0; left < size.width(); left += step) {
+                    Tile tile =
+                            new Tile(
+                                    top,
+                                    Math.min(top + step, size.height()),
+                                    left,
+                                    Math.min(left + step, size.width()));
+                    try (NDArray part = map.part(tile)) {
+                        float[] wanted = all.get(tile.index()).toFloatArray();
+                        assertArrayEquals(wanted, part.toFloatArray(), 2e-5f);
+                    }
                 }
             }
         }
@@ -147,7 +153,7 @@ class ScoreMapsTest {
         int most = 0;
         int before = manager.getManagedArrays().size();
         for (int top = 0; top < 100; top += 4) {
-            map.rows(top, top + 4).close();
+            map.part(new Tile(top, top + 4, 0, 30)).close();
             most = Math.max(most, manager.getManagedArrays().size() - before);
         }
         assertEquals(19 * 3, runs);
@@ -177,9 +183,10 @@ class ScoreMapsTest {
         }
         NDArray mean = sum.div(3);
         long[] best = mean.argMax(1).toLongArray();
-        for (int band : new int[] {1, 2000, 1 << 20}) {
-            MeanOfViews all = new MeanOfViews(views, band);
-            assertArrayEquals(tokens(mean), all.probabilities(0, 41).toFloatArray(), 1e-5f);
+        for (int tile : new int[] {1, 3000, 1 << 20}) {
+            MeanOfViews all = new MeanOfViews(views, tile);
+            assertArrayEquals(
+                    tokens(mean), all.probabilities(Tile.of(wanted)).toFloatArray(), 1e-5f);
             assertLabels(best, all.labels());
         }
     }

@@ -1,0 +1,39 @@
+package dev.saccade.models.segmentation;
+
+import dev.saccade.core.structures.Size;
+
+/**
+ * A rectangle of a map.
+ *
+ * @param top the first row
+ * @param bottom the row behind the last one
+ * @param left the first column
+ * @param right the column behind the last one
+ */
+public record Tile(int top, int bottom, int left, int right) {
+
+    /** Returns all of a map. */
+    public static Tile of(Size size) {
+        return new Tile(0, size.height(), 0, size.width());
+    }
+
+    /** Returns the place of this tile on a map mirrored left to right. */
+    Tile mirrored(int width) {
+        return new Tile(top, bottom, width - right, width - left);
+    }
+
+    /** Returns the place of this tile on a map turned upside down. */
+    Tile turned(int height) {
+        return new Tile(height - bottom, height - top, left, right);
+    }
+
+    /** Returns what an array {@code [H, W, ...]} is indexed with. */
+    String index() {
+        return top + ":" + bottom + ", " + left + ":" + right;
+    }
+
+    /** Returns height and width. */
+    Size size() {
+        return new Size(bottom - top, right - left);
+    }
+}
