@@ -10,9 +10,12 @@ import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.models.Detector;
+import dev.saccade.models.Model;
+import dev.saccade.models.Segmenter;
 import dev.saccade.models.config.ConfigBinder;
 import dev.saccade.models.config.ConfigFile;
 import dev.saccade.train.config.RunConfig;
@@ -29,31 +32,32 @@ import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 
 /**
- * Times a detector on random pixels, to be held beside a peer in the same minute: {@code
- * DetectorBench train|predict CONFIG HEIGHT WIDTH BATCH CLASSES ITERATIONS}. No test.
+ * Times a model on random pixels, to be held beside a peer in the same minute: {@code ModelBench
+ * train|predict CONFIG HEIGHT WIDTH BATCH CLASSES ITERATIONS}. No test.
  */
-final class DetectorBench {
+final class ModelBench {
 
-    private static final Logger log = LoggerFactory.getLogger(DetectorBench.class);
+    private static final Logger log = LoggerFactory.getLogger(ModelBench.class);
     private static final int OBJECTS = 20;
     private static final int WARM_UP = 2;
     private static final double NO_STEP = 1e-6;
 
     private final RunConfig config;
-    private final Detector detector;
+    private final Model model;
     private final NDManager manager = NDManager.newBaseManager("PyTorch");
     private final Size size;
     private final int images;
 
-    private DetectorBench(RunConfig config, Size size, int images, int classes) {
+    private ModelBench(RunConfig config, Size size, int images, int classes) {
         this.config = config;
         this.size = size;
         this.images = images;
-        this.detector = new Detector(config.model(), Collections.nCopies(classes, "class"));
-        detector.initialize(manager, 0);
+        this.model = config.model().build(Collections.nCopies(classes, "class"));
+        model.initialize(manager, 0);
     }
 
     /** Measures one of the two in a process of its own, so that the peak of memory is its own. */
@@ -62,7 +66,7 @@ final class DetectorBench {
                 ConfigBinder.bind(ConfigFile.load(Path.of(args[1]), List.of()), RunConfig.class);
         Size size = new Size(Integer.parseInt(args[2]), Integer.parseInt(args[3]));
         int images = Integer.parseInt(args[4]);
-        DetectorBench bench = new DetectorBench(config, size, images, Integer.parseInt(args[5]));
+        ModelBench bench = new ModelBench(config, size, images, Integer.parseInt(args[5]));
         int iterations = Integer.parseInt(args[6]);
         double[] seconds =
                 args[0].equals("train") ? bench.train(iterations) : bench.predict(iterations);
@@ -80,20 +84,30 @@ final class DetectorBench {
 
     private double[] train(int iterations) {
         List<ImageInfo> infos = Collections.nCopies(images, ImageInfo.of(size));
-        List<Instances> targets = IntStream.range(0, images).mapToObj(this::objects).toList();
-        try (Optimizer optimizer = config.optimizer().build(detector)) {
+        Function<ImageBatch, Losses> losses = losses();
+        try (Optimizer optimizer = config.optimizer().build(model)) {
             return time(
                     iterations,
                     batch -> {
                         Gradients gradients =
                                 Gradients.of(
-                                        () -> detector.losses(batch, targets).total(),
-                                        optimizer.parameters());
+                                        () -> losses.apply(batch).total(), optimizer.parameters());
                         float norm = gradients.norms().total();
                         optimizer.step(gradients.clipped(norm, 10), NO_STEP);
                     },
                     infos);
         }
+    }
+
+    private Function<ImageBatch, Losses> losses() {
+        if (model instanceof Detector detector) {
+            List<Instances> targets = IntStream.range(0, images).mapToObj(this::objects).toList();
+            return batch -> detector.losses(batch, targets);
+        }
+        long[] labels =
+                SeededRandom.of(0).longs(images * size.area(), 0, model.classes().size()).toArray();
+        NDArray map = manager.create(labels, new Shape(images, size.height(), size.width()));
+        return batch -> ((Segmenter) model).losses(batch, map);
     }
 
     private Instances objects(int image) {
@@ -107,7 +121,7 @@ final class DetectorBench {
                     boxes[4 * i] + 8 + (float) (random.nextDouble() * 0.2 * size.width());
             boxes[4 * i + 3] =
                     boxes[4 * i + 1] + 8 + (float) (random.nextDouble() * 0.2 * size.height());
-            labels[i] = random.nextInt(detector.classes().size());
+            labels[i] = random.nextInt(model.classes().size());
         }
         Instances objects = Instances.groundTruth(Boxes.of(boxes), labels);
         return config.model().head().targets() == Targets.MASKS
@@ -129,8 +143,8 @@ final class DetectorBench {
     }
 
     private double[] predict(int iterations) {
-        detector.train(false);
-        return time(iterations, detector::predict, Collections.nCopies(images, ImageInfo.of(size)));
+        model.train(false);
+        return time(iterations, model::predict, Collections.nCopies(images, ImageInfo.of(size)));
     }
 
     private double[] time(int iterations, Consumer<ImageBatch> body, List<ImageInfo> infos) {
