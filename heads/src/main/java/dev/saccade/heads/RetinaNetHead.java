@@ -48,7 +48,7 @@ public final class RetinaNetHead extends DetectionHead {
      * @param focalGamma how fast easy anchors fade
      * @param focalAlpha weight of the labelled class against all others
      * @param assigner which anchor learns what
-     * @param coder how boxes are written
+     * @param bboxCoder how boxes are written
      * @param nmsPre so many anchors of a level, those of the highest scores, are looked at
      * @param nms how objects are selected
      */
@@ -61,7 +61,7 @@ public final class RetinaNetHead extends DetectionHead {
             double focalGamma,
             double focalAlpha,
             MaxIouAssigner assigner,
-            BoxCoder coder,
+            BoxCoder bboxCoder,
             int nmsPre,
             MulticlassNms nms)
             implements DetectionHead.Config {
@@ -234,7 +234,12 @@ public final class RetinaNetHead extends DetectionHead {
         List<Maps> maps = forward(features);
         RetinaNetTargets learned =
                 RetinaNetTargets.of(
-                        grid(maps), config.assigner(), config.coder(), images, targets, numClasses);
+                        grid(maps),
+                        config.assigner(),
+                        config.bboxCoder(),
+                        images,
+                        targets,
+                        numClasses);
         NDManager manager = features.get(0).getManager();
         NDList sums =
                 Scope.list(
@@ -335,7 +340,7 @@ public final class RetinaNetHead extends DetectionHead {
                             .toArray();
             Boxes anchors = grid.anchors().select(positions);
             float[] deltas = top.get(1).toFloatArray();
-            boxes.add(image.toOriginal(config.coder().decode(anchors, deltas, image.size())));
+            boxes.add(image.toOriginal(config.bboxCoder().decode(anchors, deltas, image.size())));
         }
         return new ScoredBoxes(Boxes.concat(boxes), Floats.concat(scores));
     }
