@@ -135,13 +135,23 @@ public final class UperNetHead extends SegmentationHead {
             NDArray sum = Interpolation.sum(maps.get(i - 1), maps.get(i), config.alignCorners());
             replace(maps, i - 1, sum);
         }
-        for (int i = 0; i < fpnConvs.size(); i++) {
-            replace(maps, i, fpnConvs.get(i).forward(maps.get(i)));
-        }
-        try (NDArray joined = joined(maps);
-                NDArray fused = fpnBottleneck.forward(joined)) {
+        try (NDArray fused = fpnBottleneck.forwardJoined(maps.size(), i -> output(maps, i))) {
+            maps.forEach(NDArray::close);
             return classifier.forward(fused);
         }
+    }
+
+    /** Returns the output of a level of the pyramid at the size of the finest. */
+    private NDArray output(List<NDArray> maps, int i) {
+        return Scope.array(
+                () -> {
+                    boolean coarsest = i == fpnConvs.size();
+                    NDArray map = coarsest ? maps.get(i) : fpnConvs.get(i).forward(maps.get(i));
+                    boolean finest = i == 0 && !coarsest;
+                    return finest
+                            ? map
+                            : Interpolation.toSizeOf(maps.get(0), map, config.alignCorners());
+                });
     }
 
     private List<NDArray> laterals(FeaturePyramid features) {
@@ -168,19 +178,6 @@ public final class UperNetHead extends SegmentationHead {
                     }
                     return bottleneck.forward(Tensors.concat(scales, 1));
                 });
-    }
-
-    /** Returns all maps at the size of the finest, one behind the other; frees them. */
-    private NDArray joined(List<NDArray> maps) {
-        for (int i = 1; i < maps.size(); i++) {
-            replace(
-                    maps,
-                    i,
-                    Interpolation.toSizeOf(maps.get(0), maps.get(i), config.alignCorners()));
-        }
-        NDArray joined = Tensors.concat(new NDList(maps), 1);
-        maps.stream().filter(map -> map != joined).forEach(NDArray::close);
-        return joined;
     }
 
     private static void replace(List<NDArray> maps, int i, NDArray map) {

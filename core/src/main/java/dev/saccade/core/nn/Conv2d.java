@@ -133,9 +133,25 @@ public final class Conv2d extends Layer {
     @Override
     public NDArray forward(NDArray x) {
         if (stridesFirst) {
-            return Scope.array(() -> convolve(unskippedCells(x), NO_STRIDE));
+            return Scope.array(() -> convolve(unskippedCells(x), weight(), bias(), NO_STRIDE));
         }
-        return convolve(x, stride);
+        return convolve(x, weight(), bias(), stride);
+    }
+
+    /**
+     * Returns what some of the input channels add to the output; the first of them add the bias.
+     *
+     * @param x {@code [N, C, H, W]}, the input channels from {@code first} on
+     */
+    NDArray forward(NDArray x, long first) {
+        long end = first + x.getShape().get(1);
+        try (NDArray part = weight().get(":, " + first + ":" + end)) {
+            return convolve(x, part, first == 0 ? bias() : null, stride);
+        }
+    }
+
+    private NDArray bias() {
+        return bias == null ? null : bias.getArray();
     }
 
     /** Leaves out the cells that a strided 1x1 convolution passes over. */
@@ -143,19 +159,12 @@ public final class Conv2d extends Layer {
         return x.get(":, :, ::" + stride.get(0) + ", ::" + stride.get(1));
     }
 
-    private NDArray convolve(NDArray x, Shape step) {
+    private NDArray convolve(NDArray x, NDArray kernels, NDArray shift, Shape step) {
         NDArray y =
                 x.getNDArrayInternal()
-                        .convolution(
-                                x,
-                                weight.getArray(),
-                                bias == null ? null : bias.getArray(),
-                                step,
-                                padding,
-                                dilation,
-                                groups)
+                        .convolution(x, kernels, shift, step, padding, dilation, groups)
                         .singletonOrThrow();
-        MultiplyAdds.add(y.size() * weight.getShape().slice(1).size());
+        MultiplyAdds.add(y.size() * kernels.getShape().slice(1).size());
         return y;
     }
 }

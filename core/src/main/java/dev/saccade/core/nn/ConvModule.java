@@ -6,6 +6,7 @@ import dev.saccade.core.ops.Activations;
 import dev.saccade.core.ops.Scope;
 
 import java.util.Optional;
+import java.util.function.IntFunction;
 
 /**
  * A convolution whose name ends in {@code conv}, as mmdetection wraps every convolution of necks
@@ -46,11 +47,44 @@ public final class ConvModule extends Layer {
 
     @Override
     public NDArray forward(NDArray x) {
+        return Scope.array(() -> finish(conv.forward(x)));
+    }
+
+    private NDArray finish(NDArray y) {
+        NDArray normalised = norm.isPresent() ? norm.get().forward(y) : y;
+        return relu ? Activations.relu(normalised) : normalised;
+    }
+
+    /**
+     * Returns the output for maps that stand one behind another, without joining them.
+     *
+     * @param count number of maps
+     * @param maps makes each of them, {@code [N, C_i, H, W]}; it is freed before the next is made
+     */
+    public NDArray forwardJoined(int count, IntFunction<NDArray> maps) {
+        NDArray sum = null;
+        long first = 0;
+        for (int i = 0; i < count; i++) {
+            try (NDArray x = maps.apply(i)) {
+                NDArray y = conv.forward(x, first);
+                sum = sum == null ? y : added(sum, y);
+                first += x.getShape().get(1);
+            }
+        }
+        NDArray all = sum;
         return Scope.array(
                 () -> {
-                    NDArray y = conv.forward(x);
-                    y = norm.isPresent() ? norm.get().forward(y) : y;
-                    return relu ? Activations.relu(y) : y;
+                    NDArray y = finish(all);
+                    if (y != all) {
+                        all.close();
+                    }
+                    return y;
                 });
+    }
+
+    private static NDArray added(NDArray sum, NDArray y) {
+        try (y) {
+            return sum.addi(y);
+        }
     }
 }
