@@ -1,6 +1,7 @@
 package dev.saccade.cli;
 
 import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Maps;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.CheckOptions;
@@ -21,8 +22,10 @@ import picocli.CommandLine.Spec;
 
 import java.io.PrintWriter;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 
 /** Finds every fault of a data set before anything is trained on it. */
@@ -78,7 +81,43 @@ final class CheckCommand implements Callable<Integer> {
                                                 progress::step)));
                     }
                 });
-        return reports.buildOrThrow();
+        return withSameClasses(reports.buildOrThrow());
+    }
+
+    /** Adds an error where data sets that could be read are labelled with other classes. */
+    private static Map<String, DatasetReport> withSameClasses(Map<String, DatasetReport> reports) {
+        List<String> trained = reports.get("train").statistics().classNames();
+        return ImmutableMap.copyOf(
+                Maps.transformEntries(
+                        reports,
+                        (role, report) ->
+                                difference(trained, report.statistics().classNames())
+                                        .map(
+                                                message ->
+                                                        new Finding(
+                                                                Finding.Severity.ERROR,
+                                                                "data." + role,
+                                                                "",
+                                                                message))
+                                        .map(report::withError)
+                                        .orElse(report)));
+    }
+
+    private static Optional<String> difference(List<String> trained, List<String> labelled) {
+        if (trained.isEmpty() || labelled.isEmpty() || trained.equals(labelled)) {
+            return Optional.empty();
+        }
+        int label = 0;
+        while (name(trained, label).equals(name(labelled, label))) {
+            label++;
+        }
+        return Optional.of(
+                "class %d is %s, but in data.train it is %s; labels would be mixed up"
+                        .formatted(label + 1, name(labelled, label), name(trained, label)));
+    }
+
+    private static String name(List<String> classes, int label) {
+        return label < classes.size() ? '"' + classes.get(label) + '"' : "not there";
     }
 
     /** Returns whether a data set has an error. */

@@ -20,4 +20,13 @@ public record DatasetReport(
     public DatasetReport {
         findings = ImmutableList.copyOf(findings);
     }
+
+    /** Returns this report with one more error, which comes first. */
+    public DatasetReport withError(Finding error) {
+        return new DatasetReport(
+                statistics,
+                errors + 1,
+                warnings,
+                ImmutableList.<Finding>builder().add(error).addAll(findings).build());
+    }
 }

@@ -1,8 +1,10 @@
 package dev.saccade.datasets;
 
+import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 
@@ -32,6 +34,11 @@ public record ObjectStatistics(
     public ObjectStatistics {
         boxesPerClass = ImmutableMap.copyOf(boxesPerClass);
         boxesPerSize = ImmutableMap.copyOf(boxesPerSize);
+    }
+
+    @Override
+    public List<String> classNames() {
+        return ImmutableList.copyOf(boxesPerClass.keySet());
     }
 
     static ObjectStatistics of(CocoColumns columns) {

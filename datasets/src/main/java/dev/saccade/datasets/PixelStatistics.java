@@ -1,5 +1,6 @@
 package dev.saccade.datasets;
 
+import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 
 import java.util.LinkedHashMap;
@@ -21,6 +22,11 @@ public record PixelStatistics(
     /** Keeps a copy. */
     public PixelStatistics {
         classes = ImmutableMap.copyOf(classes);
+    }
+
+    @Override
+    public List<String> classNames() {
+        return ImmutableList.copyOf(classes.keySet());
     }
 
     /**
