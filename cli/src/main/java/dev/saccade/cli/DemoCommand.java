@@ -118,9 +118,9 @@ final class DemoCommand implements Callable<Integer> {
     private void predict(Path out, Path images) {
         try (ObjectDetector detector = ObjectDetector.load(new RunFolder(out).best())) {
             Pictures pictures = new Pictures(out.resolve("predictions"), detector.classes());
+            Predictor predictor = new ObjectPredictor(detector, pictures, 0.3);
             for (int i = 0; i < PREDICTED; i++) {
-                Path photo = images.resolve("scene_%04d.jpg".formatted(scenes + i));
-                pictures.write(photo, PredictCommand.aboveScore(detector.detect(photo), 0.3));
+                predictor.predict(images.resolve("scene_%04d.jpg".formatted(scenes + i)));
             }
         }
     }

@@ -1,9 +1,11 @@
 package dev.saccade.cli;
 
 import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.Canvas;
 import dev.saccade.datasets.ImageReader;
 import dev.saccade.datasets.ImageWriter;
+import dev.saccade.datasets.LabelCanvas;
 import dev.saccade.datasets.Sample;
 
 import org.opencv.core.Mat;
@@ -30,28 +32,47 @@ final class Pictures {
         Mat image = ImageReader.read(photo);
         try {
             Canvas.draw(image, instances, classes);
-            ImageWriter.write(image, target(photo));
+            ImageWriter.write(image, folder.resolve(name(photo) + ".jpg"));
         } finally {
             image.release();
         }
+    }
+
+    /**
+     * Writes a photograph under the colours of its classes, and their labels as a PNG of the same
+     * name in the folder {@code labels}, as {@link ImageWriter#writeLabels} does.
+     */
+    void write(Path photo, LabelMap labels) {
+        String name = name(photo);
+        Mat image = ImageReader.read(photo);
+        Mat picture = LabelCanvas.picture(image, labels, classes);
+        try {
+            ImageWriter.write(picture, folder.resolve(name + ".jpg"));
+        } finally {
+            picture.release();
+            image.release();
+        }
+        Path file = folder.resolve("labels").resolve(name + ".png");
+        ImageWriter.writeLabels(labels, classes.size(), file);
     }
 
     /** Writes a sample as its transforms left it. */
     void write(Sample sample) {
         Mat picture = Canvas.picture(sample, classes);
         try {
-            ImageWriter.write(picture, target(Path.of(sample.info().file())));
+            String name = name(Path.of(sample.info().file()));
+            ImageWriter.write(picture, folder.resolve(name + ".jpg"));
         } finally {
             picture.release();
         }
     }
 
-    private Path target(Path photo) {
+    private String name(Path photo) {
         String stem = photo.getFileName().toString().replaceFirst("\\.[^.]*$", "");
         String name = stem;
         for (int i = 2; !taken.add(name); i++) {
             name = stem + "_" + i;
         }
-        return folder.resolve(name + ".jpg");
+        return name;
     }
 }

@@ -1,13 +1,9 @@
 package dev.saccade.cli;
 
-import com.fasterxml.jackson.annotation.JsonInclude;
-import com.google.common.collect.ImmutableMap;
-
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.structures.Boxes;
-import dev.saccade.core.structures.Instances;
-import dev.saccade.core.structures.Rle;
 import dev.saccade.models.ObjectDetector;
+import dev.saccade.models.SemanticSegmenter;
+import dev.saccade.models.TrainedModel;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -17,6 +13,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -25,13 +22,16 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** Finds objects in photographs that nobody has labelled. */
+/** Finds objects, or the class of every pixel, in photographs that nobody has labelled. */
 @Command(
         name = "predict",
-        description = "Find objects in photographs; write pictures and JSON.",
+        description = {
+            "Find objects in photographs, or the class of every pixel; write pictures and JSON.",
+            "A segmenter also writes labels/NAME.png, the class of every pixel counted from 1 (0:"
+                    + " none): labels of a data set with reduce_zero_label."
+        },
         mixinStandardHelpOptions = true,
         footer = {"", "Example:  saccade predict runs/demo photo.jpg folder/ --out found"})
 final class PredictCommand implements Callable<Integer> {
@@ -62,70 +62,52 @@ final class PredictCommand implements Callable<Integer> {
             names = "--score",
             paramLabel = "S",
             defaultValue = "0.3",
-            description = "Least score of what is drawn and written; ${DEFAULT-VALUE} by default.")
+            description =
+                    "Least score of objects that are drawn and written; ${DEFAULT-VALUE} by"
+                            + " default.")
     private double minScore;
-
-    /**
-     * An object in a photograph.
-     *
-     * @param label the name of its class
-     * @param score from 0 to 1
-     * @param box x, y, width and height in pixels of the photograph
-     * @param segmentation {@code size} and {@code counts} of its mask, COCO's compressed run
-     *     lengths; empty and left out of the JSON if the detector predicts none
-     */
-    record Found(
-            String label,
-            double score,
-            List<Double> box,
-            @JsonInclude(JsonInclude.Include.NON_EMPTY) Map<String, Object> segmentation) {
-
-        static Found of(Instances instances, int i, List<String> classes) {
-            Boxes boxes = instances.boxes();
-            return new Found(
-                    classes.get(instances.label(i)),
-                    instances.score(i),
-                    List.of(
-                            (double) boxes.x1(i),
-                            (double) boxes.y1(i),
-                            (double) boxes.width(i),
-                            (double) boxes.height(i)),
-                    instances.hasMasks() ? segmentation(instances.mask(i)) : Map.of());
-        }
-
-        private static Map<String, Object> segmentation(Rle mask) {
-            List<Integer> size = List.of(mask.size().height(), mask.size().width());
-            return ImmutableMap.of("size", size, "counts", mask.toCompressedString());
-        }
-    }
 
     @Override
     public Integer call() {
         ConfigArguments.requireShare("--score", minScore);
         List<Path> photos = photos();
-        Map<String, List<Found>> found = new LinkedHashMap<>();
+        Map<String, List<?>> predicted = new LinkedHashMap<>();
         List<String> unusable = new ArrayList<>();
-        try (ObjectDetector detector = (ObjectDetector) views.load(run.checkpoint());
-                Progress progress = new Progress("predict", photos.size(), " photos")) {
-            Pictures pictures = new Pictures(out, detector.classes());
-            for (Path photo : photos) {
-                try {
-                    Instances all = detector.detect(photo);
-                    Instances sure = aboveScore(all, minScore);
-                    pictures.write(photo, sure);
-                    found.put(photo.toString(), describe(sure, detector.classes()));
-                } catch (SaccadeException e) {
-                    if (e.kind() != SaccadeException.Kind.USER) {
-                        throw e;
+        String summary;
+        try (TrainedModel model = views.load(run.checkpoint())) {
+            Predictor predictor = predictor(model);
+            try (Progress progress = new Progress("predict", photos.size(), " photos")) {
+                for (Path photo : photos) {
+                    try {
+                        predicted.put(photo.toString(), predictor.predict(photo));
+                    } catch (SaccadeException e) {
+                        if (e.kind() != SaccadeException.Kind.USER) {
+                            throw e;
+                        }
+                        unusable.add(e.getMessage());
                     }
-                    unusable.add(e.getMessage());
+                    progress.to(predicted.size() + unusable.size());
                 }
-                progress.to(found.size() + unusable.size());
             }
+            summary = predictor.summary();
         }
-        JsonOption.write(out.resolve("predictions.json"), found);
-        report(found, unusable);
+        JsonOption.write(out.resolve("predictions.json"), predicted);
+        if (json.wanted()) {
+            json.print(spec, predicted);
+        }
+        PrintWriter err = spec.commandLine().getErr();
+        err.printf("%s in %d photographs, written to %s%n", summary, predicted.size(), out);
+        unusable.forEach(message -> err.println("saccade: " + message));
         return unusable.isEmpty() ? 0 : SaccadeException.Kind.USER.exitCode();
+    }
+
+    private Predictor predictor(TrainedModel model) {
+        Pictures pictures = new Pictures(out, model.classes());
+        if (model instanceof ObjectDetector detector) {
+            return new ObjectPredictor(detector, pictures, minScore);
+        }
+        run.requireDetectorFor(spec, "--score");
+        return new LabelPredictor((SemanticSegmenter) model, pictures);
     }
 
     private List<Path> photos() {
@@ -151,29 +133,5 @@ final class PredictCommand implements Callable<Integer> {
     private static boolean isImage(Path file) {
         String name = file.getFileName().toString().toLowerCase(Locale.ROOT);
         return ENDINGS.stream().anyMatch(name::endsWith);
-    }
-
-    static Instances aboveScore(Instances all, double minScore) {
-        return all.select(
-                IntStream.range(0, all.size()).filter(i -> all.score(i) >= minScore).toArray());
-    }
-
-    private static List<Found> describe(Instances instances, List<String> classes) {
-        return IntStream.range(0, instances.size())
-                .mapToObj(i -> Found.of(instances, i, classes))
-                .toList();
-    }
-
-    private void report(Map<String, List<Found>> found, List<String> unusable) {
-        if (json.wanted()) {
-            json.print(spec, found);
-        }
-        int objects = found.values().stream().mapToInt(List::size).sum();
-        spec.commandLine()
-                .getErr()
-                .printf(
-                        "%d objects in %d photographs, written to %s%n",
-                        objects, found.size(), out);
-        unusable.forEach(message -> spec.commandLine().getErr().println("saccade: " + message));
     }
 }

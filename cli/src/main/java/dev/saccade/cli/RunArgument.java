@@ -1,10 +1,12 @@
 package dev.saccade.cli;
 
+import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.models.config.ConfigBinder;
 import dev.saccade.models.config.ConfigFile;
 import dev.saccade.train.config.RunConfig;
 
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
 
 import java.nio.file.Files;
@@ -40,6 +42,17 @@ final class RunArgument {
                                         "%s: no run; expected a checkpoint, or a folder with"
                                                 + " checkpoints/best.safetensors as train makes it",
                                         run));
+    }
+
+    /** Refuses options that were given although they mean nothing for a segmenter. */
+    void requireDetectorFor(CommandSpec command, String... options) {
+        Problems problems = new Problems();
+        for (String option : options) {
+            if (command.commandLine().getParseResult().hasMatchedOption(option)) {
+                problems.add("%s is about objects, and a segmenter finds none", option);
+            }
+        }
+        problems.throwIfAny(run.toString());
     }
 
     /**

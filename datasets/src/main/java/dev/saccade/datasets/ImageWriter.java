@@ -1,7 +1,10 @@
 package dev.saccade.datasets;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.LabelMap;
+import dev.saccade.core.structures.Size;
 
+import org.opencv.core.CvType;
 import org.opencv.core.Mat;
 import org.opencv.core.MatOfByte;
 import org.opencv.core.MatOfInt;
@@ -35,7 +38,36 @@ public final class ImageWriter {
      * @throws SaccadeException if it cannot be written
      */
     public static void write(Mat image, Path file) {
-        byte[] bytes = encode(file.toString().endsWith(".png") ? ".png" : ".jpg", image);
+        write(encode(file.toString().endsWith(".png") ? ".png" : ".jpg", image), file);
+    }
+
+    /**
+     * Writes a label map as a grey PNG, which a data set with {@code reduce_zero_label} reads back:
+     * the number of a pixel is its label + 1, or 0 if it is ignored. Numbers have 8 bits up to 255
+     * classes and 16 bits above. Makes the folder the file lies in.
+     *
+     * @param classes number of classes
+     * @throws SaccadeException if it cannot be written
+     */
+    public static void writeLabels(LabelMap labels, int classes, Path file) {
+        Size size = labels.size();
+        short[] numbers = labels.toArray();
+        for (int i = 0; i < numbers.length; i++) {
+            numbers[i]++;
+        }
+        Mat image = new Mat(size.height(), size.width(), CvType.CV_16UC1);
+        try {
+            image.put(0, 0, numbers);
+            if (classes < 1 << Byte.SIZE) {
+                image.convertTo(image, CvType.CV_8UC1);
+            }
+            write(encode(".png", image), file);
+        } finally {
+            image.release();
+        }
+    }
+
+    private static void write(byte[] bytes, Path file) {
         try {
             Files.createDirectories(file.toAbsolutePath().getParent());
             Files.write(file, bytes);

@@ -1,0 +1,18 @@
+package dev.saccade.cli;
+
+import java.nio.file.Path;
+import java.util.List;
+
+/** Looks at photographs, draws what it sees, and tells it. */
+interface Predictor {
+
+    /**
+     * Looks at a photograph and writes its pictures.
+     *
+     * @return what {@code predictions.json} says of it, one entry for each thing seen
+     */
+    List<?> predict(Path photo);
+
+    /** Returns in a few words what was seen in all photographs so far. */
+    String summary();
+}
