@@ -75,7 +75,7 @@ final class DemoCommand implements Callable<Integer> {
         if (TrainCommand.train(run, out, false) == Outcome.INTERRUPTED) {
             throw SaccadeException.user("interrupted before the detector was trained");
         }
-        Optional<Path> report =
+        Path report =
                 TrainCommand.report(
                         out,
                         "A RetinaNet that learned from nothing on %d rendered scenes"
@@ -85,7 +85,7 @@ final class DemoCommand implements Callable<Integer> {
         predict(out, data.resolve("images"));
         err.printf(
                 "report:      %s%npictures:    %s%nnow try:     ./saccade predict %s PHOTO%n",
-                report.orElseThrow(), out.resolve("predictions"), out);
+                report, out.resolve("predictions"), out);
         return 0;
     }
 

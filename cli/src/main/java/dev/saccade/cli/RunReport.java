@@ -4,19 +4,11 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.google.common.collect.ImmutableList;
 
-import dev.saccade.cli.report.Example;
 import dev.saccade.cli.report.LineChart;
 import dev.saccade.cli.report.Report;
 import dev.saccade.cli.report.ReportData;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.structures.Instances;
-import dev.saccade.datasets.Annotation;
-import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetStatistics;
-import dev.saccade.datasets.Photo;
-import dev.saccade.datasets.TrainingTargets;
-import dev.saccade.eval.CocoMetrics;
-import dev.saccade.eval.Evaluation;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -29,23 +21,18 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.ToDoubleFunction;
-import java.util.stream.Stream;
 
 /** Gathers what a run has left behind into its {@code report.html}. */
 final class RunReport {
 
-    private static final int EXAMPLES = 12;
-    private static final double SCORE = 0.4;
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final Path folder;
-    private final Dataset dataset;
-    private final Evaluation evaluation;
+    private final TaskFigures task;
 
-    private RunReport(Path folder, Dataset dataset, Evaluation evaluation) {
+    private RunReport(Path folder, TaskFigures task) {
         this.folder = folder;
-        this.dataset = dataset;
-        this.evaluation = evaluation;
+        this.task = task;
     }
 
     /**
@@ -53,19 +40,14 @@ final class RunReport {
      *
      * @param folder the run, with its {@code metrics.jsonl} and {@code config.yaml}
      * @param subtitle one sentence about the run
-     * @param dataset the held-back photographs
-     * @param evaluation how the detector did on them
+     * @param task how the model did on held-back photographs
      * @param held what the data sets hold, by their role
      * @return the file
      */
     static Path write(
-            Path folder,
-            String subtitle,
-            Dataset dataset,
-            Evaluation evaluation,
-            Map<String, DatasetStatistics> held) {
+            Path folder, String subtitle, TaskFigures task, Map<String, DatasetStatistics> held) {
         Path file = folder.resolve("report.html");
-        Report.write(file, new RunReport(folder, dataset, evaluation).data(subtitle, held));
+        Report.write(file, new RunReport(folder, task).data(subtitle, held));
         return file;
     }
 
@@ -76,14 +58,9 @@ final class RunReport {
                 folder.getFileName().toString(),
                 subtitle,
                 headline(steps),
-                Example.select(examples(), EXAMPLES, SCORE),
-                SCORE,
+                task.examples(),
                 curves(steps, ofKind(events, "evaluation")),
-                EvaluationFigures.metrics(evaluation.metrics()),
-                EvaluationFigures.precision(evaluation.metrics()),
-                EvaluationFigures.errors(evaluation.errors()),
-                List.of(EvaluationFigures.confusion(evaluation.confusion(SCORE))),
-                EvaluationFigures.classes(evaluation.metrics()),
+                task.sections(),
                 DatasetFigures.facts(held),
                 DatasetFigures.histograms(held),
                 text(folder.resolve("config.yaml")),
@@ -94,14 +71,7 @@ final class RunReport {
 
     private List<ReportData.Fact> headline(List<JsonNode> steps) {
         ImmutableList.Builder<ReportData.Fact> facts = ImmutableList.builder();
-        for (CocoMetrics measured : evaluation.metrics()) {
-            String what = EvaluationFigures.name(measured);
-            for (String name : List.of("AP50", "AP", "AP75")) {
-                String key = measured.parameters().iouType().prefix() + name;
-                String value = share(measured.values().get(key));
-                facts.add(new ReportData.Fact(name, value, what + " in held-back photographs"));
-            }
-        }
+        facts.addAll(task.headline());
         if (!steps.isEmpty()) {
             JsonNode last = steps.get(steps.size() - 1);
             double seconds =
@@ -121,39 +91,13 @@ final class RunReport {
         return facts.build();
     }
 
-    private static String share(Double value) {
-        return value == null || value < 0 ? "n/a" : String.format(Locale.ROOT, "%.3f", value);
-    }
-
     private static String duration(double seconds) {
         return seconds < 90
                 ? String.format(Locale.ROOT, "%.0f s", seconds)
                 : String.format(Locale.ROOT, "%.1f min", seconds / 60);
     }
 
-    private List<Example> examples() {
-        List<Example> examples = new ArrayList<>();
-        for (int i = 0; i < dataset.size(); i++) {
-            Photo photo = dataset.photo(i);
-            examples.add(
-                    new Example(
-                            photo.file().getFileName().toString(),
-                            photo.size(),
-                            com.google.common.io.Files.asByteSource(photo.file().toFile()),
-                            truth(photo, dataset.annotations(i)),
-                            evaluation.predictions().get(i)));
-        }
-        return examples;
-    }
-
-    /** Returns the labelled objects, with masks if the detector finds masks. */
-    private Instances truth(Photo photo, List<Annotation> annotations) {
-        return evaluation.metrics().size() > 1
-                ? TrainingTargets.masks(photo, annotations)
-                : TrainingTargets.boxes(photo, annotations);
-    }
-
-    private static List<LineChart> curves(List<JsonNode> steps, List<JsonNode> evaluations) {
+    private List<LineChart> curves(List<JsonNode> steps, List<JsonNode> evaluations) {
         if (steps.isEmpty()) {
             return List.of();
         }
@@ -166,9 +110,9 @@ final class RunReport {
         if (!evaluations.isEmpty()) {
             charts.add(
                     new LineChart(
-                                    "Average precision",
+                                    task.progress(),
                                     "step",
-                                    Stream.of("AP50", "AP", "AP75", "mask_AP50", "mask_AP")
+                                    task.metrics().stream()
                                             .filter(name -> isMeasured(name, evaluations))
                                             .map(name -> metric(name, evaluations))
                                             .toList())

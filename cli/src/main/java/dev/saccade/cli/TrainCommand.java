@@ -6,15 +6,11 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.DatasetStatistics;
-import dev.saccade.eval.DetectionEvaluator;
-import dev.saccade.eval.Evaluation;
-import dev.saccade.eval.SegmentationEvaluator;
-import dev.saccade.models.ObjectDetector;
-import dev.saccade.models.SemanticSegmenter;
 import dev.saccade.models.TrainedModel;
 import dev.saccade.train.Outcome;
 import dev.saccade.train.RunFolder;
 import dev.saccade.train.Training;
+import dev.saccade.train.config.DataConfig;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.logs.TrainListener;
 
@@ -31,10 +27,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 
-/** Trains a detector, measures its best state and reports. */
+/** Trains a model, measures its best state and reports. */
 @Command(
         name = "train",
-        description = "Train a detector on labelled photographs.",
+        description = "Train a detector or segmenter on labelled photographs.",
         mixinStandardHelpOptions = true,
         footer = {
             "",
@@ -82,8 +78,8 @@ final class TrainCommand implements Callable<Integer> {
         }
         if (run.data().val().isPresent()) {
             String subtitle = "Trained on %s".formatted(run.data().root());
-            Optional<Path> report = report(folder, subtitle, reports, spec.commandLine().getOut());
-            report.ifPresent(file -> err.printf("report: %s%n", file));
+            Path report = report(folder, subtitle, reports, spec.commandLine().getOut());
+            err.printf("report: %s%n", report);
         }
         return 0;
     }
@@ -103,28 +99,16 @@ final class TrainCommand implements Callable<Integer> {
      * @param reports what is known about its data sets
      * @return the file of the report
      */
-    static Optional<Path> report(
+    static Path report(
             Path folder, String subtitle, Map<String, DatasetReport> reports, PrintWriter out) {
         RunFolder run = new RunFolder(folder);
-        RunConfig config = Training.config(folder);
-        Dataset dataset = config.data().val().orElseThrow().open(config.data().root());
+        DataConfig data = Training.config(folder).data();
+        Dataset dataset = data.val().orElseThrow().open(data.root());
         try (TrainedModel model = TrainedModel.load(run.best())) {
-            if (model instanceof SemanticSegmenter segmenter) {
-                SegmentationEvaluator evaluator = new SegmentationEvaluator(dataset);
-                EvalCommand.print(
-                        EvalCommand.evaluate(segmenter, evaluator, config.data().workers()), out);
-                out.flush();
-                return Optional.empty();
-            }
-            ObjectDetector detector = (ObjectDetector) model;
-            DetectionEvaluator evaluator =
-                    DetectionEvaluator.of(dataset, detector.spec().model().head().targets());
-            Evaluation evaluation =
-                    EvalCommand.evaluate(detector, evaluator, config.data().workers());
-            EvalCommand.print(evaluation, out);
+            Measurement measured = Measurement.of(model, dataset, data.workers());
+            measured.tables().forEach(out::println);
             out.flush();
-            return Optional.of(
-                    RunReport.write(folder, subtitle, dataset, evaluation, statistics(reports)));
+            return RunReport.write(folder, subtitle, measured.figures(), statistics(reports));
         }
     }
 

@@ -46,6 +46,24 @@ public final class LabelCanvas {
      * @return a picture whose upper left part is the photograph; it is wider only where a name is
      */
     public static Mat picture(Mat photo, LabelMap labels, List<String> classes) {
+        Mat tinted = tinted(photo, labels, classes);
+        try {
+            LabelCanvas canvas = new LabelCanvas(classes, labels.size());
+            return canvas.withLegend(tinted, present(labels, classes.size()));
+        } finally {
+            tinted.release();
+        }
+    }
+
+    /**
+     * Returns a photograph under the colours of its classes, half and half, where they are not
+     * ignored. The caller frees it.
+     *
+     * @param photo [H, W, 3] BGR uint8; stays as it is
+     * @param labels of the size of the photograph
+     * @param classes the names of the labels
+     */
+    public static Mat tinted(Mat photo, LabelMap labels, List<String> classes) {
         Size size = new Size(photo.rows(), photo.cols());
         checkArgument(
                 photo.type() == CvType.CV_8UC3 && labels.size().equals(size),
@@ -53,13 +71,7 @@ public final class LabelCanvas {
                 labels.size(),
                 size,
                 CvType.typeToString(photo.type()));
-        LabelCanvas canvas = new LabelCanvas(classes, size);
-        Mat tinted = canvas.tinted(photo, labels);
-        try {
-            return canvas.withLegend(tinted, present(labels, classes.size()));
-        } finally {
-            tinted.release();
-        }
+        return new LabelCanvas(classes, size).tinted(photo, labels);
     }
 
     private static List<Integer> present(LabelMap labels, int classes) {

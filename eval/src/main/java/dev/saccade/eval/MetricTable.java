@@ -150,6 +150,20 @@ public final class MetricTable {
                 .withText("count", confusions.stream().map(confusion -> "" + confusion.count()));
     }
 
+    /** Returns the classes whose pixels are most often mistaken, one confusion a line. */
+    public static MetricTable confusions(SegmentationEvaluation evaluation, int most) {
+        List<SegmentationEvaluation.Confusion> confusions =
+                evaluation.confusions().stream().limit(most).toList();
+        return new MetricTable(
+                        List.of("pixels of"),
+                        confusions.stream().map(confusion -> List.of(confusion.truth())).toList())
+                .withText(
+                        "taken for",
+                        confusions.stream().map(SegmentationEvaluation.Confusion::predicted))
+                .withText("pixels", confusions.stream().map(confusion -> "" + confusion.pixels()))
+                .with("share", confusions.stream().map(SegmentationEvaluation.Confusion::share));
+    }
+
     private MetricTable with(String head, Stream<Double> column) {
         return withText(head, column.map(MetricTable::number));
     }

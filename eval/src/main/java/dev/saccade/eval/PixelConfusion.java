@@ -4,7 +4,9 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import dev.saccade.core.structures.LabelMap;
 
+import java.util.List;
 import java.util.function.IntFunction;
+import java.util.stream.IntStream;
 
 /**
  * How many pixels of which class were taken for which, over any number of label maps.
@@ -94,6 +96,20 @@ public final class PixelConfusion {
     /** Returns how many pixels of a class were taken for a class. */
     public long count(int truth, int predicted) {
         return counts[truth * (classes + 1) + predicted];
+    }
+
+    /**
+     * Returns all counts, a row for each class that pixels are of, a column for each class that
+     * they were taken for: [classes, classes].
+     */
+    public List<List<Long>> rows() {
+        return IntStream.range(0, classes)
+                .mapToObj(
+                        truth ->
+                                IntStream.range(0, classes)
+                                        .mapToObj(predicted -> count(truth, predicted))
+                                        .toList())
+                .toList();
     }
 
     /** Returns how many pixels are of a class. */

@@ -44,7 +44,7 @@ public final class SegmentationEvaluator {
      * @param workers threads that read photographs; each holds all views of a photograph
      * @param progress told the number of photographs that are done, after each
      */
-    public SegmentationMetrics evaluate(
+    public SegmentationEvaluation evaluate(
             List<List<Transform>> views,
             Function<PhotoViews, LabelMap> segmenter,
             int workers,
@@ -63,6 +63,7 @@ public final class SegmentationEvaluator {
                 progress.accept(i + 1);
             }
         }
-        return SegmentationMetrics.of(dataset.classes(), pixels, boundaries);
+        return new SegmentationEvaluation(
+                SegmentationMetrics.of(dataset.classes(), pixels, boundaries), pixels);
     }
 }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
+import dev.saccade.eval.SegmentationEvaluation.Confusion;
 
 import org.junit.jupiter.api.Test;
 
@@ -68,6 +69,35 @@ class SegmentationMetricsTest {
     void aSizeThatDiffersIsRefused() {
         PixelConfusion pixels = new PixelConfusion(2);
         assertThrows(IllegalArgumentException.class, () -> pixels.add(map(0), map(0, 1)));
+    }
+
+    @Test
+    void confusionsComeByTheirPixels() {
+        PixelConfusion pixels = new PixelConfusion(CLASSES.size());
+        BoundaryOverlap boundaries = new BoundaryOverlap(CLASSES.size());
+        LabelMap truth = map(0, 0, 0, 0, 1, 1, 1, 2, -1);
+        pixels.add(truth, map(0, 0, 2, 1, 0, 0, -1, 2, 0));
+        SegmentationEvaluation evaluation =
+                new SegmentationEvaluation(
+                        SegmentationMetrics.of(CLASSES, pixels, boundaries), pixels);
+        assertEquals(
+                List.of(
+                        new Confusion("sky", "road", 2, 2 / 3.0),
+                        new Confusion("road", "sky", 1, 1 / 4.0),
+                        new Confusion("road", "tree", 1, 1 / 4.0)),
+                evaluation.confusions());
+        assertEquals(
+                List.of(
+                        List.of(2L, 1L, 1L, 0L),
+                        List.of(2L, 0L, 0L, 0L),
+                        List.of(0L, 0L, 1L, 0L),
+                        List.of(0L, 0L, 0L, 0L)),
+                pixels.rows());
+        assertEquals(
+                List.of(
+                        List.of("pixels of", "taken for", "pixels", "share"),
+                        List.of("sky", "road", "2", "0.667")),
+                MetricTable.confusions(evaluation, 1).rows());
     }
 
     @Test

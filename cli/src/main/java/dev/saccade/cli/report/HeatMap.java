@@ -12,8 +12,10 @@ import java.util.List;
  * @param title what is counted
  * @param names of the rows, from top to bottom, and of the columns, from left to right
  * @param counts by row and column
+ * @param ofShares whether cells tell the share of their row in percent, not the count; those that
+ *     are 0 % are empty
  */
-public record HeatMap(String title, List<String> names, List<List<Integer>> counts) {
+public record HeatMap(String title, List<String> names, List<List<Long>> counts, boolean ofShares) {
 
     /** Copies the lists, and checks that there is a count for each pair of names. */
     public HeatMap {

@@ -14,20 +14,25 @@ final class HistogramWriter {
     private static final double TOP = 12;
     private static final double BOTTOM = HEIGHT - 40;
     private static final int MOST_LABELS = 12;
+    private static final double LONGEST_NAME = 90;
 
     private HistogramWriter() {}
 
-    /** Draws the histogram with its title. */
+    /** Draws the histogram with its title; names hang where they do not fit side by side. */
     static void write(Markup out, Histogram histogram) {
         long most = histogram.bars().stream().mapToLong(Bar::count).max().orElse(0);
         Axis y = Axis.of(new Range(0, (double) Math.max(most, 4)), BOTTOM, TOP, 4).upToTick();
         out.open("figure", "class", "chart").leaf("figcaption", histogram.title());
-        Svg svg = new Svg(out, WIDTH, HEIGHT, histogram.title());
-        svg.grid(y, LEFT, RIGHT);
         int count = histogram.bars().size();
         double slot = (RIGHT - LEFT) / Math.max(count, 1);
         double gap = Math.min(slot * 0.2, 8);
         int labelled = 1 + (count - 1) / MOST_LABELS;
+        double longest =
+                histogram.bars().stream().map(Bar::name).mapToDouble(Svg::width).max().orElse(0);
+        boolean hanging = longest > slot * labelled;
+        double height = hanging ? HEIGHT + Math.min(longest, LONGEST_NAME) : HEIGHT;
+        Svg svg = new Svg(out, WIDTH, height, histogram.title());
+        svg.grid(y, LEFT, RIGHT);
         for (int i = 0; i < count; i++) {
             Bar bar = histogram.bars().get(i);
             double left = LEFT + i * slot + gap / 2;
@@ -37,11 +42,15 @@ final class HistogramWriter {
                     left + slot - gap,
                     BOTTOM,
                     bar.name() + ": " + bar.count());
-            if (i % labelled == 0) {
-                svg.label("x", LEFT + (i + 0.5) * slot, BOTTOM + 16, bar.name());
+            double middle = LEFT + (i + 0.5) * slot;
+            if (i % labelled == 0 && hanging) {
+                String name = Svg.fitted(bar.name(), LONGEST_NAME);
+                svg.rising("down", middle, BOTTOM + 8, name);
+            } else if (i % labelled == 0) {
+                svg.label("x", middle, BOTTOM + 16, bar.name());
             }
         }
-        svg.label("axis", RIGHT, HEIGHT - 4, histogram.xLabel());
+        svg.label("axis", RIGHT, height - 4, histogram.xLabel());
         svg.close();
         out.close();
     }

@@ -5,7 +5,6 @@ import com.google.common.io.Resources;
 
 import dev.saccade.cli.report.ReportData.Fact;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.datasets.ClassColours;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -62,10 +61,8 @@ public final class Report {
         out.open("body").open("main");
         headline();
         examples();
-        charts("Training", data.training());
-        precision();
-        errors();
-        classes();
+        training();
+        data.sections().forEach(this::section);
         dataSet();
         config();
         facts("Environment", data.environment());
@@ -88,70 +85,47 @@ public final class Report {
     }
 
     private void examples() throws IOException {
-        if (data.examples().isEmpty()) {
+        Examples examples = data.examples();
+        if (examples.isEmpty()) {
             return;
         }
-        String threshold = String.format(Locale.ROOT, "%.2f", data.scoreThreshold());
         openSection("Held-back pictures");
-        out.open("p", "class", "lead");
-        out.text("Labels at the left, predictions at the right with their score in percent. ");
-        out.text("Dashed: a label that was missed, or a prediction that is wrong.").close();
-        out.open("label", "class", "threshold").text("Predictions with a score of at least ");
-        out.leaf("output", threshold);
-        out.empty(
-                "input", "type", "range", "min", "0.05", "max", "0.95", "step", "0.01", "value",
-                threshold);
-        out.close();
-        List<String> names = data.classes().rows().stream().map(ShareTable.Row::name).toList();
-        ExampleWriter writer = new ExampleWriter(out, names, data.scoreThreshold());
-        writer.legend(data.examples());
-        out.open("div", "class", "examples");
-        for (int i = 0; i < data.examples().size(); i++) {
-            writer.write(data.examples().get(i), i);
+        if (examples instanceof ObjectExamples objects) {
+            ObjectExampleWriter.write(out, objects);
+        } else {
+            LabelExampleWriter.write(out, (LabelExamples) examples);
         }
-        out.close().close();
-    }
-
-    private void charts(String title, List<LineChart> charts) {
-        if (charts.isEmpty()) {
-            return;
-        }
-        openSection(title).open("div", "class", "charts");
-        charts.forEach(chart -> LineChartWriter.write(out, chart));
-        out.close().close();
-    }
-
-    private void precision() {
-        if (data.metrics().rows().isEmpty() && data.precision().isEmpty()) {
-            return;
-        }
-        openSection("Precision");
-        if (!data.metrics().rows().isEmpty()) {
-            ShareTableWriter.write(out, data.metrics(), "metrics", false);
-        }
-        out.open("div", "class", "charts");
-        data.precision().forEach(chart -> LineChartWriter.write(out, chart));
-        out.close().close();
-    }
-
-    private void errors() {
-        if (data.errors().rows().isEmpty() && data.confusion().isEmpty()) {
-            return;
-        }
-        openSection("Errors").open("p", "class", "lead");
-        out.text("What average precision at IoU .50 would gain if errors of one kind were mended");
-        out.text(" (TIDE), and which objects were taken for which.").close();
-        ShareTableWriter.write(out, data.errors(), "metrics", false);
-        data.confusion().forEach(map -> HeatMapWriter.write(out, map));
         out.close();
     }
 
-    private void classes() {
-        if (!data.classes().rows().isEmpty()) {
-            openSection("Classes");
-            ShareTableWriter.write(out, data.classes(), "classes", true);
+    private void training() {
+        if (!data.training().isEmpty()) {
+            openSection("Training");
+            charts(data.training());
             out.close();
         }
+    }
+
+    private void charts(List<LineChart> charts) {
+        out.open("div", "class", "charts");
+        charts.forEach(chart -> LineChartWriter.write(out, chart));
+        out.close();
+    }
+
+    private void section(Section section) {
+        if (section.isEmpty()) {
+            return;
+        }
+        openSection(section.title());
+        if (!section.lead().isEmpty()) {
+            out.leaf("p", section.lead(), "class", "lead");
+        }
+        section.tables().forEach(table -> ShareTableWriter.write(out, table));
+        if (!section.charts().isEmpty()) {
+            charts(section.charts());
+        }
+        section.maps().forEach(map -> HeatMapWriter.write(out, map));
+        out.close();
     }
 
     private void dataSet() {
@@ -209,9 +183,9 @@ public final class Report {
         out.close();
     }
 
-    /** Returns the style that gives an element the colour of a class in every picture. */
-    static String colour(int label) {
-        return String.format(Locale.ROOT, "--c:#%06x", ClassColours.rgb(label));
+    /** Returns the style that gives an element a colour, {@code 0xRRGGBB}. */
+    static String style(int rgb) {
+        return String.format(Locale.ROOT, "--c:#%06x", rgb);
     }
 
     private Markup openSection(String title) {

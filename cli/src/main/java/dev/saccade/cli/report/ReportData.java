@@ -3,6 +3,7 @@ package dev.saccade.cli.report;
 import com.google.common.collect.ImmutableList;
 
 import java.util.List;
+import java.util.Locale;
 
 /**
  * All that a report shows. Whatever is empty is left out of the page.
@@ -10,14 +11,9 @@ import java.util.List;
  * @param title what was run, such as the name of the model
  * @param subtitle one sentence about it
  * @param headline the figures that a reader looks for first, the most important first
- * @param examples held-back pictures with what is on them and what was found
- * @param scoreThreshold score from which a prediction is shown at first, 0 to 1
+ * @param examples held-back pictures with what is on them and what was predicted
  * @param training curves over the course of the training
- * @param metrics the numbers of COCO's summary
- * @param precision curves of precision
- * @param errors what mending errors would gain
- * @param confusion which class was taken for which
- * @param classes the classes in the order of their labels
+ * @param sections what was measured
  * @param data tables about the data set
  * @param dataCharts histograms of the data set
  * @param config the resolved config as YAML
@@ -27,14 +23,9 @@ public record ReportData(
         String title,
         String subtitle,
         List<Fact> headline,
-        List<Example> examples,
-        double scoreThreshold,
+        Examples examples,
         List<LineChart> training,
-        ShareTable metrics,
-        List<LineChart> precision,
-        ShareTable errors,
-        List<HeatMap> confusion,
-        ShareTable classes,
+        List<Section> sections,
         List<Fact> data,
         List<Histogram> dataCharts,
         String config,
@@ -43,10 +34,8 @@ public record ReportData(
     /** Copies the lists. */
     public ReportData {
         headline = ImmutableList.copyOf(headline);
-        examples = ImmutableList.copyOf(examples);
         training = ImmutableList.copyOf(training);
-        precision = ImmutableList.copyOf(precision);
-        confusion = ImmutableList.copyOf(confusion);
+        sections = ImmutableList.copyOf(sections);
         data = ImmutableList.copyOf(data);
         dataCharts = ImmutableList.copyOf(dataCharts);
         environment = ImmutableList.copyOf(environment);
@@ -64,6 +53,12 @@ public record ReportData(
         /** Makes a fact without a note. */
         public Fact(String name, String value) {
             this(name, value, "");
+        }
+
+        /** Makes a fact of a number from 0 to 1; one below 0 could not be measured. */
+        public static Fact ofShare(String name, double share, String note) {
+            String value = share < 0 ? "n/a" : String.format(Locale.ROOT, "%.3f", share);
+            return new Fact(name, value, note);
         }
     }
 

@@ -10,13 +10,20 @@ import java.util.OptionalDouble;
  *
  * @param heads the heads of all columns: the name, the note, and those of the numbers
  * @param rows from top to bottom
+ * @param ofClasses whether the rows are the classes in the order of their labels, shown in the
+ *     colours that they have in pictures
  */
-public record ShareTable(List<String> heads, List<Row> rows) {
+public record ShareTable(List<String> heads, List<Row> rows, boolean ofClasses) {
 
     /** Copies the lists. */
     public ShareTable {
         heads = ImmutableList.copyOf(heads);
         rows = ImmutableList.copyOf(rows);
+    }
+
+    /** Makes a table of anything but classes. */
+    public ShareTable(List<String> heads, List<Row> rows) {
+        this(heads, rows, false);
     }
 
     /**

@@ -1,5 +1,8 @@
 package dev.saccade.cli.report;
 
+import dev.saccade.datasets.ClassColours;
+
+import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
 
@@ -8,14 +11,13 @@ final class ShareTableWriter {
 
     private ShareTableWriter() {}
 
-    /**
-     * Writes a table.
-     *
-     * @param kind how it is styled
-     * @param coloured whether each row has the colour of its place, as the classes have
-     */
-    static void write(Markup out, ShareTable table, String kind, boolean coloured) {
-        out.open("table", "class", kind).open("thead").open("tr");
+    /** Writes a table. */
+    static void write(Markup out, ShareTable table) {
+        List<Integer> colours =
+                ClassColours.of(table.rows().stream().map(ShareTable.Row::name).toList());
+        out.open("table", "class", table.ofClasses() ? "classes" : "metrics")
+                .open("thead")
+                .open("tr");
         for (String head : table.heads()) {
             out.leaf("th", head, "scope", "col");
         }
@@ -23,8 +25,8 @@ final class ShareTableWriter {
         for (int i = 0; i < table.rows().size(); i++) {
             ShareTable.Row row = table.rows().get(i);
             out.open("tr");
-            if (coloured) {
-                out.leaf("th", row.name(), "scope", "row", "style", Report.colour(i));
+            if (table.ofClasses()) {
+                out.leaf("th", row.name(), "scope", "row", "style", Report.style(colours.get(i)));
             } else {
                 out.leaf("th", row.name(), "scope", "row");
             }

@@ -5,6 +5,8 @@ import java.util.Locale;
 /** Draws lines, labels and shapes of a chart in the units of its view box. */
 final class Svg {
 
+    private static final double CHARACTER = 6.6;
+
     private final Markup out;
 
     /** Opens a drawing. */
@@ -30,7 +32,7 @@ final class Svg {
         out.leaf("text", text, "class", kind, "x", number(x), "y", number(y));
     }
 
-    /** Draws a label that is read from below. */
+    /** Draws a label that is read from below; its kind says how it is aligned. */
     void rising(String kind, double x, double y, String text) {
         String turn = "rotate(-90 " + number(x) + " " + number(y) + ")";
         out.leaf("text", text, "class", kind, "x", number(x), "y", number(y), "transform", turn);
@@ -81,6 +83,17 @@ final class Svg {
             across(tick == 0 ? "base" : "grid", left, right, y);
             label("y", left - 8, y, vertical.label(tick));
         }
+    }
+
+    /** Returns about how wide a label is. */
+    static double width(String text) {
+        return CHARACTER * text.length();
+    }
+
+    /** Returns a label that is at most about so wide, cut off if need be. */
+    static String fitted(String text, double width) {
+        int most = (int) (width / CHARACTER);
+        return text.length() <= most ? text : text.substring(0, most - 1) + "…";
     }
 
     /** Returns a coordinate with the decimals that a screen can show. */

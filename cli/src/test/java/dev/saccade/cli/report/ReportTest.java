@@ -31,6 +31,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.OptionalDouble;
 import java.util.Random;
+import java.util.Set;
 import java.util.stream.IntStream;
 
 import javax.xml.parsers.DocumentBuilderFactory;
@@ -52,7 +53,7 @@ class ReportTest {
         assertEquals(2, count(page, "svg", "class", "truth"));
         assertEquals(2, count(page, "svg", "class", "found"));
         assertEquals(3, count(page, "path", "class", "curve c0"));
-        assertEquals(List.of("0.250", "0.125", "0.500", "0.750", "1.000"), shares(page));
+        assertEquals(List.of("0.250", "0.500", "0.750", "0.500"), shares(page));
         assertEquals(List.of("leaf as leaf: 3 of 4", "leaf as background: 1 of 4"), cells(page));
         assertEquals(
                 List.of("1 of 1 found, 0 false", "1 of 1 found, 0 false"),
@@ -68,11 +69,12 @@ class ReportTest {
         Instances found =
                 Instances.predicted(Boxes.of(10, 10, 30, 30), new int[] {1}, new float[] {0.9f});
         ByteSource jpeg = ByteSource.wrap(new byte[9]);
-        List<Example> examples =
-                List.of(
-                        new Example(
+        ObjectExamples examples =
+                objects(
+                        new ObjectExample(
                                 "whole.jpg", size, jpeg, truth.withMasks(List.of(labelled)), found),
-                        new Example("box.jpg", size, jpeg, truth, found.withMasks(List.of(hole))));
+                        new ObjectExample(
+                                "box.jpg", size, jpeg, truth, found.withMasks(List.of(hole))));
 
         Document page = parse(write(withExamples(full("leaf"), examples)));
 
@@ -132,7 +134,7 @@ class ReportTest {
     void pictureIsEmbeddedOnce() throws Exception {
         byte[] jpeg = new byte[300_000];
         new Random(1).nextBytes(jpeg);
-        ReportData data = withExamples(full("leaf"), List.of(example("big.jpg", jpeg)));
+        ReportData data = withExamples(full("leaf"), objects(example("big.jpg", jpeg)));
 
         int length = write(data).length();
 
@@ -169,19 +171,24 @@ class ReportTest {
         LineChart point = new LineChart("AP", "epoch", List.of(series(0.5))).smoothed();
         ReportData data = withTraining(empty(), List.of(none, noPoints, gaps, point));
         OptionalDouble absent = OptionalDouble.empty();
+        Section section =
+                new Section(
+                        "none",
+                        "",
+                        List.of(
+                                table(new Row("AP", "", List.of(absent))),
+                                table(),
+                                table(new Row("leaf", "0", List.of(absent, absent, absent)))),
+                        List.of(),
+                        List.of(new HeatMap("none", List.of(), List.of(), false)));
         ReportData all =
                 new ReportData(
                         "title",
                         "",
-                        List.of(),
-                        List.of(),
-                        0.5,
+                        List.of(Fact.ofShare("AP", -1, "")),
+                        objects(),
                         data.training(),
-                        table(new Row("AP", "", List.of(absent))),
-                        List.of(),
-                        table(),
-                        List.of(new HeatMap("none", List.of(), List.of())),
-                        table(new Row("leaf", "0", List.of(absent, absent, absent))),
+                        List.of(section),
                         List.of(),
                         List.of(new Histogram("none", "count", List.of())),
                         "",
@@ -191,7 +198,32 @@ class ReportTest {
 
         parse(html);
         assertEquals(4, html.split(">n/a</td>", -1).length - 1);
+        assertEquals(1, html.split(">n/a</dd>", -1).length - 1);
         assertFalse(html.contains("NaN"), "a number that is none");
+    }
+
+    @Test
+    void labelMapsStandBesideThoseThatWerePredicted() throws Exception {
+        ByteSource truth = ByteSource.wrap(new byte[] {1});
+        ByteSource predicted = ByteSource.wrap(new byte[] {2});
+        LabelExamples examples =
+                new LabelExamples(
+                        List.of(
+                                new LabelExamples.Picture(
+                                        HOSTILE, truth, predicted, Set.of(2), "91.0 % right")),
+                        List.of("sky", "road", "car"));
+
+        Document page = parse(write(withExamples(empty(), examples)));
+
+        List<Element> images = elements(page, "img");
+        assertEquals(
+                List.of("data:image/jpeg;base64,AQ==", "data:image/jpeg;base64,Ag=="),
+                images.stream().map(image -> image.getAttribute("src")).toList());
+        assertEquals("Labels of " + SHOWN, images.get(0).getAttribute("alt"));
+        Element car = elements(page, "li").get(0);
+        assertEquals("car", car.getTextContent());
+        assertEquals("--c:#%06x".formatted(ClassColours.rgb(2)), car.getAttribute("style"));
+        assertEquals(List.of("91.0 % right"), texts(page, "span", "tally"));
     }
 
     @Test
@@ -255,17 +287,29 @@ class ReportTest {
         return Series.of("AP", x, values);
     }
 
-    private static Example example(String name, byte[] jpeg) {
+    private static ObjectExample example(String name, byte[] jpeg) {
         Instances truth = Instances.groundTruth(Boxes.of(10, 10, 30, 30), 0);
         Instances found =
                 Instances.predicted(Boxes.of(11, 10, 30, 30), new int[] {0}, new float[] {0.9f});
-        return new Example(name, new Size(60, 80), ByteSource.wrap(jpeg), truth, found);
+        return new ObjectExample(name, new Size(60, 80), ByteSource.wrap(jpeg), truth, found);
+    }
+
+    private static ObjectExamples objects(ObjectExample... examples) {
+        return new ObjectExamples(List.of(examples), List.of("leaf"), 0.5);
     }
 
     private static ReportData empty() {
         return new ReportData(
-                "nothing", "", List.of(), List.of(), 0.5, List.of(), table(), List.of(), table(),
-                List.of(), table(), List.of(), List.of(), "", List.of());
+                "nothing",
+                "",
+                List.of(),
+                objects(),
+                List.of(),
+                List.of(new Section("empty", "", List.of(table()), List.of(), List.of())),
+                List.of(),
+                List.of(),
+                "",
+                List.of());
     }
 
     private static ShareTable table(Row... rows) {
@@ -274,29 +318,30 @@ class ReportTest {
 
     private static ReportData full(String name) {
         LineChart chart = new LineChart(name, name, List.of(series(0.1, 0.4, 0.7)));
+        OptionalDouble half = OptionalDouble.of(0.5);
+        Row classRow = new Row(name, "5", List.of(half, OptionalDouble.of(0.75), half));
+        HeatMap map =
+                new HeatMap(
+                        name,
+                        List.of(name, "background"),
+                        List.of(List.of(3L, 1L), List.of(0L, 0L)),
+                        false);
+        Section section =
+                new Section(
+                        name,
+                        name,
+                        List.of(
+                                table(new Row(name, name, List.of(OptionalDouble.of(0.25)))),
+                                new ShareTable(List.of(name), List.of(classRow), true)),
+                        List.of(chart.inUnitSquare()),
+                        List.of(map));
         return new ReportData(
                 name,
                 name,
                 List.of(new Fact(name, name, name)),
-                List.of(example(name, new byte[9]), example(name, new byte[9])),
-                0.5,
+                objects(example(name, new byte[9]), example(name, new byte[9])),
                 List.of(chart, chart.smoothed().ofShares()),
-                table(new Row(name, name, List.of(OptionalDouble.of(0.25)))),
-                List.of(chart.inUnitSquare()),
-                table(new Row(name, name, List.of(OptionalDouble.of(0.125)))),
-                List.of(
-                        new HeatMap(
-                                name,
-                                List.of(name, "background"),
-                                List.of(List.of(3, 1), List.of(0, 0)))),
-                table(
-                        new Row(
-                                name,
-                                "5",
-                                List.of(
-                                        OptionalDouble.of(0.5),
-                                        OptionalDouble.of(0.75),
-                                        OptionalDouble.of(1)))),
+                List.of(section),
                 List.of(new Fact(name, name)),
                 List.of(new Histogram(name, name, List.of(new Bar(name, 3)))),
                 name + ": " + name + " # " + name,
@@ -304,37 +349,21 @@ class ReportTest {
     }
 
     private static ReportData withTraining(ReportData data, List<LineChart> training) {
-        return new ReportData(
-                data.title(),
-                data.subtitle(),
-                data.headline(),
-                data.examples(),
-                data.scoreThreshold(),
-                training,
-                data.metrics(),
-                data.precision(),
-                data.errors(),
-                data.confusion(),
-                data.classes(),
-                data.data(),
-                data.dataCharts(),
-                data.config(),
-                data.environment());
+        return with(data, data.examples(), training);
     }
 
-    private static ReportData withExamples(ReportData data, List<Example> examples) {
+    private static ReportData withExamples(ReportData data, Examples examples) {
+        return with(data, examples, data.training());
+    }
+
+    private static ReportData with(ReportData data, Examples examples, List<LineChart> training) {
         return new ReportData(
                 data.title(),
                 data.subtitle(),
                 data.headline(),
                 examples,
-                data.scoreThreshold(),
-                data.training(),
-                data.metrics(),
-                data.precision(),
-                data.errors(),
-                data.confusion(),
-                data.classes(),
+                training,
+                data.sections(),
                 data.data(),
                 data.dataCharts(),
                 data.config(),

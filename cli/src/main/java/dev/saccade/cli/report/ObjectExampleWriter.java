@@ -4,6 +4,7 @@ import com.google.common.primitives.ImmutableDoubleArray;
 
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
+import dev.saccade.datasets.ClassColours;
 
 import java.io.IOException;
 import java.util.Arrays;
@@ -13,7 +14,7 @@ import java.util.Locale;
 import java.util.stream.Stream;
 
 /** Draws pictures with what is on them at the left and what was found at the right. */
-final class ExampleWriter {
+final class ObjectExampleWriter {
 
     /** The size of letters over the longer edge of the photograph. */
     private static final double FONT_SIZE = 0.034;
@@ -22,21 +23,52 @@ final class ExampleWriter {
     private final List<String> classes;
     private final double threshold;
 
-    ExampleWriter(Markup out, List<String> classes, double threshold) {
+    private ObjectExampleWriter(Markup out, ObjectExamples examples) {
         this.out = out;
-        this.classes = classes;
-        this.threshold = threshold;
+        this.classes = examples.classes();
+        this.threshold = examples.threshold();
+    }
+
+    /** Writes how to read the pictures, and the pictures. */
+    static void write(Markup out, ObjectExamples examples) throws IOException {
+        ObjectExampleWriter writer = new ObjectExampleWriter(out, examples);
+        writer.lead();
+        writer.legend(examples.pictures());
+        out.open("div", "class", "examples");
+        for (int i = 0; i < examples.pictures().size(); i++) {
+            writer.write(examples.pictures().get(i), i);
+        }
+        out.close();
+    }
+
+    private void lead() {
+        String start = String.format(Locale.ROOT, "%.2f", threshold);
+        out.open("p", "class", "lead");
+        out.text("Labels at the left, predictions at the right with their score in percent. ");
+        out.text("Dashed: a label that was missed, or a prediction that is wrong.").close();
+        out.open("label", "class", "threshold").text("Predictions with a score of at least ");
+        out.leaf("output", start);
+        out.empty(
+                "input", "type", "range", "min", "0.05", "max", "0.95", "step", "0.01", "value",
+                start);
+        out.close();
     }
 
     /** Lists the classes that occur in the pictures with their colours. */
-    void legend(List<Example> examples) {
+    private void legend(List<ObjectExample> examples) {
         out.open("ul", "class", "legend");
         examples.stream()
                 .flatMap(example -> Stream.of(example.truth(), example.predictions()))
                 .flatMapToInt(objects -> Arrays.stream(objects.labels()))
                 .distinct()
                 .sorted()
-                .forEach(label -> out.leaf("li", className(label), "style", Report.colour(label)));
+                .forEach(
+                        label ->
+                                out.leaf(
+                                        "li",
+                                        className(label),
+                                        "style",
+                                        Report.style(ClassColours.rgb(label))));
         out.close();
     }
 
@@ -45,7 +77,7 @@ final class ExampleWriter {
      *
      * @param position of the example in the report
      */
-    void write(Example example, int position) throws IOException {
+    private void write(ObjectExample example, int position) throws IOException {
         String id = "photo" + position;
         String width = String.valueOf(example.size().width());
         String height = String.valueOf(example.size().height());
@@ -72,7 +104,7 @@ final class ExampleWriter {
         out.leaf("span", tally(example), "class", "tally").close().close();
     }
 
-    private void openPhoto(Example example, String kind) {
+    private void openPhoto(ObjectExample example, String kind) {
         String name = (kind.equals("truth") ? "Labels of " : "Predictions for ") + example.name();
         out.open(
                 "svg",
@@ -88,11 +120,11 @@ final class ExampleWriter {
                 name);
     }
 
-    private static double fontSize(Example example) {
+    private static double fontSize(ObjectExample example) {
         return FONT_SIZE * Math.max(example.size().width(), example.size().height());
     }
 
-    private void truth(Example example) {
+    private void truth(ObjectExample example) {
         Instances truth = example.truth();
         ImmutableDoubleArray scores = example.truthScores();
         for (int i = truth.size() - 1; i >= 0; i--) {
@@ -105,7 +137,7 @@ final class ExampleWriter {
         }
     }
 
-    private void predictions(Example example) {
+    private void predictions(ObjectExample example) {
         Instances found = example.predictions();
         int[] partners = example.partners();
         for (int i = found.size() - 1; i >= 0; i--) {
@@ -121,7 +153,7 @@ final class ExampleWriter {
 
     /** Draws the box of an object, and its mask if there is one. */
     private void object(Instances objects, int i, double score, String kind) {
-        String colour = Report.colour(objects.label(i));
+        String colour = Report.style(ClassColours.rgb(objects.label(i)));
         out.open("g", "class", kind, "style", colour, "data-score", decimals(score));
         if (objects.hasMasks()) {
             MaskPath mask = MaskPath.of(objects.mask(i));
@@ -173,7 +205,7 @@ final class ExampleWriter {
         return label < classes.size() ? classes.get(label) : "class " + label;
     }
 
-    private String tally(Example example) {
+    private String tally(ObjectExample example) {
         long found = example.truthScores().stream().filter(score -> score >= threshold).count();
         int[] partners = example.partners();
         long wrong = 0;

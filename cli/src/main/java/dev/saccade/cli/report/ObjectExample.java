@@ -23,7 +23,7 @@ import java.util.stream.IntStream;
  * @param truth the labelled objects, boxes in pixels of the picture
  * @param predictions what was found, in descending order of score, boxes in pixels of the picture
  */
-public record Example(
+public record ObjectExample(
         String name, Size size, ByteSource jpeg, Instances truth, Instances predictions) {
 
     private static final double IOU = 0.5;
@@ -35,9 +35,9 @@ public record Example(
      * @param count how many at most
      * @param threshold score from which a prediction counts
      */
-    public static ImmutableList<Example> select(
-            List<Example> examples, int count, double threshold) {
-        List<Example> ranked =
+    public static ImmutableList<ObjectExample> select(
+            List<ObjectExample> examples, int count, double threshold) {
+        List<ObjectExample> ranked =
                 examples.stream()
                         .sorted(Comparator.comparingDouble(e -> -e.agreement(threshold)))
                         .toList();

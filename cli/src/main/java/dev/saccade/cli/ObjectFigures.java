@@ -1,10 +1,20 @@
 package dev.saccade.cli;
 
 import com.google.common.collect.ImmutableList;
+import com.google.common.io.Files;
 
 import dev.saccade.cli.report.HeatMap;
 import dev.saccade.cli.report.LineChart;
+import dev.saccade.cli.report.ObjectExample;
+import dev.saccade.cli.report.ObjectExamples;
+import dev.saccade.cli.report.ReportData.Fact;
+import dev.saccade.cli.report.Section;
 import dev.saccade.cli.report.ShareTable;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.datasets.Annotation;
+import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.TrainingTargets;
 import dev.saccade.eval.AreaRange;
 import dev.saccade.eval.ClassMetrics;
 import dev.saccade.eval.CocoMetrics;
@@ -12,6 +22,7 @@ import dev.saccade.eval.CocoParameters;
 import dev.saccade.eval.ConfusionMatrix;
 import dev.saccade.eval.DetectionError;
 import dev.saccade.eval.ErrorBreakdown;
+import dev.saccade.eval.Evaluation;
 import dev.saccade.eval.PrecisionRecallCurve;
 import dev.saccade.eval.SummaryRow;
 
@@ -24,17 +35,86 @@ import java.util.OptionalDouble;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** The tables and charts of an evaluation in a report; of masks beside those of boxes. */
-final class EvaluationFigures {
+/** What a report says of a detector; figures of masks stand beside those of boxes. */
+final class ObjectFigures {
 
+    private static final int EXAMPLES = 12;
     private static final int IOU_50 = 0;
     private static final int IOU_75 = 5;
     private static final LineChart.Range REACH = new LineChart.Range(.5, .95);
 
-    private EvaluationFigures() {}
+    private ObjectFigures() {}
+
+    /**
+     * Returns the figures of an evaluation.
+     *
+     * @param dataset the held-back photographs
+     * @param score from which a detection counts at first
+     */
+    static TaskFigures of(Dataset dataset, Evaluation evaluation, double score) {
+        List<CocoMetrics> metrics = evaluation.metrics();
+        return new TaskFigures(
+                headline(metrics),
+                "Average precision",
+                List.of("AP50", "AP", "AP75", "mask_AP50", "mask_AP"),
+                new ObjectExamples(
+                        ObjectExample.select(examples(dataset, evaluation), EXAMPLES, score),
+                        dataset.classes(),
+                        score),
+                List.of(
+                        new Section(
+                                "Precision",
+                                "",
+                                List.of(summary(metrics)),
+                                precision(metrics),
+                                List.of()),
+                        new Section(
+                                "Errors",
+                                "What average precision at IoU .50 would gain if errors of one kind"
+                                        + " were mended (TIDE), and which objects were taken for"
+                                        + " which.",
+                                List.of(errors(evaluation.errors())),
+                                List.of(),
+                                List.of(confusion(evaluation.confusion(score)))),
+                        new Section(
+                                "Classes", "", List.of(classes(metrics)), List.of(), List.of())));
+    }
+
+    private static List<Fact> headline(List<CocoMetrics> metrics) {
+        ImmutableList.Builder<Fact> facts = ImmutableList.builder();
+        for (CocoMetrics measured : metrics) {
+            for (String name : List.of("AP50", "AP", "AP75")) {
+                String key = measured.parameters().iouType().prefix() + name;
+                double value = measured.values().getOrDefault(key, -1.0);
+                String note = name(measured) + " in held-back photographs";
+                facts.add(Fact.ofShare(name, value, note));
+            }
+        }
+        return facts.build();
+    }
+
+    private static List<ObjectExample> examples(Dataset dataset, Evaluation evaluation) {
+        List<ObjectExample> examples = new ArrayList<>();
+        for (int i = 0; i < dataset.size(); i++) {
+            Photo photo = dataset.photo(i);
+            List<Annotation> annotations = dataset.annotations(i);
+            Instances truth =
+                    evaluation.metrics().size() > 1
+                            ? TrainingTargets.masks(photo, annotations)
+                            : TrainingTargets.boxes(photo, annotations);
+            examples.add(
+                    new ObjectExample(
+                            photo.file().getFileName().toString(),
+                            photo.size(),
+                            Files.asByteSource(photo.file().toFile()),
+                            truth,
+                            evaluation.predictions().get(i)));
+        }
+        return examples;
+    }
 
     /** Returns the 12 numbers of COCO's summary. */
-    static ShareTable metrics(List<CocoMetrics> metrics) {
+    private static ShareTable summary(List<CocoMetrics> metrics) {
         List<SummaryRow> boxes = metrics.get(0).summary();
         List<ShareTable.Row> rows = new ArrayList<>();
         for (int i = 0; i < boxes.size(); i++) {
@@ -54,12 +134,12 @@ final class EvaluationFigures {
     }
 
     private static List<String> heads(String name, String note, List<CocoMetrics> metrics) {
-        return Stream.concat(Stream.of(name, note), metrics.stream().map(EvaluationFigures::name))
+        return Stream.concat(Stream.of(name, note), metrics.stream().map(ObjectFigures::name))
                 .toList();
     }
 
     /** Returns what was measured: boxes or masks. */
-    static String name(CocoMetrics measured) {
+    private static String name(CocoMetrics measured) {
         return switch (measured.parameters().iouType()) {
             case BOX -> "boxes";
             case MASK -> "masks";
@@ -75,7 +155,7 @@ final class EvaluationFigures {
     }
 
     /** Returns average precision over IoU, and precision over recall at two IoU thresholds. */
-    static List<LineChart> precision(List<CocoMetrics> metrics) {
+    private static List<LineChart> precision(List<CocoMetrics> metrics) {
         ImmutableList.Builder<LineChart> charts = ImmutableList.builder();
         for (CocoMetrics measured : metrics) {
             charts.add(overIou(measured));
@@ -114,7 +194,7 @@ final class EvaluationFigures {
     }
 
     /** Returns what mending each kind of error would gain. */
-    static ShareTable errors(List<ErrorBreakdown> breakdowns) {
+    private static ShareTable errors(List<ErrorBreakdown> breakdowns) {
         List<ShareTable.Row> rows = new ArrayList<>();
         for (DetectionError error : DetectionError.values()) {
             List<ErrorBreakdown.Row> measured = breakdowns.stream().map(b -> b.row(error)).toList();
@@ -141,7 +221,7 @@ final class EvaluationFigures {
     }
 
     /** Returns which class was taken for which. */
-    static HeatMap confusion(ConfusionMatrix matrix) {
+    private static HeatMap confusion(ConfusionMatrix matrix) {
         List<String> names = new ArrayList<>(matrix.classes());
         names.add("background");
         String title =
@@ -150,11 +230,15 @@ final class EvaluationFigures {
                         "Objects (rows) and what they were taken for, by boxes with a score of %.2f"
                                 + " and more",
                         matrix.score());
-        return new HeatMap(title, names, matrix.counts());
+        List<List<Long>> counts =
+                matrix.counts().stream()
+                        .map(row -> row.stream().map(Integer::longValue).toList())
+                        .toList();
+        return new HeatMap(title, names, counts, false);
     }
 
     /** Returns how well each class is found. */
-    static ShareTable classes(List<CocoMetrics> metrics) {
+    private static ShareTable classes(List<CocoMetrics> metrics) {
         List<List<ClassMetrics>> measured = metrics.stream().map(CocoMetrics::perClass).toList();
         List<ShareTable.Row> rows = new ArrayList<>();
         for (int i = 0; i < measured.get(0).size(); i++) {
@@ -167,7 +251,7 @@ final class EvaluationFigures {
                             measured.stream()
                                     .map(classes -> classes.get(label))
                                     .flatMap(c -> Stream.of(c.ap(), c.ap50(), c.ap75()))
-                                    .map(EvaluationFigures::defined)
+                                    .map(ObjectFigures::defined)
                                     .toList()));
         }
         List<String> heads = new ArrayList<>(List.of("Class", "Objects"));
@@ -175,6 +259,6 @@ final class EvaluationFigures {
             String prefix = m.parameters().iouType().prefix();
             heads.addAll(List.of(prefix + "AP", prefix + "AP50", prefix + "AP75"));
         }
-        return new ShareTable(heads, rows);
+        return new ShareTable(heads, rows, true);
     }
 }

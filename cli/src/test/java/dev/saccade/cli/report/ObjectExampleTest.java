@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import java.util.List;
 import java.util.stream.IntStream;
 
-class ExampleTest {
+class ObjectExampleTest {
 
     private static final Boxes TWO = Boxes.of(0, 0, 10, 10, 20, 0, 30, 10);
 
@@ -26,7 +26,7 @@ class ExampleTest {
                         Boxes.of(0, 0, 10, 9, 20, 0, 30, 10, 0, 0, 10, 10, 20, 0, 30, 12),
                         new int[] {0, 0, 0, 1},
                         new float[] {0.9f, 0.8f, 0.7f, 0.6f});
-        Example example = example(truth, predictions);
+        ObjectExample example = example(truth, predictions);
 
         assertArrayEquals(new int[] {0, -1, -1, 1}, example.partners());
         assertArrayEquals(new double[] {0.9, 0.6}, example.truthScores().toArray(), 1e-6);
@@ -40,7 +40,7 @@ class ExampleTest {
                         Boxes.of(0, 0, 10, 10, 50, 0, 60, 10),
                         new int[] {0, 0},
                         new float[] {0.9f, 0.4f});
-        Example example = example(truth, predictions);
+        ObjectExample example = example(truth, predictions);
 
         assertEquals(2.0 / 3, example.agreement(0.5), 1e-12);
         assertEquals(0.5, example.agreement(0.3), 1e-12);
@@ -49,19 +49,22 @@ class ExampleTest {
 
     @Test
     void selectionSpreadsFromBestToWorst() {
-        List<Example> examples = IntStream.rangeClosed(0, 10).mapToObj(ExampleTest::found).toList();
+        List<ObjectExample> examples =
+                IntStream.rangeClosed(0, 10).mapToObj(ObjectExampleTest::found).toList();
 
         List<Integer> selected =
-                Example.select(examples, 3, 0.5).stream().map(e -> e.predictions().size()).toList();
+                ObjectExample.select(examples, 3, 0.5).stream()
+                        .map(e -> e.predictions().size())
+                        .toList();
 
         assertEquals(List.of(10, 5, 0), selected);
-        assertEquals(11, Example.select(examples, 50, 0.5).size());
-        assertEquals(10, Example.select(examples, 1, 0.5).get(0).predictions().size());
-        assertEquals(List.of(), Example.select(List.of(), 3, 0.5));
+        assertEquals(11, ObjectExample.select(examples, 50, 0.5).size());
+        assertEquals(10, ObjectExample.select(examples, 1, 0.5).get(0).predictions().size());
+        assertEquals(List.of(), ObjectExample.select(List.of(), 3, 0.5));
     }
 
     /** A picture with ten objects of which some are found. */
-    private static Example found(int count) {
+    private static ObjectExample found(int count) {
         float[] corners = new float[40];
         float[] scores = new float[10];
         for (int i = 0; i < 10; i++) {
@@ -77,7 +80,8 @@ class ExampleTest {
                 all.select(IntStream.range(0, count).toArray()));
     }
 
-    private static Example example(Instances truth, Instances predictions) {
-        return new Example("a.jpg", new Size(50, 100), ByteSource.empty(), truth, predictions);
+    private static ObjectExample example(Instances truth, Instances predictions) {
+        return new ObjectExample(
+                "a.jpg", new Size(50, 100), ByteSource.empty(), truth, predictions);
     }
 }

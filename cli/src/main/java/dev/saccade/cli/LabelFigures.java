@@ -1,0 +1,225 @@
+package dev.saccade.cli;
+
+import com.google.common.collect.ImmutableMap;
+import com.google.common.io.ByteSource;
+
+import dev.saccade.cli.report.HeatMap;
+import dev.saccade.cli.report.LabelExamples;
+import dev.saccade.cli.report.ReportData.Fact;
+import dev.saccade.cli.report.Section;
+import dev.saccade.cli.report.ShareTable;
+import dev.saccade.core.structures.LabelMap;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.ImageReader;
+import dev.saccade.datasets.ImageWriter;
+import dev.saccade.datasets.LabelCanvas;
+import dev.saccade.datasets.Photo;
+import dev.saccade.eval.ClassOverlap;
+import dev.saccade.eval.PixelConfusion;
+import dev.saccade.eval.SegmentationEvaluation;
+import dev.saccade.models.SemanticSegmenter;
+
+import org.opencv.core.Mat;
+import org.opencv.imgproc.Imgproc;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/** What a report says of a segmenter. */
+final class LabelFigures {
+
+    private static final int EXAMPLES = 6;
+    private static final int LONGEST_EDGE = 640;
+
+    private static final Map<String, String> MEANINGS =
+            ImmutableMap.of(
+                    "mIoU", "pixels a class and its prediction share over those of either, mean",
+                    "mAcc", "pixels of a class that are found, mean",
+                    "aAcc", "pixels that are found, of all classes together",
+                    "mDice", "twice the shared pixels over the sum of both, mean",
+                    "boundary_mIoU", "as mIoU, along the edges of regions only");
+
+    private final SemanticSegmenter segmenter;
+    private final Dataset dataset;
+
+    private LabelFigures(SemanticSegmenter segmenter, Dataset dataset) {
+        this.segmenter = segmenter;
+        this.dataset = dataset;
+    }
+
+    /**
+     * Returns the figures of an evaluation.
+     *
+     * @param segmenter what was measured; it is run again on the photographs that are shown
+     * @param dataset the held-back photographs
+     */
+    static TaskFigures of(
+            SemanticSegmenter segmenter, Dataset dataset, SegmentationEvaluation evaluation) {
+        return new TaskFigures(
+                headline(evaluation.values()),
+                "Agreement with the labels",
+                List.of("mIoU", "mAcc", "aAcc", "boundary_mIoU"),
+                new LabelFigures(segmenter, dataset).examples(),
+                List.of(
+                        section("Agreement", "", summary(evaluation.values())),
+                        confusions(evaluation),
+                        section("Classes", "", classes(evaluation.metrics().perClass()))));
+    }
+
+    private static Section section(String title, String lead, ShareTable table) {
+        return new Section(title, lead, List.of(table), List.of(), List.of());
+    }
+
+    private static List<Fact> headline(Map<String, Double> values) {
+        return Stream.of("mIoU", "aAcc", "boundary_mIoU")
+                .map(
+                        name ->
+                                Fact.ofShare(
+                                        name.replace('_', ' '),
+                                        values.getOrDefault(name, -1.0),
+                                        "of pixels in held-back photographs"))
+                .toList();
+    }
+
+    private static ShareTable summary(Map<String, Double> values) {
+        return new ShareTable(
+                List.of("Metric", "", "value"),
+                values.entrySet().stream()
+                        .map(
+                                metric ->
+                                        new ShareTable.Row(
+                                                metric.getKey(),
+                                                MEANINGS.get(metric.getKey()),
+                                                List.of(OptionalDouble.of(metric.getValue()))))
+                        .toList());
+    }
+
+    private static Section confusions(SegmentationEvaluation evaluation) {
+        List<ShareTable.Row> rows =
+                evaluation.confusions().stream()
+                        .limit(Measurement.CONFUSIONS)
+                        .map(
+                                confusion ->
+                                        new ShareTable.Row(
+                                                confusion.truth(),
+                                                "%d pixels taken for %s"
+                                                        .formatted(
+                                                                confusion.pixels(),
+                                                                confusion.predicted()),
+                                                List.of(OptionalDouble.of(confusion.share()))))
+                        .toList();
+        HeatMap map =
+                new HeatMap(
+                        "Pixels of each class (rows) and what they were taken for, in percent",
+                        evaluation.classes(),
+                        evaluation.confusion().rows(),
+                        true);
+        return new Section(
+                "Confusions",
+                "The mistakes that cost most pixels, each with its share of the pixels of the"
+                        + " class.",
+                List.of(new ShareTable(List.of("Class", "Mistake", "share"), rows)),
+                List.of(),
+                List.of(map));
+    }
+
+    private static ShareTable classes(List<ClassOverlap> classes) {
+        return new ShareTable(
+                List.of("Class", "Pixels", "IoU", "Acc", "Dice", "boundary IoU"),
+                classes.stream()
+                        .map(
+                                c ->
+                                        new ShareTable.Row(
+                                                c.name(),
+                                                String.valueOf(c.pixels()),
+                                                Stream.of(
+                                                                c.iou(),
+                                                                c.accuracy(),
+                                                                c.dice(),
+                                                                c.boundaryIou())
+                                                        .map(LabelFigures::defined)
+                                                        .toList()))
+                        .toList(),
+                true);
+    }
+
+    private static OptionalDouble defined(double value) {
+        return value < 0 ? OptionalDouble.empty() : OptionalDouble.of(value);
+    }
+
+    /** Returns some photographs, evenly spread over the data set. */
+    private LabelExamples examples() {
+        int count = Math.min(EXAMPLES, dataset.size());
+        return new LabelExamples(
+                IntStream.range(0, count)
+                        .mapToObj(i -> example((int) ((i + 0.5) * dataset.size() / count)))
+                        .toList(),
+                dataset.classes());
+    }
+
+    private LabelExamples.Picture example(int index) {
+        Photo photo = dataset.photo(index);
+        LabelMap truth = dataset.labels(index);
+        LabelMap predicted = segmenter.segment(photo.file());
+        Mat image = ImageReader.read(photo.file());
+        try {
+            Size shown = shown(photo.size());
+            Imgproc.resize(
+                    image,
+                    image,
+                    new org.opencv.core.Size(shown.width(), shown.height()),
+                    0,
+                    0,
+                    Imgproc.INTER_AREA);
+            Set<Integer> labels = new TreeSet<>(truth.masks().keySet());
+            labels.addAll(predicted.masks().keySet());
+            return new LabelExamples.Picture(
+                    photo.file().getFileName().toString(),
+                    tinted(image, truth.resize(shown)),
+                    tinted(image, predicted.resize(shown)),
+                    labels,
+                    tally(truth, predicted));
+        } finally {
+            image.release();
+        }
+    }
+
+    private static Size shown(Size photo) {
+        double scale = (double) LONGEST_EDGE / Math.max(photo.width(), photo.height());
+        return scale >= 1
+                ? photo
+                : new Size(
+                        Math.max(1, (int) Math.rint(photo.height() * scale)),
+                        Math.max(1, (int) Math.rint(photo.width() * scale)));
+    }
+
+    private ByteSource tinted(Mat image, LabelMap labels) {
+        Mat picture = LabelCanvas.tinted(image, labels, dataset.classes());
+        try {
+            return ByteSource.wrap(ImageWriter.jpeg(picture));
+        } finally {
+            picture.release();
+        }
+    }
+
+    private String tally(LabelMap truth, LabelMap predicted) {
+        PixelConfusion pixels = new PixelConfusion(dataset.classes().size());
+        pixels.add(truth, predicted);
+        long right = 0;
+        long all = 0;
+        for (int label = 0; label < pixels.classes(); label++) {
+            right += pixels.count(label, label);
+            all += pixels.truth(label);
+        }
+        return all == 0
+                ? "nothing is labelled"
+                : String.format(Locale.ROOT, "%.1f %% of pixels right", 100.0 * right / all);
+    }
+}
