@@ -27,7 +27,8 @@ import java.util.Optional;
 
 /**
  * ResNet (He et al. 2015) as in mmdetection's {@code style="pytorch"} and torchvision: the stride
- * of a bottleneck sits on its 3x3 convolution. Names are those of torchvision's checkpoints.
+ * of a bottleneck sits on its 3x3 convolution. Names are those of torchvision's checkpoints, and
+ * with a deep stem those of mmsegmentation's {@code ResNetV1c}.
  */
 public final class ResNet extends Backbone {
 
@@ -43,7 +44,9 @@ public final class ResNet extends Backbone {
      * The hyper-parameters of a ResNet.
      *
      * @param depth 18, 34, 50, 101 or 152
-     * @param stemChannels channels of the first convolution
+     * @param stemChannels channels that come out of the stem
+     * @param deepStem whether the stem is three 3x3 convolutions, as where ResNets label pixels, in
+     *     place of one of 7x7; the first two have half its channels
      * @param baseChannels width of the first stage; the others double it
      * @param outIndices the stages that come out, 0 to 3, ascending
      * @param frozenStages -1 freezes nothing, 0 the stem, k the stem and stages 1 to k
@@ -54,6 +57,7 @@ public final class ResNet extends Backbone {
     public record Config(
             int depth,
             int stemChannels,
+            boolean deepStem,
             int baseChannels,
             List<Integer> outIndices,
             int frozenStages,
@@ -68,7 +72,7 @@ public final class ResNet extends Backbone {
 
         /** The defaults of mmdetection at another depth. */
         public Config(int depth) {
-            this(depth, 64, 64, List.of(0, 1, 2, 3), -1, true, true);
+            this(depth, 64, false, 64, List.of(0, 1, 2, 3), -1, true, true);
         }
 
         /** Checks the values. */
@@ -80,6 +84,10 @@ public final class ResNet extends Backbone {
                     depth,
                     BLOCKS_OF_DEPTH.keySet());
             checkArgument(stemChannels > 0, "stem_channels: got %s, expected > 0", stemChannels);
+            checkArgument(
+                    !deepStem || stemChannels % 2 == 0,
+                    "stem_channels: got %s, expected an even number for a deep stem",
+                    stemChannels);
             checkArgument(baseChannels > 0, "base_channels: got %s, expected > 0", baseChannels);
             checkArgument(
                     !outIndices.isEmpty()
@@ -116,17 +124,22 @@ public final class ResNet extends Backbone {
     }
 
     private final Config config;
-    private final Conv2d conv1;
-    private final BatchNorm2d bn1;
+    private final List<Conv2d> stemConvs = new ArrayList<>();
+    private final List<BatchNorm2d> stemNorms = new ArrayList<>();
     private final List<List<Block>> stages = new ArrayList<>();
     private final List<Module> frozen = new ArrayList<>();
 
     /** Makes a ResNet without weights. */
     public ResNet(Config config) {
         this.config = config;
-        conv1 = add("conv1", Conv2d.withoutBias(3, config.stemChannels(), 7, 2, 3));
-        bn1 = add("bn1", new BatchNorm2d(config.stemChannels()));
         int in = config.stemChannels();
+        if (config.deepStem()) {
+            stack("stem.0", "stem.1", Conv2d.withoutBias(3, in / 2, 3, 2, 1), in / 2);
+            stack("stem.3", "stem.4", Conv2d.withoutBias(in / 2, in / 2, 3, 1, 1), in / 2);
+            stack("stem.6", "stem.7", Conv2d.withoutBias(in / 2, in, 3, 1, 1), in);
+        } else {
+            stack("conv1", "bn1", Conv2d.withoutBias(3, in, 7, 2, 3), in);
+        }
         for (int s = 0; s < 4; s++) {
             int planes = config.baseChannels() << s;
             List<Block> blocks = new ArrayList<>();
@@ -149,10 +162,15 @@ public final class ResNet extends Backbone {
         train(true);
     }
 
+    private void stack(String convName, String normName, Conv2d conv, int out) {
+        stemConvs.add(add(convName, conv));
+        stemNorms.add(add(normName, new BatchNorm2d(out)));
+    }
+
     private void freezeStages() {
         if (config.frozenStages() >= 0) {
-            frozen.add(conv1);
-            frozen.add(bn1);
+            frozen.addAll(stemConvs);
+            frozen.addAll(stemNorms);
         }
         for (int s = 0; s < config.frozenStages(); s++) {
             frozen.addAll(stages.get(s));
@@ -163,7 +181,9 @@ public final class ResNet extends Backbone {
     /** A layer a residual block. */
     @Override
     public Map<String, Integer> layers() {
-        List<List<Module>> layers = new ArrayList<>(List.of(List.of(conv1, bn1)));
+        List<Module> stem = new ArrayList<>(stemConvs);
+        stem.addAll(stemNorms);
+        List<List<Module>> layers = new ArrayList<>(List.of(stem));
         stages.forEach(blocks -> blocks.forEach(block -> layers.add(List.of(block))));
         return layersOf(layers);
     }
@@ -200,7 +220,11 @@ public final class ResNet extends Backbone {
     private NDArray stem(NDArray images) {
         return Scope.array(
                 () -> {
-                    NDArray x = Activations.relu(bn1.forward(conv1.forward(images)));
+                    NDArray x = images;
+                    for (int i = 0; i < stemConvs.size(); i++) {
+                        NDArray y = stemConvs.get(i).forward(x);
+                        x = Activations.relu(stemNorms.get(i).forward(y));
+                    }
                     return x.getNDArrayInternal()
                             .maxPool(new Shape(3, 3), new Shape(2, 2), new Shape(1, 1), false);
                 });

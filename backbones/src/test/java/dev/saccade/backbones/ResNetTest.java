@@ -27,6 +27,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 class ResNetTest {
 
@@ -54,7 +56,8 @@ class ResNetTest {
 
     private static ResNet narrowOnlyIn(int depth, int frozenStages) {
         return new ResNet(
-                new ResNet.Config(depth, 64, 64, List.of(0, 1, 2, 3), frozenStages, true, true));
+                new ResNet.Config(
+                        depth, 64, false, 64, List.of(0, 1, 2, 3), frozenStages, true, true));
     }
 
     private static long learned(ResNet resnet) {
@@ -62,6 +65,49 @@ class ResNetTest {
                 .filter(p -> !Module.isBuffer(p) && p.requiresGradient())
                 .mapToLong(p -> p.getShape().size())
                 .sum();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"18, 11195744", "50, 23527264", "101, 42519392"})
+    void hasTheParametersOfMmsegmentationWithADeepStem(int depth, long parameters) {
+        ResNet resnet = deep(depth, 64, 64, -1);
+        assertEquals(parameters, learned(resnet));
+        assertEquals(
+                Set.of("stem.0", "stem.1", "stem.3", "stem.4", "stem.6", "stem.7"),
+                resnet.namedParameters().keySet().stream()
+                        .filter(name -> name.startsWith("stem") || !name.startsWith("layer"))
+                        .map(name -> name.substring(0, name.lastIndexOf('.')))
+                        .collect(Collectors.toSet()));
+        assertEquals(
+                0,
+                deep(depth, 64, 64, 0).namedParameters().entrySet().stream()
+                        .filter(p -> p.getKey().startsWith("stem"))
+                        .filter(p -> p.getValue().requiresGradient())
+                        .filter(p -> !Module.isBuffer(p.getValue()))
+                        .count());
+    }
+
+    @Test
+    void givesMapsOfTheSameSizeWithADeepStem() {
+        ResNet resnet = deep(18, 16, 8, -1);
+        resnet.initialize(manager, 0);
+        FeaturePyramid levels =
+                NoGrad.call(() -> resnet.forward(manager.ones(new Shape(2, 3, 97, 131))));
+        assertEquals(new Shape(2, 8, 25, 33), levels.get(0).getShape());
+        assertEquals(new Shape(2, 64, 4, 5), levels.get(3).getShape());
+    }
+
+    private static ResNet deep(int depth, int stemChannels, int baseChannels, int frozenStages) {
+        return new ResNet(
+                new ResNet.Config(
+                        depth,
+                        stemChannels,
+                        true,
+                        baseChannels,
+                        List.of(0, 1, 2, 3),
+                        frozenStages,
+                        false,
+                        true));
     }
 
     @ParameterizedTest
@@ -151,7 +197,8 @@ class ResNetTest {
         for (Map.Entry<String, Runnable> bad :
                 Map.<String, Runnable>of(
                                 "depth", () -> config(19, -1, true),
-                                "frozen_stages", () -> config(18, 5, true))
+                                "frozen_stages", () -> config(18, 5, true),
+                                "stem_channels", () -> deep(18, 15, 8, -1))
                         .entrySet()) {
             String message =
                     assertThrows(IllegalArgumentException.class, bad.getValue()::run).getMessage();
@@ -166,6 +213,7 @@ class ResNetTest {
     }
 
     private static ResNet.Config config(int depth, int frozenStages, boolean normEval) {
-        return new ResNet.Config(depth, 16, 8, List.of(0, 1, 2, 3), frozenStages, normEval, false);
+        return new ResNet.Config(
+                depth, 16, false, 8, List.of(0, 1, 2, 3), frozenStages, normEval, false);
     }
 }

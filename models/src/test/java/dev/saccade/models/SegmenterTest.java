@@ -97,7 +97,8 @@ class SegmenterTest {
         Segmenter segmenter =
                 new Segmenter(
                         new ModelConfig(
-                                new ResNet.Config(18, 4, 4, List.of(0, 1, 2, 3), -1, false, false),
+                                new ResNet.Config(
+                                        18, 4, false, 4, List.of(0, 1, 2, 3), -1, false, false),
                                 Optional.empty(),
                                 head,
                                 Optional.of(AUXILIARY),

@@ -47,7 +47,8 @@ final class BackboneKind implements Kind {
     /** Returns the backbone of mmdetection's class and settings. */
     static Backbone.Config config(String cls, Settings config) {
         return switch (cls) {
-            case "ResNet" -> resnet(config);
+            case "ResNet" -> resnet(config, false);
+            case "ResNetV1c" -> resnet(config, true);
             case "SwinTransformer" -> swin(config);
             case "ELSASwin" -> elsaSwin(config);
             case "PyramidVisionTransformer" -> pvt(config);
@@ -172,13 +173,12 @@ final class BackboneKind implements Kind {
                 config.flag("use_checkpoint", false));
     }
 
-    private static Backbone.Config resnet(Settings config) {
+    private static Backbone.Config resnet(Settings config, boolean deepStem) {
         config.only("in_channels", 3);
         config.only("num_stages", 4);
         config.only("strides", List.of(1, 2, 2, 2));
         config.only("dilations", List.of(1, 1, 1, 1));
         config.only("style", "pytorch");
-        config.only("deep_stem", false);
         config.only("avg_down", false);
         // Of dilations, of which there are none.
         config.describes("contract_dilation");
@@ -189,6 +189,7 @@ final class BackboneKind implements Kind {
         return new ResNet.Config(
                 config.integer("depth"),
                 config.integer("stem_channels", baseChannels),
+                config.flag("deep_stem", deepStem),
                 baseChannels,
                 config.integers("out_indices", List.of(0, 1, 2, 3)),
                 config.integer("frozen_stages", -1),
