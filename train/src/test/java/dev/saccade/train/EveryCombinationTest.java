@@ -1,0 +1,236 @@
+package dev.saccade.train;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+
+import com.google.common.collect.ImmutableMap;
+import com.google.common.io.Resources;
+
+import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.parts.Backbone;
+import dev.saccade.core.parts.HeadConfig;
+import dev.saccade.core.structures.ImageBatch;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.LabelMap;
+import dev.saccade.core.structures.Size;
+import dev.saccade.models.Model;
+import dev.saccade.models.ModelConfig;
+import dev.saccade.models.ModelSpec;
+import dev.saccade.models.Segmenter;
+import dev.saccade.models.checkpoint.Checkpoint;
+import dev.saccade.models.checkpoint.Checkpoints;
+import dev.saccade.models.checkpoint.Weights;
+import dev.saccade.models.config.ConfigBinder;
+import dev.saccade.models.config.ConfigFile;
+import dev.saccade.models.config.ConfigNode;
+import dev.saccade.train.optimizers.AdamW;
+import dev.saccade.train.optimizers.Gradients;
+import dev.saccade.train.optimizers.Optimizer;
+
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import java.io.BufferedReader;
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * Every registered backbone under every registered head, each from a few lines of YAML: it learns,
+ * is saved, and predicts the same in a process that knows nothing but the file.
+ */
+class EveryCombinationTest {
+
+    /** A side that is no multiple of any stride. */
+    private static final Size SIZE = new Size(67, 93);
+
+    private static final List<String> CLASSES = List.of("cat", "dog", "sky");
+    private static final ConfigNode.Mapping HEADS = heads();
+
+    /** Heads that learn from their own proposals, which are others at every step. */
+    private static final Set<String> PROPOSING = Set.of("mask_rcnn", "cascade_mask_rcnn");
+
+    /** What makes a backbone small, of the keys that it has. */
+    private static final ImmutableMap<String, String> SMALL =
+            ImmutableMap.of(
+                    "embed_dim", "24",
+                    "embed_dims", "[16, 32, 80, 128]",
+                    "depths", "[2, 1, 1, 1]",
+                    "depth", "18",
+                    "stem_channels", "8",
+                    "base_channels", "8");
+
+    @TempDir private static Path folder;
+    private static Process other;
+    private static BufferedWriter requests;
+    private static BufferedReader answers;
+
+    private static ConfigNode.Mapping heads() {
+        String name = "every_head.yaml";
+        try {
+            return ConfigFile.parse(
+                    Resources.toString(
+                            Resources.getResource(EveryCombinationTest.class, name), UTF_8),
+                    name);
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Loads each checkpoint that it is given a line of, and writes what it predicts beside it. */
+    public static void main(String[] args) throws IOException {
+        BufferedReader files = new BufferedReader(new InputStreamReader(System.in, UTF_8));
+        for (String line = files.readLine(); line != null; line = files.readLine()) {
+            Path file = Path.of(line);
+            Checkpoint checkpoint = Checkpoints.open(file);
+            ModelSpec spec = ModelSpec.fromMetadata(checkpoint.metadata(), line);
+            try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
+                Model model = spec.model().build(spec.classes());
+                model.initialize(manager, 1);
+                Weights.restore(checkpoint, model);
+                Files.writeString(predictions(file), predicted(model, scene(manager).batch()));
+            }
+            System.out.println(line);
+        }
+    }
+
+    private static Path predictions(Path checkpoint) {
+        return checkpoint.resolveSibling(checkpoint.getFileName() + ".txt");
+    }
+
+    private static NoiseScene scene(NDManager manager) {
+        return new NoiseScene(manager, 2, SIZE);
+    }
+
+    @BeforeAll
+    static void startTheOtherProcess() throws IOException {
+        other =
+                new ProcessBuilder(
+                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                                "-cp",
+                                System.getProperty("java.class.path"),
+                                "-Dai.djl.offline=true",
+                                "-Dai.djl.pytorch.num_threads=1",
+                                EveryCombinationTest.class.getName())
+                        .redirectError(folder.resolve("errors").toFile())
+                        .start();
+        requests = other.outputWriter(UTF_8);
+        answers = other.inputReader(UTF_8);
+    }
+
+    @AfterAll
+    static void endTheOtherProcess() {
+        other.destroyForcibly();
+    }
+
+    static Stream<Arguments> combinations() {
+        return ConfigBinder.known(Backbone.Config.class).values().stream()
+                .flatMap(
+                        backbone ->
+                                HEADS.entries().keySet().stream()
+                                        .map(head -> Arguments.of(yaml(backbone), head)));
+    }
+
+    private static String yaml(Backbone.Config backbone) {
+        Map<String, ConfigNode> keys = ConfigBinder.unbind((Record) backbone).entries();
+        return SMALL.entrySet().stream()
+                .filter(small -> keys.containsKey(small.getKey()))
+                .map(small -> ", " + small.getKey() + ": " + small.getValue())
+                .collect(Collectors.joining("", "{type: " + backbone.type(), "}"));
+    }
+
+    @Test
+    void noHeadIsLeftOut() {
+        assertEquals(ConfigBinder.known(HeadConfig.class).keySet(), HEADS.entries().keySet());
+    }
+
+    @ParameterizedTest
+    @MethodSource("combinations")
+    void learnsAndPredictsTheSameInAnotherProcess(String backbone, String head) throws IOException {
+        ConfigNode.Mapping parts =
+                ((ConfigNode.Mapping) HEADS.get(head).orElseThrow())
+                        .overlaidBy(ConfigFile.parse("backbone: " + backbone, backbone));
+        ModelConfig config = ConfigBinder.bind(parts, ModelConfig.class);
+        Model model = config.build(CLASSES);
+        try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
+            model.initialize(manager, 0);
+            List<Float> losses = train(model, scene(manager));
+            assertTrue(losses.stream().allMatch(Float::isFinite), losses::toString);
+            if (!PROPOSING.contains(head)) {
+                assertTrue(losses.get(1) < losses.get(0), losses::toString);
+            }
+
+            Path file = Files.createTempFile(folder, "model", ".safetensors");
+            ModelSpec spec = new ModelSpec(config, List.of(), Optional.empty(), CLASSES);
+            Checkpoints.save(file, Checkpoint.of(model, spec.toMetadata()));
+            requests.write(file + "\n");
+            requests.flush();
+            String here = predicted(model, scene(manager).batch());
+            assertEquals(file.toString(), answers.readLine(), this::errors);
+            assertEquals(here, Files.readString(predictions(file)));
+            Files.delete(file);
+        }
+    }
+
+    private String errors() {
+        try {
+            return Files.readString(folder.resolve("errors"));
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Takes two steps and returns the loss before each. */
+    private static List<Float> train(Model model, NoiseScene scene) {
+        model.train(true);
+        List<Float> losses = new ArrayList<>();
+        try (Optimizer optimizer = new AdamW.Config().build(model)) {
+            for (int step = 0; step < 2; step++) {
+                Gradients gradients = scene.gradients(model, optimizer, losses::add);
+                optimizer.step(gradients, 1e-3);
+            }
+        }
+        return losses;
+    }
+
+    /** Returns all that is found in images, to the last bit. */
+    private static String predicted(Model model, ImageBatch images) {
+        model.train(false);
+        StringBuilder text = new StringBuilder();
+        for (Object found : model.predict(images)) {
+            if (found instanceof Instances objects) {
+                assertFalse(objects.labels().length == 0);
+                text.append(objects).append(objects.hasMasks() ? objects.masks() : "");
+            } else {
+                text.append(Arrays.toString(((LabelMap) found).toArray()));
+            }
+            text.append('\n');
+        }
+        if (model instanceof Segmenter segmenter) {
+            NDArray logits = NoGrad.call(() -> segmenter.logits(images.pixels()));
+            text.append(Arrays.toString(logits.toFloatArray())).append('\n');
+        }
+        return text.toString();
+    }
+}

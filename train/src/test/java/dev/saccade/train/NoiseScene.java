@@ -1,0 +1,75 @@
+package dev.saccade.train;
+
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+
+import dev.saccade.core.nn.SampleDraws;
+import dev.saccade.core.nn.WeightInit;
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.ImageBatch;
+import dev.saccade.core.structures.ImageInfo;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Losses;
+import dev.saccade.core.structures.Rle;
+import dev.saccade.core.structures.Size;
+import dev.saccade.models.Detector;
+import dev.saccade.models.Model;
+import dev.saccade.models.Segmenter;
+import dev.saccade.train.optimizers.Gradients;
+import dev.saccade.train.optimizers.Optimizer;
+
+import java.util.Collections;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.function.Consumer;
+import java.util.stream.LongStream;
+
+/**
+ * Images of noise, the same in every process: in each an object of class 1 for detectors, for
+ * segmenters the strongest of the three channels at every pixel.
+ */
+record NoiseScene(ImageBatch batch, Size size) {
+
+    NoiseScene(NDManager manager, int images, Size size) {
+        this(
+                new ImageBatch(
+                        WeightInit.normal(1)
+                                .create(
+                                        manager,
+                                        new Shape(images, 3, size.height(), size.width()),
+                                        new SplittableRandom(0)),
+                        Collections.nCopies(images, ImageInfo.of(size))),
+                size);
+    }
+
+    private Losses losses(Model model) {
+        return model instanceof Detector detector
+                ? detector.losses(batch, Collections.nCopies(batch.size(), object()))
+                : ((Segmenter) model).losses(batch, batch.pixels().argMax(1));
+    }
+
+    private Instances object() {
+        return Instances.groundTruth(Boxes.of(8, 8, 48, 40), 1)
+                .withMasks(List.of(Rle.fromBox(size, 8, 8, 40, 32)));
+    }
+
+    /**
+     * Returns the gradients of the loss.
+     *
+     * @param heard hears of the loss itself
+     */
+    Gradients gradients(Model model, Optimizer optimizer, Consumer<Float> heard) {
+        return SampleDraws.during(
+                0,
+                0,
+                LongStream.range(0, batch.size()).toArray(),
+                () ->
+                        Gradients.of(
+                                () -> {
+                                    var total = losses(model).total();
+                                    heard.accept(total.getFloat());
+                                    return total;
+                                },
+                                optimizer.parameters()));
+    }
+}
