@@ -4,11 +4,16 @@ import dev.saccade.train.logs.EvaluationReport;
 import dev.saccade.train.logs.StepReport;
 import dev.saccade.train.logs.TrainListener;
 
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
 /** Shows a run on stderr: a bar with losses and remaining time, a line for each evaluation. */
 final class TrainProgress implements TrainListener {
+
+    /** The metrics that a line has room for, of whatever a model is measured by. */
+    private static final List<String> SHOWN =
+            List.of("AP", "AP50", "AP75", "mask_AP", "mask_AP50", "mIoU", "mAcc", "aAcc");
 
     private Optional<Progress> bar = Optional.empty();
 
@@ -37,7 +42,7 @@ final class TrainProgress implements TrainListener {
     @Override
     public void evaluated(EvaluationReport evaluation) {
         StringBuilder line = new StringBuilder("epoch ").append(evaluation.epoch()).append(':');
-        for (String name : new String[] {"AP", "AP50", "AP75", "mask_AP", "mask_AP50"}) {
+        for (String name : SHOWN) {
             Double value = evaluation.metrics().get(name);
             if (value != null) {
                 line.append(String.format(Locale.ROOT, "  %s %.3f", name, value));

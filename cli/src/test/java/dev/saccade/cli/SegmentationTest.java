@@ -103,6 +103,7 @@ class SegmentationTest {
         assertEquals(0, trained.code(), trained.err());
         assertTrue(trained.out().contains("boundary_mIoU"), trained.out());
         assertTrue(trained.err().contains("report: " + run.resolve("report.html")), trained.err());
+        assertTrue(trained.err().contains("epoch 2:  mIoU "), trained.err());
         String report = Files.readString(run.resolve("report.html"));
         assertEquals(4, report.split("<img src=\"data:image/jpeg;base64,", -1).length - 1);
         for (String shown :
