@@ -9,7 +9,6 @@ import dev.saccade.core.ops.Scope;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.parts.SegmentationHead;
 import dev.saccade.core.structures.FeaturePyramid;
-import dev.saccade.core.structures.Losses;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -19,7 +18,7 @@ import java.util.Optional;
  * Some convolutions on one level (Long et al. 2015), as mmsegmentation's {@code FCNHead}; in
  * published recipes it teaches the third level of the backbone beside {@link UperNetHead}.
  */
-public final class FcnHead extends SegmentationHead {
+public final class FcnHead extends ScoringHead {
 
     /**
      * The hyper-parameters of an FCN head.
@@ -91,8 +90,8 @@ public final class FcnHead extends SegmentationHead {
 
     /** Makes a head without weights. */
     public FcnHead(Config config, List<FeatureInfo> features, int numClasses) {
+        super(config.alignCorners(), config.lossDecode(), numClasses);
         this.config = config;
-        config.lossDecode().checkFits(numClasses);
         int in = PixelClassifier.select(features, List.of(config.inIndex())).get(0).channels();
         int width = config.channels();
         checkArgument(
@@ -122,11 +121,6 @@ public final class FcnHead extends SegmentationHead {
     }
 
     @Override
-    public boolean alignsCorners() {
-        return config.alignCorners();
-    }
-
-    @Override
     public NDArray logits(FeaturePyramid features) {
         NDArray level = features.get(config.inIndex());
         return Scope.array(
@@ -140,12 +134,5 @@ public final class FcnHead extends SegmentationHead {
                     }
                     return classifier.forward(x);
                 });
-    }
-
-    @Override
-    public Losses losses(FeaturePyramid features, NDArray labels) {
-        try (NDArray logits = logits(features)) {
-            return config.lossDecode().of(logits, labels, config.alignCorners());
-        }
     }
 }

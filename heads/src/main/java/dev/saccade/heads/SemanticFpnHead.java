@@ -12,7 +12,6 @@ import dev.saccade.core.ops.Scope;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.parts.SegmentationHead;
 import dev.saccade.core.structures.FeaturePyramid;
-import dev.saccade.core.structures.Losses;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -21,7 +20,7 @@ import java.util.List;
  * The head of Semantic FPN (Kirillov et al. 2019), as mmsegmentation's {@code FPNHead}: convolves
  * and doubles each level of an FPN up to the size of the finest, and adds them.
  */
-public final class SemanticFpnHead extends SegmentationHead {
+public final class SemanticFpnHead extends ScoringHead {
 
     /**
      * The hyper-parameters of a Semantic FPN head; how often a level is doubled follows from its
@@ -87,8 +86,8 @@ public final class SemanticFpnHead extends SegmentationHead {
      * @throws IllegalArgumentException if a level is not there, or finer than the first
      */
     public SemanticFpnHead(Config config, List<FeatureInfo> features, int numClasses) {
+        super(config.alignCorners(), config.lossDecode(), numClasses);
         this.config = config;
-        config.lossDecode().checkFits(numClasses);
         List<FeatureInfo> levels = PixelClassifier.select(features, config.inIndex());
         for (FeatureInfo level : levels) {
             scaleHeads.add(scaleHead(level, levels.get(0).stride()));
@@ -119,11 +118,6 @@ public final class SemanticFpnHead extends SegmentationHead {
     }
 
     @Override
-    public boolean alignsCorners() {
-        return config.alignCorners();
-    }
-
-    @Override
     public NDArray logits(FeaturePyramid features) {
         NDArray sum = scaled(0, features);
         for (int i = 1; i < scaleHeads.size(); i++) {
@@ -148,12 +142,5 @@ public final class SemanticFpnHead extends SegmentationHead {
                     }
                     return x;
                 });
-    }
-
-    @Override
-    public Losses losses(FeaturePyramid features, NDArray labels) {
-        try (NDArray logits = logits(features)) {
-            return config.lossDecode().of(logits, labels, config.alignCorners());
-        }
     }
 }

@@ -15,7 +15,6 @@ import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.parts.SegmentationHead;
 import dev.saccade.core.structures.FeaturePyramid;
-import dev.saccade.core.structures.Losses;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -24,7 +23,7 @@ import java.util.List;
  * The head of UperNet (Xiao et al. 2018), as mmsegmentation's {@code UPerHead}: pools the coarsest
  * level at several scales, passes it down a feature pyramid and joins all levels at the finest.
  */
-public final class UperNetHead extends SegmentationHead {
+public final class UperNetHead extends ScoringHead {
 
     /**
      * The hyper-parameters of a UperNet head.
@@ -100,8 +99,8 @@ public final class UperNetHead extends SegmentationHead {
 
     /** Makes a head without weights. */
     public UperNetHead(Config config, List<FeatureInfo> features, int numClasses) {
+        super(config.alignCorners(), config.lossDecode(), numClasses);
         this.config = config;
-        config.lossDecode().checkFits(numClasses);
         List<FeatureInfo> levels = PixelClassifier.select(features, config.inIndex());
         int width = config.channels();
         int scales = config.poolScales().size();
@@ -121,11 +120,6 @@ public final class UperNetHead extends SegmentationHead {
 
     private ConvModule conv(int in, int kernel) {
         return config.norm().conv(in, config.channels(), kernel);
-    }
-
-    @Override
-    public boolean alignsCorners() {
-        return config.alignCorners();
     }
 
     @Override
@@ -182,12 +176,5 @@ public final class UperNetHead extends SegmentationHead {
 
     private static void replace(List<NDArray> maps, int i, NDArray map) {
         maps.set(i, map).close();
-    }
-
-    @Override
-    public Losses losses(FeaturePyramid features, NDArray labels) {
-        try (NDArray logits = logits(features)) {
-            return config.lossDecode().of(logits, labels, config.alignCorners());
-        }
     }
 }
