@@ -10,7 +10,9 @@ import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
@@ -144,7 +146,10 @@ public final class Ade20kDataset implements Dataset {
         private static List<String> lines(Path file) {
             try (var lines = Files.lines(file)) {
                 return lines.map(String::strip).filter(line -> !line.isEmpty()).toList();
-            } catch (IOException | java.io.UncheckedIOException e) {
+            } catch (NoSuchFileException e) {
+                throw SaccadeException.user(
+                        "%s: no such file; expected the name of a class in every line", file);
+            } catch (IOException | UncheckedIOException e) {
                 throw SaccadeException.user(
                         "%s: the names of classes cannot be read: %s", file, e.getMessage());
             }

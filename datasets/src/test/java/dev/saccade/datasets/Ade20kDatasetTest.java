@@ -158,6 +158,16 @@ class Ade20kDatasetTest {
     }
 
     @Test
+    void aMissingFileOfClassesIsNamedOnce() {
+        Dataset.Config config = withFile("names.txt");
+        String said = assertThrows(SaccadeException.class, () -> config.open(folder)).getMessage();
+        assertEquals(
+                folder.resolve("names.txt")
+                        + ": no such file; expected the name of a class in every line",
+                said);
+    }
+
+    @Test
     void refusesToIgnoreANumberThatIsAClass() {
         new LabelFiles(folder).add("a", 40, 30, (x, y) -> 1);
         String message =
