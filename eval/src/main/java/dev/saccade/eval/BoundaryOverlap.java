@@ -10,7 +10,7 @@ import java.util.Map;
  * Boundary IoU of each class over any number of label maps (Cheng et al. 2021): the boundaries of
  * the regions of a class, 2 % of the diagonal wide, in the ground truth and in the prediction,
  * their intersection over their union; pixels are added up over all maps. Where the ground truth
- * ignores, there is no region. Not thread-safe.
+ * ignores, there is no region. Threads may add maps at the same time.
  */
 public final class BoundaryOverlap {
 
@@ -41,8 +41,12 @@ public final class BoundaryOverlap {
 
     private void add(int label, Rle truth, Rle predicted) {
         List<Rle> boundaries = List.of(truth.boundary(), predicted.boundary());
-        intersection[label] += Rle.intersection(boundaries).area();
-        union[label] += Rle.union(boundaries).area();
+        add(label, Rle.intersection(boundaries).area(), Rle.union(boundaries).area());
+    }
+
+    private synchronized void add(int label, long both, long either) {
+        intersection[label] += both;
+        union[label] += either;
     }
 
     /** Returns the Boundary IoU of a class; -1 if it neither is nor was predicted anywhere. */

@@ -12,7 +12,7 @@ import java.util.stream.IntStream;
  * How many pixels of which class were taken for which, over any number of label maps.
  *
  * <p>Pixels that the ground truth ignores do not count. A predicted label that is no class takes a
- * pixel for nothing. Not thread-safe.
+ * pixel for nothing. Threads may add maps at the same time.
  */
 public final class PixelConfusion {
 
@@ -43,15 +43,7 @@ public final class PixelConfusion {
             int threads) {
         PixelConfusion sum = new PixelConfusion(classes);
         try (Workers workers = new Workers(threads)) {
-            workers.run(
-                    maps,
-                    () ->
-                            i -> {
-                                int[] counted = sum.count(truth.apply(i), predicted.apply(i));
-                                synchronized (sum) {
-                                    sum.add(counted);
-                                }
-                            });
+            workers.run(maps, () -> i -> sum.add(truth.apply(i), predicted.apply(i)));
         }
         return sum;
     }
@@ -62,10 +54,6 @@ public final class PixelConfusion {
      * @param predicted of the size of the ground truth
      */
     public void add(LabelMap truth, LabelMap predicted) {
-        add(count(truth, predicted));
-    }
-
-    private int[] count(LabelMap truth, LabelMap predicted) {
         checkArgument(
                 truth.size().equals(predicted.size()),
                 "a prediction of %s for a label map of %s",
@@ -79,10 +67,10 @@ public final class PixelConfusion {
             int row = Math.min(Short.toUnsignedInt(rows[i]), classes);
             counted[row * edge + Math.min(Short.toUnsignedInt(columns[i]), classes)]++;
         }
-        return counted;
+        add(counted);
     }
 
-    private void add(int[] counted) {
+    private synchronized void add(int[] counted) {
         for (int i = 0; i < counted.length; i++) {
             counts[i] += counted[i];
         }

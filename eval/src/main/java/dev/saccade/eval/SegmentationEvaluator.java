@@ -37,11 +37,12 @@ public final class SegmentationEvaluator {
     }
 
     /**
-     * Runs a segmenter over the data set, reading photographs ahead on threads.
+     * Runs a segmenter over the data set, reading photographs ahead and measuring on threads.
      *
      * @param views what is done to a photograph in each view that the segmenter is shown
      * @param segmenter gives the class of every pixel of the photograph of some views, at its size
-     * @param workers threads that read photographs; each holds all views of a photograph
+     * @param workers threads that read photographs, each holding all views of one, and as many that
+     *     measure
      * @param progress told the number of photographs that are done, after each
      */
     public SegmentationEvaluation evaluate(
@@ -52,18 +53,29 @@ public final class SegmentationEvaluator {
         PixelConfusion pixels = new PixelConfusion(dataset.classes().size());
         BoundaryOverlap boundaries = new BoundaryOverlap(dataset.classes().size());
         try (DataLoader<PhotoViews> loader = DataLoader.testing(dataset, views, workers);
-                DataLoader<PhotoViews>.Epoch photos = loader.epoch(0)) {
+                DataLoader<PhotoViews>.Epoch photos = loader.epoch(0);
+                Workers measuring = new Workers(Math.max(1, workers))) {
             for (int i = 0; i < dataset.size(); i++) {
-                try (PhotoViews photo = photos.next()) {
-                    LabelMap predicted = segmenter.apply(photo);
-                    LabelMap truth = dataset.labels(i);
-                    pixels.add(truth, predicted);
-                    boundaries.add(truth, predicted);
-                }
+                int index = i;
+                LabelMap predicted = predict(segmenter, photos);
+                measuring.start(
+                        () -> {
+                            LabelMap truth = dataset.labels(index);
+                            pixels.add(truth, predicted);
+                            boundaries.add(truth, predicted);
+                        });
                 progress.accept(i + 1);
             }
+            measuring.finish();
         }
         return new SegmentationEvaluation(
                 SegmentationMetrics.of(dataset.classes(), pixels, boundaries), pixels);
+    }
+
+    private static LabelMap predict(
+            Function<PhotoViews, LabelMap> segmenter, DataLoader<PhotoViews>.Epoch photos) {
+        try (PhotoViews photo = photos.next()) {
+            return segmenter.apply(photo);
+        }
     }
 }

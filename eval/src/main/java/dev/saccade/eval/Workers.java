@@ -7,8 +7,10 @@ import com.google.common.util.concurrent.ThreadFactoryBuilder;
 
 import dev.saccade.core.SaccadeException;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -17,11 +19,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntConsumer;
 import java.util.function.Supplier;
 
-/** Threads that share numbered tasks among them. */
+/** Threads that share tasks among them; one thread hands tasks out. */
 final class Workers implements AutoCloseable {
 
     private final int threads;
     private final ExecutorService executor;
+    private final Queue<Future<?>> started = new ArrayDeque<>();
 
     Workers(int threads) {
         checkArgument(threads > 0, "at least one thread expected, got %s", threads);
@@ -56,6 +59,21 @@ final class Workers implements AutoCloseable {
                             }));
         }
         futures.forEach(Workers::await);
+    }
+
+    /** Starts a task on a thread; waits first while every thread has one. */
+    void start(Runnable task) {
+        if (started.size() == threads) {
+            await(started.remove());
+        }
+        started.add(executor.submit(task));
+    }
+
+    /** Waits for the tasks that were started. */
+    void finish() {
+        while (!started.isEmpty()) {
+            await(started.remove());
+        }
     }
 
     private static void await(Future<?> future) {
