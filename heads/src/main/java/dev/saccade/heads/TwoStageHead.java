@@ -26,9 +26,8 @@ import dev.saccade.core.structures.Size;
 
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
+import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.stream.IntStream;
 
@@ -110,6 +109,16 @@ public abstract class TwoStageHead extends DetectionHead {
         return rpn;
     }
 
+    /** Returns what looks at the regions, one behind the other. */
+    List<RoiStage> stages() {
+        return Collections.unmodifiableList(stages);
+    }
+
+    /** Returns the number of classes, without background. */
+    int numClasses() {
+        return numClasses;
+    }
+
     @Override
     public NDList call(NDList inputs) {
         return rpn.call(inputs);
@@ -125,67 +134,18 @@ public abstract class TwoStageHead extends DetectionHead {
      */
     @Override
     public Losses losses(FeaturePyramid features, List<ImageInfo> images, List<Instances> targets) {
-        List<Instances> objects = targets.stream().map(Instances::withArea).toList();
-        RpnHead.Output proposed = rpn.forward(features);
-        Losses first = rpn.losses(proposed, images, objects);
-        Map<String, NDArray> terms = new LinkedHashMap<>(first.terms());
-        Map<String, NDArray> figures = new LinkedHashMap<>();
-        List<Boxes> boxes =
-                rpn.proposals(proposed, images, true).stream().map(Instances::boxes).toList();
-        new NDList(proposed.cls()).close();
-        new NDList(proposed.reg()).close();
-        for (RoiStage stage : stages) {
-            RoiSamples samples = stage.sample(boxes, objects, numClasses);
-            BoxHead.Output output = forward(stage, features, samples.rois());
-            NDList losses = stage.box().losses(output, samples);
-            figures.put(stage.prefix() + "acc", losses.get(2));
-            terms.put(stage.prefix() + "loss_cls", weighted(losses.get(0), stage));
-            terms.put(stage.prefix() + "loss_bbox", weighted(losses.get(1), stage));
-            if (stage.mask().isPresent()) {
-                NDArray loss = maskLoss(stage.mask().get(), features, samples);
-                terms.put(stage.prefix() + "loss_mask", weighted(loss, stage));
-            }
-            if (stage.index() < stages.size() - 1) {
-                boxes = refined(stage, output, samples, images);
-            }
-            output.list().close();
-        }
-        return new Losses(terms, figures);
+        return new TwoStageLosses(this, features, images).of(targets);
     }
 
-    private static NDArray weighted(NDArray loss, RoiStage stage) {
-        try (loss;
-                NDArray weight = Tensors.of(loss.getManager(), (float) stage.lossWeight())) {
-            return loss.mul(weight);
-        }
-    }
-
-    private BoxHead.Output forward(RoiStage stage, FeaturePyramid features, Rois rois) {
+    /** Scores regions and says where they move to. */
+    BoxHead.Output forward(RoiStage stage, FeaturePyramid features, Rois rois) {
         try (NDArray pooled = boxExtractor.pool(features, rois)) {
             return stage.box().forward(pooled);
         }
     }
 
-    private NDArray maskLoss(MaskHead head, FeaturePyramid features, RoiSamples samples) {
-        int[] positives = samples.positives();
-        Rois rois = samples.rois().select(positives.length == 0 ? new int[1] : positives);
-        return Scope.array(
-                () -> head.loss(head.forward(maskExtractor.pool(features, rois)), samples));
-    }
-
-    /** Returns the regions that the next stage is trained on, of each image. */
-    private static List<Boxes> refined(
-            RoiStage stage, BoxHead.Output output, RoiSamples samples, List<ImageInfo> images) {
-        Rois rois = samples.rois();
-        Boxes moved = stage.box().refine(output, rois.boxes(), samples.labels());
-        int[] kept =
-                IntStream.range(0, rois.size())
-                        .filter(i -> !samples.repeated()[i] && samples.weights()[i] > 0)
-                        .toArray();
-        return clipped(new Rois(moved, rois.images()).select(kept), images);
-    }
-
-    private static List<Boxes> clipped(Rois rois, List<ImageInfo> images) {
+    /** Returns the regions of each image, clipped to its size. */
+    static List<Boxes> clipped(Rois rois, List<ImageInfo> images) {
         List<Boxes> boxes = rois.byImage(images.size());
         return IntStream.range(0, images.size())
                 .mapToObj(n -> boxes.get(n).clip(images.get(n).size()))
@@ -378,13 +338,18 @@ public abstract class TwoStageHead extends DetectionHead {
         return byImage;
     }
 
+    /** Returns the features of regions whose masks are to be drawn. */
+    NDArray poolForMasks(FeaturePyramid features, Rois rois) {
+        return maskExtractor.pool(features, rois);
+    }
+
     private float[] drawMasks(FeaturePyramid features, Rois rois, int[] labels) {
         return NoGrad.call(
                 () -> {
                     NDArray mean =
                             Scope.array(
                                     () -> {
-                                        NDArray pooled = maskExtractor.pool(features, rois);
+                                        NDArray pooled = poolForMasks(features, rois);
                                         NDArray sum = Tensors.of(pooled.getManager(), 0);
                                         for (RoiStage stage : stages) {
                                             MaskHead head = stage.mask().orElseThrow();
