@@ -48,7 +48,16 @@ final class Ade20kCheck {
         } catch (SaccadeException e) {
             findings.accept(Finding.error(folder, e));
         }
-        return findings.report(statistics.build());
+        PixelStatistics held = statistics.build();
+        if (held.pixels() == 0 && held.ignored() > 0) {
+            findings.accept(
+                    Finding.error(
+                            folder,
+                            "",
+                            "no pixel of any label map has a class, so nothing can be learned or"
+                                    + " measured; see reduce_zero_label and ignore_index"));
+        }
+        return findings.report(held);
     }
 
     private void run(

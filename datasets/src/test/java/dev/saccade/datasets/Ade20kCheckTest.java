@@ -46,6 +46,16 @@ class Ade20kCheckTest {
     }
 
     @Test
+    void wantsAPixelWithAClass() {
+        new LabelFiles(folder).add("a", 4, 10, (x, y) -> 0).add("b", 4, 10, (x, y) -> 255);
+        assertFindings(
+                check(Targets.LABEL_MAPS, 1),
+                "a.png: all of its pixels are ignored",
+                "b.png: all of its pixels are ignored",
+                "training: no pixel of any label map has a class");
+    }
+
+    @Test
     void findsAllThatIsWrongInOnePassWhateverTheNumberOfThreads() {
         byte[] jpeg = ImageFiles.jpeg(40, 30);
         byte[] sound = LabelFiles.grey(40, 30, 8, (x, y) -> 1);
