@@ -6,6 +6,7 @@ import ai.djl.pytorch.jni.LibUtils;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.ops.Kernels;
 import dev.saccade.datasets.OpenCv;
 
 import org.opencv.core.Core;
@@ -50,6 +51,7 @@ final class EnvCommand implements Callable<Integer> {
                 .put("java", Runtime.version() + " (" + System.getProperty("java.vendor") + ")")
                 .put("djl", Engine.getDjlVersion())
                 .put("libtorch", LibUtils.getVersion())
+                .put("kernels", Kernels.status().toString())
                 .put("gpus", engine.getGpuCount())
                 .put("opencv", opencv())
                 .put(

@@ -23,7 +23,8 @@ import java.util.Optional;
  * <p>No value is ever held once for each offset. The weights of a few tokens in a row are laid out
  * as a band matrix instead, so that one row of the kernel is one product of matrices, for one
  * column of such rows at a time; these bands are three times as large as the values. Where {@code
- * lambda} is not 0, as in no published model, no such product exists, and it is slower.
+ * lambda} is not 0, as in no published model, no such product exists, and it is slower. The fused
+ * operator makes weights and sums of a tile at a time in the cache.
  *
  * @param kernel side of the square, odd
  * @param dilation distance between neighbours
@@ -126,6 +127,19 @@ public record ElsaAttention(int kernel, int dilation, double lambda, double gamm
                     return torch.permute(out, [0, 2, 3, 1])
                     """);
 
+    private static final ScriptTemplate FUSED =
+            ScriptTemplate.of(
+                    "(v: Tensor, logits: Tensor) -> Tensor",
+                    "return ops.saccade.elsa_attention(v, logits, None, None, %d, %d)");
+
+    private static final ScriptTemplate FUSED_WITH_GHOST_HEAD =
+            ScriptTemplate.of(
+                    "(v: Tensor, logits: Tensor, ghost: Tensor) -> Tensor",
+                    """
+                    parts = torch.reshape(ghost, [-1, torch.size(v, 3), %1$d * %1$d])
+                    return ops.saccade.elsa_attention(v, logits, %3$s, %4$s, %1$d, %2$d)
+                    """);
+
     /** Checks the values. */
     public ElsaAttention {
         checkArgument(kernel > 0 && kernel % 2 == 1, "kernel: got %s, expected odd", kernel);
@@ -158,8 +172,27 @@ public record ElsaAttention(int kernel, int dilation, double lambda, double gamm
      * @return {@code [N, H, W, C]}
      */
     public NDArray attend(NDArray values, NDArray logits, Optional<NDArray> ghostHead) {
+        return Kernels.serve(values)
+                ? fused(values, logits, ghostHead)
+                : portable(values, logits, ghostHead);
+    }
+
+    NDArray portable(NDArray values, NDArray logits, Optional<NDArray> ghostHead) {
         return Scope.array(
                 () -> aggregate(values, SOFTMAX.with(kernel * kernel).run(logits), ghostHead));
+    }
+
+    NDArray fused(NDArray values, NDArray logits, Optional<NDArray> ghostHead) {
+        int summands = (lambda == 0 ? 1 : 2) + (gamma == 0 ? 0 : 1);
+        MultiplyAdds.add(values.size() * kernel * kernel * summands);
+        if (ghostHead.isEmpty()) {
+            return FUSED.with(kernel, dilation).run(values, logits);
+        }
+        String mul = lambda == 0 ? "None" : "torch.pow(torch.select(parts, 0, 0), " + lambda + ")";
+        String add = gamma == 0 ? "None" : "torch.select(parts, 0, -1) * " + gamma;
+        return FUSED_WITH_GHOST_HEAD
+                .with(kernel, dilation, mul, add)
+                .run(values, logits, ghostHead.get());
     }
 
     /**

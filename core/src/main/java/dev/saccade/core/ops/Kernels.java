@@ -1,0 +1,121 @@
+package dev.saccade.core.ops;
+
+import ai.djl.Device;
+import ai.djl.engine.Engine;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.DataType;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.Locale;
+
+/**
+ * The library of fused operators, which scripts call as {@code ops.saccade}.
+ *
+ * <p>It is loaded when it is first asked for. Where that fails, on other platforms and processors,
+ * or with {@code -Dsaccade.kernels=portable}, operators are composed of those of libtorch.
+ */
+public final class Kernels {
+
+    /** The property that turns fused operators off. */
+    public static final String PROPERTY = "saccade.kernels";
+
+    private static final Logger LOG = LoggerFactory.getLogger(Kernels.class);
+
+    private Kernels() {}
+
+    /**
+     * What became of the library.
+     *
+     * @param loaded whether fused operators run
+     * @param reason why, in a few words
+     */
+    public record Status(boolean loaded, String reason) {
+
+        @Override
+        public String toString() {
+            return (loaded ? "fused" : "portable") + " (" + reason + ")";
+        }
+    }
+
+    private static final class Library {
+
+        static final Status STATUS = load();
+
+        private static Status load() {
+            if ("portable".equals(System.getProperty(PROPERTY))) {
+                return new Status(false, "-D" + PROPERTY + "=portable");
+            }
+            String platform = platform();
+            String resource = "/native/" + platform + "/libsaccade.so";
+            try (InputStream library = Kernels.class.getResourceAsStream(resource)) {
+                if (library == null) {
+                    return new Status(false, "there is no library for " + platform);
+                }
+                // Its symbols are those of libtorch, which the engine loads.
+                Engine.getEngine("PyTorch");
+                return new Status(true, loadFrom(library));
+            } catch (IOException | UnsatisfiedLinkError | IllegalStateException e) {
+                LOG.warn("fused operators are off: {}", e.getMessage());
+                return new Status(false, "the library cannot be loaded: " + e.getMessage());
+            }
+        }
+
+        private static String platform() {
+            String os = System.getProperty("os.name").toLowerCase(Locale.ROOT);
+            String arch = System.getProperty("os.arch");
+            return (os.startsWith("linux") ? "linux" : os.replace(' ', '_'))
+                    + "-"
+                    + ("amd64".equals(arch) ? "x86_64" : arch);
+        }
+
+        private static String loadFrom(InputStream library) throws IOException {
+            Path file = Files.createTempFile("libsaccade", ".so");
+            try {
+                Files.copy(library, file, StandardCopyOption.REPLACE_EXISTING);
+                System.load(file.toString());
+            } finally {
+                Files.delete(file);
+            }
+            String instructions = instructions();
+            if (instructions.isEmpty()) {
+                throw new IllegalStateException("the processor has no AVX2");
+            }
+            return instructions;
+        }
+
+        /** Asks the library itself, which also shows that its operators are there. */
+        private static String instructions() {
+            Script script =
+                    Script.compile(
+                            "(x: Tensor) -> Tensor",
+                            "return torch.add(x, ops.saccade.instruction_set())");
+            try (NDArray zero =
+                            Tensors.of(
+                                    Engine.getEngine("PyTorch").newBaseManager(Device.cpu()), 0);
+                    NDArray bits = script.run(zero)) {
+                int found = (int) bits.getFloat();
+                return found == 0 ? "" : found == 512 ? "AVX-512" : "AVX2";
+            }
+        }
+    }
+
+    /** Returns whether fused operators run, and why. */
+    public static Status status() {
+        return Library.STATUS;
+    }
+
+    /** Returns whether an array may be given to a fused operator. */
+    static boolean serve(NDArray array) {
+        return array.getDevice().equals(Device.cpu())
+                && (array.getDataType() == DataType.FLOAT32
+                        || array.getDataType() == DataType.FLOAT64)
+                && status().loaded();
+    }
+}

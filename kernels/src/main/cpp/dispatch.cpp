@@ -1,0 +1,40 @@
+// Chooses, once, the launchers for the instructions that the processor has.
+
+#include "saccade.h"
+
+namespace {
+
+enum class Isa { NONE, AVX2, AVX512 };
+
+Isa detect() {
+  __builtin_cpu_init();
+  bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  return avx512 ? Isa::AVX512 : avx2 ? Isa::AVX2 : Isa::NONE;
+}
+
+Isa isa() {
+  static const Isa found = detect();
+  return found;
+}
+
+}  // namespace
+
+extern "C" const char* saccade_instruction_set(void) {
+  return isa() == Isa::AVX512 ? "avx512" : isa() == Isa::AVX2 ? "avx2" : "";
+}
+
+#define SACCADE_DISPATCH(name, arguments)                                     \
+  extern "C" int saccade_##name##_avx2(const arguments*);                     \
+  extern "C" int saccade_##name##_avx512(const arguments*);                   \
+  extern "C" __attribute__((visibility("default"))) int saccade_##name(const arguments* a) { \
+    switch (isa()) {                                                          \
+      case Isa::AVX512: return saccade_##name##_avx512(a);                    \
+      case Isa::AVX2: return saccade_##name##_avx2(a);                        \
+      default: return -2;                                                     \
+    }                                                                         \
+  }
+
+SACCADE_DISPATCH(elsa_attention_forward, saccade_elsa_attention)
+SACCADE_DISPATCH(elsa_attention_backward, saccade_elsa_attention)

@@ -1,0 +1,17 @@
+// The operator by which a program learns that the library is there, and what it runs on.
+
+#include <string_view>
+
+#include "operators.h"
+
+namespace saccade {
+
+// The bits of the vectors in use: 512, 256, or 0 where no operator runs.
+int64_t instruction_set() {
+  const std::string_view name = saccade_instruction_set();
+  return name == "avx512" ? 512 : name == "avx2" ? 256 : 0;
+}
+
+TORCH_LIBRARY(saccade, m) { m.def("instruction_set() -> int", instruction_set); }
+
+}  // namespace saccade

@@ -1,0 +1,45 @@
+/* The compute launchers: plain C, rows of channels (NHWC), no types of torch.
+ *
+ * Every launcher takes one description of its arguments and returns 0, or a negative number where it
+ * cannot do what is asked. What a launcher adds up over threads it adds up in an order that does not
+ * depend on their number. */
+#ifndef SACCADE_H
+#define SACCADE_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What numbers are stored as; sums are float, or double where double is stored. */
+typedef enum { SACCADE_FLOAT = 0, SACCADE_DOUBLE = 1, SACCADE_HALF = 2, SACCADE_BFLOAT16 = 3 } saccade_type;
+
+/* "avx512", "avx2", or "" where the processor has neither and no launcher works. */
+const char* saccade_instruction_set(void);
+
+/* y[n,y,x,c] = sum_o (mul[o,c] softmax(logits)[n,y,x,g(c),o] + add[o,c]) v[n,(y,x) + dilation o,c];
+ * zero outside of the map. */
+typedef struct {
+  saccade_type type;
+  int64_t n, h, w, groups, depth; /* depth: channels of a group */
+  int64_t kernel, dilation;
+  const void* values;   /* [n, h, w, groups * depth] */
+  const void* logits;   /* [n, h, w, groups, kernel^2] */
+  const void* mul;      /* [kernel^2, groups * depth], of the type of sums; null: ones */
+  const void* add;      /* the same; null: zeros */
+  void* out;            /* forward: [n, h, w, groups * depth] */
+  const void* d_out;    /* backward: the same */
+  void* d_values;       /* backward */
+  void* d_logits;       /* backward */
+  void* d_mul;          /* backward: [kernel^2, groups * depth], of the type of sums; null: not wanted */
+  void* d_add;          /* the same */
+} saccade_elsa_attention;
+
+int saccade_elsa_attention_forward(const saccade_elsa_attention*);
+int saccade_elsa_attention_backward(const saccade_elsa_attention*);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
