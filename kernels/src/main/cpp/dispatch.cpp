@@ -26,9 +26,9 @@ extern "C" const char* saccade_instruction_set(void) {
 }
 
 #define SACCADE_DISPATCH(name, arguments)                                     \
-  extern "C" int saccade_##name##_avx2(const arguments*);                     \
-  extern "C" int saccade_##name##_avx512(const arguments*);                   \
-  extern "C" __attribute__((visibility("default"))) int saccade_##name(const arguments* a) { \
+  extern "C" int saccade_##name##_avx2(arguments*);                           \
+  extern "C" int saccade_##name##_avx512(arguments*);                         \
+  extern "C" __attribute__((visibility("default"))) int saccade_##name(arguments* a) { \
     switch (isa()) {                                                          \
       case Isa::AVX512: return saccade_##name##_avx512(a);                    \
       case Isa::AVX2: return saccade_##name##_avx2(a);                        \
@@ -36,5 +36,6 @@ extern "C" const char* saccade_instruction_set(void) {
     }                                                                         \
   }
 
-SACCADE_DISPATCH(elsa_attention_forward, saccade_elsa_attention)
-SACCADE_DISPATCH(elsa_attention_backward, saccade_elsa_attention)
+SACCADE_DISPATCH(ceilings, saccade_ceilings_result)
+SACCADE_DISPATCH(elsa_attention_forward, const saccade_elsa_attention)
+SACCADE_DISPATCH(elsa_attention_backward, const saccade_elsa_attention)

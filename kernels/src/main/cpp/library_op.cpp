@@ -1,4 +1,4 @@
-// The operator by which a program learns that the library is there, and what it runs on.
+// The operators by which a program learns that the library is there, and what it runs on.
 
 #include <string_view>
 
@@ -12,6 +12,16 @@ int64_t instruction_set() {
   return name == "avx512" ? 512 : name == "avx2" ? 256 : 0;
 }
 
-TORCH_LIBRARY(saccade, m) { m.def("instruction_set() -> int", instruction_set); }
+// Operations and bytes a second that the processor can do at best, [2] of double.
+at::Tensor ceilings() {
+  saccade_ceilings_result result = {};
+  check(saccade_ceilings(&result), "ceilings");
+  return at::tensor({result.operations, result.bytes}, at::kDouble);
+}
+
+TORCH_LIBRARY(saccade, m) {
+  m.def("instruction_set() -> int", instruction_set);
+  m.def("ceilings() -> Tensor", ceilings);
+}
 
 }  // namespace saccade

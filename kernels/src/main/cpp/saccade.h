@@ -18,6 +18,14 @@ typedef enum { SACCADE_FLOAT = 0, SACCADE_DOUBLE = 1, SACCADE_HALF = 2, SACCADE_
 /* "avx512", "avx2", or "" where the processor has neither and no launcher works. */
 const char* saccade_instruction_set(void);
 
+/* What the processor can do at best with the threads it has, measured: float additions and
+ * multiplications a second, and bytes read and written a second. */
+typedef struct {
+  double operations, bytes;
+} saccade_ceilings_result;
+
+int saccade_ceilings(saccade_ceilings_result*);
+
 /* y[n,y,x,c] = sum_o (mul[o,c] softmax(logits)[n,y,x,g(c),o] + add[o,c]) v[n,(y,x) + dilation o,c];
  * zero outside of the map. */
 typedef struct {

@@ -50,21 +50,8 @@ final class InfoCommand implements Callable<Integer> {
 
     @Spec private CommandSpec spec;
     @Mixin private ConfigArguments config;
+    @Mixin private InputOptions input;
     @Mixin private JsonOption json;
-
-    @Option(
-            names = "--size",
-            paramLabel = "HxW",
-            defaultValue = "800x1344",
-            description = "Height and width of the network input; ${DEFAULT-VALUE} by default.")
-    private String size;
-
-    @Option(
-            names = "--classes",
-            paramLabel = "N",
-            defaultValue = "80",
-            description = "Number of classes; ${DEFAULT-VALUE} by default.")
-    private int classes;
 
     @Option(
             names = "--all",
@@ -97,8 +84,8 @@ final class InfoCommand implements Callable<Integer> {
             list();
             return 0;
         }
-        ConfigArguments.requirePositive("--classes", classes);
-        Info info = measure(config.bind(), parse(size));
+        int classes = input.classes();
+        Info info = measure(config.bind(), input.size(), classes);
         if (json.wanted()) {
             json.print(spec, info);
         } else {
@@ -122,15 +109,15 @@ final class InfoCommand implements Callable<Integer> {
         }
     }
 
-    private Info measure(RunConfig run, Size input) {
+    private Info measure(RunConfig run, Size size, int classes) {
         Model model = run.model().build(Collections.nCopies(classes, "class"));
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             model.initialize(manager, 0);
             model.train(false);
             ImageBatch batch =
                     new ImageBatch(
-                            manager.zeros(new Shape(1, 3, input.height(), input.width())),
-                            List.of(ImageInfo.of(input)));
+                            manager.zeros(new Shape(1, 3, size.height(), size.width())),
+                            List.of(ImageInfo.of(size)));
             List<String> features = NoGrad.call(() -> shapes(model, batch));
             long multiplyAdds = MultiplyAdds.count(() -> model.predict(batch));
             return new Info(
@@ -138,7 +125,7 @@ final class InfoCommand implements Callable<Integer> {
                     model.parameterCount(),
                     learned(model),
                     byPart(model),
-                    input.toString(),
+                    size.toString(),
                     multiplyAdds,
                     features,
                     MemoryUse.peakBytes() / (1 << 20));
@@ -173,21 +160,6 @@ final class InfoCommand implements Callable<Integer> {
         }
         features.levels().forEach(NDArray::close);
         return shapes;
-    }
-
-    private static Size parse(String text) {
-        try {
-            String[] sides = text.split("x", -1);
-            if (sides.length == 2) {
-                Size size = new Size(Integer.parseInt(sides[0]), Integer.parseInt(sides[1]));
-                if (size.height() > 0 && size.width() > 0) {
-                    return size;
-                }
-            }
-        } catch (NumberFormatException e) {
-            // Said below, together with what else can be wrong.
-        }
-        throw SaccadeException.user("--size %s: expected HEIGHTxWIDTH, such as 800x1344", text);
     }
 
     private static void print(Info info, PrintWriter out) {

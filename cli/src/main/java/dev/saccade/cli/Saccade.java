@@ -29,6 +29,7 @@ import java.io.PrintWriter;
             CheckCommand.class,
             BrowseCommand.class,
             InfoCommand.class,
+            BenchCommand.class,
             ConvertCommand.class,
             ConfigCommand.class,
             EnvCommand.class

@@ -66,8 +66,8 @@ class SaccadeTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "demo", "train", "eval", "predict", "check", "browse", "info", "convert", "config",
-                "env"
+                "demo", "train", "eval", "predict", "check", "browse", "info", "bench", "convert",
+                "config", "env"
             })
     void everyCommandExplainsItselfWithAnExample(String command) {
         Ended help = saccade(command, "--help");
@@ -108,6 +108,30 @@ class SaccadeTest {
         assertEquals(2, ended.code(), ended.err());
         assertFalse((ended.err() + ended.out()).isBlank());
         assertFalse(ended.err().contains("\tat "), ended.err());
+    }
+
+    @Test
+    void timesOperatorsAndModels() throws IOException {
+        JsonNode operators =
+                new ObjectMapper()
+                        .readTree(
+                                saccade("bench", "ops", "--images", 1, "--runs", 1, "--json")
+                                        .out());
+        assertTrue(operators.size() >= 2, operators.toString());
+        assertTrue(operators.get(0).at("/times/portable/median").asDouble() > 0);
+        Ended model = benchModel("--train");
+        assertEquals(0, model.code(), model.err());
+        assertTrue(model.out().contains("training, 2 x 64x96"), model.out());
+        assertEquals(
+                "saccade: --runs 0: expected a number above 0\n",
+                saccade("bench", "ops", "--runs", 0).err());
+    }
+
+    private static Ended benchModel(Object... more) {
+        List<Object> args = new ArrayList<>(List.of("bench", "model", RECIPE, "--runs", 1));
+        args.addAll(List.of("--size", "64x96", "--images", 2, "--classes", 3));
+        args.addAll(List.of(more));
+        return saccade(args.toArray());
     }
 
     @Test

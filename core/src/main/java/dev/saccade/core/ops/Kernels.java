@@ -14,6 +14,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.Locale;
+import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * The library of fused operators, which scripts call as {@code ops.saccade}.
@@ -27,6 +29,8 @@ public final class Kernels {
     public static final String PROPERTY = "saccade.kernels";
 
     private static final Logger LOG = LoggerFactory.getLogger(Kernels.class);
+
+    private static final ThreadLocal<Boolean> PORTABLY = ThreadLocal.withInitial(() -> false);
 
     private Kernels() {}
 
@@ -111,9 +115,43 @@ public final class Kernels {
         return Library.STATUS;
     }
 
+    /** Runs something without fused operators in this thread, to hold the one against the other. */
+    public static <T> T portably(Supplier<T> body) {
+        boolean before = PORTABLY.get();
+        PORTABLY.set(true);
+        try {
+            return body.get();
+        } finally {
+            PORTABLY.set(before);
+        }
+    }
+
+    /**
+     * What the processor can do at best with the threads of the engine, measured.
+     *
+     * @param operations additions and multiplications of floats a second
+     * @param bytes read and written a second
+     */
+    public record Ceilings(double operations, double bytes) {}
+
+    /** Measures the ceilings, which takes seconds; none where the library is not loaded. */
+    public static Optional<Ceilings> ceilings() {
+        if (!status().loaded()) {
+            return Optional.empty();
+        }
+        Script script = Script.compile("(x: Tensor) -> Tensor", "return ops.saccade.ceilings()");
+        try (NDArray none =
+                        Tensors.of(Engine.getEngine("PyTorch").newBaseManager(Device.cpu()), 0);
+                NDArray measured = script.run(none)) {
+            double[] values = measured.toDoubleArray();
+            return Optional.of(new Ceilings(values[0], values[1]));
+        }
+    }
+
     /** Returns whether an array may be given to a fused operator. */
     static boolean serve(NDArray array) {
-        return array.getDevice().equals(Device.cpu())
+        return !PORTABLY.get()
+                && array.getDevice().equals(Device.cpu())
                 && (array.getDataType() == DataType.FLOAT32
                         || array.getDataType() == DataType.FLOAT64)
                 && status().loaded();

@@ -1,4 +1,4 @@
-package dev.saccade.train;
+package dev.saccade.cli.bench;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
@@ -16,35 +16,24 @@ import dev.saccade.core.structures.Size;
 import dev.saccade.models.Detector;
 import dev.saccade.models.Model;
 import dev.saccade.models.Segmenter;
-import dev.saccade.models.config.ConfigBinder;
-import dev.saccade.models.config.ConfigFile;
 import dev.saccade.train.config.RunConfig;
-import dev.saccade.train.logs.MemoryUse;
 import dev.saccade.train.optimizers.Gradients;
 import dev.saccade.train.optimizers.Optimizer;
 
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-
-import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 
-/**
- * Times a model on random pixels, to be held beside a peer in the same minute: {@code ModelBench
- * train|predict CONFIG HEIGHT WIDTH BATCH CLASSES ITERATIONS}. No test.
- */
-final class ModelBench {
+/** Times a model on random pixels, with fused operators and without by turns. */
+public final class ModelBench implements AutoCloseable {
 
-    private static final Logger log = LoggerFactory.getLogger(ModelBench.class);
     private static final int OBJECTS = 20;
-    private static final int WARM_UP = 2;
     private static final double NO_STEP = 1e-6;
+    private static final double LARGEST_NORM = 10;
 
     private final RunConfig config;
     private final Model model;
@@ -52,7 +41,13 @@ final class ModelBench {
     private final Size size;
     private final int images;
 
-    private ModelBench(RunConfig config, Size size, int images, int classes) {
+    /**
+     * Builds a model.
+     *
+     * @param size of the network input
+     * @param images of a batch
+     */
+    public ModelBench(RunConfig config, Size size, int images, int classes) {
         this.config = config;
         this.size = size;
         this.images = images;
@@ -60,43 +55,41 @@ final class ModelBench {
         model.initialize(manager, 0);
     }
 
-    /** Measures one of the two in a process of its own, so that the peak of memory is its own. */
-    public static void main(String[] args) {
-        RunConfig config =
-                ConfigBinder.bind(ConfigFile.load(Path.of(args[1]), List.of()), RunConfig.class);
-        Size size = new Size(Integer.parseInt(args[2]), Integer.parseInt(args[3]));
-        int images = Integer.parseInt(args[4]);
-        ModelBench bench = new ModelBench(config, size, images, Integer.parseInt(args[5]));
-        int iterations = Integer.parseInt(args[6]);
-        double[] seconds =
-                args[0].equals("train") ? bench.train(iterations) : bench.predict(iterations);
-        Arrays.sort(seconds);
-        log.info(
-                "{} {} size={} images={} median={} s least={} s peak={} MiB",
-                args[0],
-                args[1],
-                size,
-                images,
-                seconds[seconds.length / 2],
-                seconds[0],
-                MemoryUse.peakBytes() >> 20);
+    /** Times predictions. */
+    public Map<String, Timing> predict(int runs) {
+        model.train(false);
+        return time(batch -> model.predict(batch), runs);
     }
 
-    private double[] train(int iterations) {
-        List<ImageInfo> infos = Collections.nCopies(images, ImageInfo.of(size));
+    /** Times steps: losses on random targets, gradients, clipping and the optimiser. */
+    public Map<String, Timing> train(int runs) {
+        model.train(true);
         Function<ImageBatch, Losses> losses = losses();
         try (Optimizer optimizer = config.optimizer().build(model)) {
             return time(
-                    iterations,
                     batch -> {
                         Gradients gradients =
                                 Gradients.of(
                                         () -> losses.apply(batch).total(), optimizer.parameters());
                         float norm = gradients.norms().total();
-                        optimizer.step(gradients.clipped(norm, 10), NO_STEP);
+                        optimizer.step(gradients.clipped(norm, LARGEST_NORM), NO_STEP);
                     },
-                    infos);
+                    runs);
         }
+    }
+
+    private Map<String, Timing> time(Consumer<ImageBatch> body, int runs) {
+        Runnable once =
+                () -> {
+                    try (NDManager scratch = manager.newSubManager()) {
+                        NDArray pixels =
+                                scratch.randomNormal(
+                                        new Shape(images, 3, size.height(), size.width()));
+                        List<ImageInfo> infos = Collections.nCopies(images, ImageInfo.of(size));
+                        body.accept(new ImageBatch(pixels, infos));
+                    }
+                };
+        return Timing.ofForms(once, runs);
     }
 
     private Function<ImageBatch, Losses> losses() {
@@ -142,24 +135,8 @@ final class ModelBench {
                 .toList();
     }
 
-    private double[] predict(int iterations) {
-        model.train(false);
-        return time(iterations, model::predict, Collections.nCopies(images, ImageInfo.of(size)));
-    }
-
-    private double[] time(int iterations, Consumer<ImageBatch> body, List<ImageInfo> infos) {
-        double[] seconds = new double[iterations];
-        for (int i = -WARM_UP; i < iterations; i++) {
-            try (NDManager scratch = manager.newSubManager()) {
-                NDArray pixels =
-                        scratch.randomNormal(new Shape(images, 3, size.height(), size.width()));
-                long start = System.nanoTime();
-                body.accept(new ImageBatch(pixels, infos));
-                if (i >= 0) {
-                    seconds[i] = (System.nanoTime() - start) / 1e9;
-                }
-            }
-        }
-        return seconds;
+    @Override
+    public void close() {
+        manager.close();
     }
 }

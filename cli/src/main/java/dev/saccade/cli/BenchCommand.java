@@ -1,0 +1,182 @@
+package dev.saccade.cli;
+
+import dev.saccade.cli.bench.ModelBench;
+import dev.saccade.cli.bench.OperatorBench;
+import dev.saccade.cli.bench.Timing;
+import dev.saccade.core.ops.Kernels;
+import dev.saccade.train.logs.MemoryUse;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.Map;
+
+/** Says how fast operators and models are on the machine at hand. */
+@Command(
+        name = "bench",
+        description = "Time operators or a model, fused operators against portable ones by turns.",
+        mixinStandardHelpOptions = true,
+        footer = {
+            "",
+            "Example:  saccade bench ops",
+            "          saccade bench model configs/mask_rcnn/swin_tiny_fpn_1x_coco.yaml --train"
+        })
+final class BenchCommand implements Runnable {
+
+    private static final double MILLIS = 1e3;
+
+    @Spec private CommandSpec spec;
+
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "bench what? ops, or model CONFIG");
+    }
+
+    @Command(
+            name = "ops",
+            description = {
+                "Time every fused operator at the stages of the tiny models: milliseconds, ratio to"
+                        + " the portable form, and shares of what the processor can do at best."
+            },
+            mixinStandardHelpOptions = true)
+    void ops(
+            @Option(
+                            names = "--images",
+                            paramLabel = "N",
+                            defaultValue = "8",
+                            description =
+                                    "Images of 224 x 224 in a batch; ${DEFAULT-VALUE} by default.")
+                    int images,
+            @Option(
+                            names = "--runs",
+                            paramLabel = "N",
+                            defaultValue = "9",
+                            description =
+                                    "Runs of each, of which the median counts; ${DEFAULT-VALUE} by"
+                                            + " default.")
+                    int runs,
+            @Mixin JsonOption json) {
+        ConfigArguments.requirePositive("--images", images);
+        ConfigArguments.requirePositive("--runs", runs);
+        List<OperatorBench> benches = OperatorBench.all(images, runs);
+        if (json.wanted()) {
+            json.print(spec, benches);
+            return;
+        }
+        PrintWriter out = spec.commandLine().getOut();
+        out.printf("operators: %s%n", Kernels.status());
+        out.printf(
+                "%-18s %-18s %-9s %11s %11s %7s %10s %7s%n",
+                "operator", "size", "pass", "fused", "portable", "ratio", "arithmetic", "memory");
+        for (OperatorBench bench : benches) {
+            out.printf(
+                    "%-18s %-18s %-9s %11s %11s %7s %10s %7s%n",
+                    bench.operator(),
+                    bench.size(),
+                    bench.pass(),
+                    millis(bench.times(), Timing.FUSED),
+                    millis(bench.times(), Timing.PORTABLE),
+                    ratio(bench.times()),
+                    percent(bench.shares(), OperatorBench.ARITHMETIC),
+                    percent(bench.shares(), OperatorBench.MEMORY));
+        }
+        out.flush();
+    }
+
+    /** What was measured of a model. */
+    record ModelTimes(
+            String name,
+            String pass,
+            int images,
+            String input,
+            Map<String, Timing> times,
+            long peakMemoryMiB) {}
+
+    @Command(
+            name = "model",
+            description = "Time predictions of a model on random pixels, or steps of training.",
+            mixinStandardHelpOptions = true)
+    void model(
+            @Mixin ConfigArguments config,
+            @Option(
+                            names = "--train",
+                            description =
+                                    "Time steps of training, the optimiser's included, instead of"
+                                            + " predictions.")
+                    boolean train,
+            @Mixin InputOptions input,
+            @Option(
+                            names = "--images",
+                            paramLabel = "N",
+                            defaultValue = "1",
+                            description = "Images in a batch; ${DEFAULT-VALUE} by default.")
+                    int images,
+            @Option(
+                            names = "--runs",
+                            paramLabel = "N",
+                            defaultValue = "5",
+                            description =
+                                    "Runs of each, of which the median counts; ${DEFAULT-VALUE} by"
+                                            + " default.")
+                    int runs,
+            @Mixin JsonOption json) {
+        ConfigArguments.requirePositive("--images", images);
+        ConfigArguments.requirePositive("--runs", runs);
+        try (ModelBench bench =
+                new ModelBench(config.bind(), input.size(), images, input.classes())) {
+            ModelTimes result =
+                    new ModelTimes(
+                            config.name(),
+                            train ? "training" : "prediction",
+                            images,
+                            input.size().toString(),
+                            train ? bench.train(runs) : bench.predict(runs),
+                            MemoryUse.peakBytes() >> 20);
+            if (json.wanted()) {
+                json.print(spec, result);
+            } else {
+                print(result, spec.commandLine().getOut());
+            }
+        }
+    }
+
+    private static void print(ModelTimes result, PrintWriter out) {
+        out.printf(
+                "%s, %s, %d x %s%n", result.name(), result.pass(), result.images(), result.input());
+        out.printf("  operators      %s%n", Kernels.status());
+        result.times()
+                .forEach(
+                        (form, time) ->
+                                out.printf(
+                                        "  %-13s  %.3f s, at best %.3f s%n",
+                                        form, time.median(), time.least()));
+        out.printf("  ratio          %s%n", ratio(result.times()));
+        out.printf("  peak memory    %d MiB of this process%n", result.peakMemoryMiB());
+        out.flush();
+    }
+
+    private static String millis(Map<String, Timing> times, String form) {
+        return times.containsKey(form)
+                ? "%.2f ms".formatted(times.get(form).median() * MILLIS)
+                : "-";
+    }
+
+    private static String ratio(Map<String, Timing> times) {
+        return times.containsKey(Timing.FUSED)
+                ? "%.2f x"
+                        .formatted(
+                                times.get(Timing.PORTABLE).median()
+                                        / times.get(Timing.FUSED).median())
+                : "-";
+    }
+
+    private static String percent(Map<String, Double> shares, String of) {
+        return shares.containsKey(of) ? "%.0f %%".formatted(100 * shares.get(of)) : "-";
+    }
+}

@@ -1,0 +1,44 @@
+package dev.saccade.cli;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.Size;
+
+import picocli.CommandLine.Option;
+
+/** The options of commands that build a model without data. */
+final class InputOptions {
+
+    @Option(
+            names = "--size",
+            paramLabel = "HxW",
+            defaultValue = "800x1344",
+            description = "Height and width of the network input; ${DEFAULT-VALUE} by default.")
+    private String size;
+
+    @Option(
+            names = "--classes",
+            paramLabel = "N",
+            defaultValue = "80",
+            description = "Number of classes; ${DEFAULT-VALUE} by default.")
+    private int classes;
+
+    Size size() {
+        try {
+            String[] sides = size.split("x", -1);
+            if (sides.length == 2) {
+                Size parsed = new Size(Integer.parseInt(sides[0]), Integer.parseInt(sides[1]));
+                if (parsed.height() > 0 && parsed.width() > 0) {
+                    return parsed;
+                }
+            }
+        } catch (NumberFormatException e) {
+            // Said below, together with what else can be wrong.
+        }
+        throw SaccadeException.user("--size %s: expected HEIGHTxWIDTH, such as 800x1344", size);
+    }
+
+    int classes() {
+        ConfigArguments.requirePositive("--classes", classes);
+        return classes;
+    }
+}

@@ -1,0 +1,2 @@
+/** How fast operators and models are on the machine at hand. */
+package dev.saccade.cli.bench;
