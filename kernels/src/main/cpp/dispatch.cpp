@@ -39,3 +39,5 @@ extern "C" const char* saccade_instruction_set(void) {
 SACCADE_DISPATCH(ceilings, saccade_ceilings_result)
 SACCADE_DISPATCH(elsa_attention_forward, const saccade_elsa_attention)
 SACCADE_DISPATCH(elsa_attention_backward, const saccade_elsa_attention)
+SACCADE_DISPATCH(grouped_convolution_forward, const saccade_grouped_convolution)
+SACCADE_DISPATCH(grouped_convolution_weight, const saccade_grouped_convolution)

@@ -2,86 +2,36 @@
 // values of a tile and what lies around it are copied side by side with zeros beyond the map, the
 // weights are made from the logits, and no weight and no value is written out for each offset.
 
-#include "simd.h"
+#include "neighbourhood.h"
 
 namespace {
-
-constexpr int ROWS = 8;
-constexpr int COLUMNS = 32;
-constexpr int PIXELS = 4;  // of a row, whose sums are held in registers
-
-// Channels that are copied together: what lies side by side is read at once, yet fits the cache.
-constexpr int64_t TOGETHER = 128;
 
 // What all tiles learn is added up in so many parts: a fixed number, so that the order of sums does
 // not depend on the number of threads.
 constexpr int64_t PARTS = 64;
 
 template <class S>
-class Tiles {
+class Tiles : public Neighbourhood<S> {
  public:
-  using T = SumOf<S>;
-  static constexpr int L = LANES<T>;
-  static constexpr int V = SACCADE_REGISTERS == 32 ? 2 : 1;  // vectors of channels at a time
-  static constexpr int CHUNK = V * L;
+  static constexpr int PIXELS = 4;  // of a row, whose sums are held in registers
+
+  using Base = Neighbourhood<S>;
+  using typename Base::Block;
+  using typename Base::Place;
+  using typename Base::T;
+  using Base::CHUNK;
+  using Base::L;
+  using Base::V;
+  using Base::depth;
+  using Base::field;
+  using Base::first_channel;
+  using Base::pixel;
+  using Base::reach;
+  using Base::stride;
 
   explicit Tiles(const saccade_elsa_attention& a)
-      : a(a), taps(static_cast<int>(a.kernel * a.kernel)),
-        reach(static_cast<int>(a.kernel / 2 * a.dilation)),
-        depth(static_cast<int>(ceil_div(a.depth, CHUNK) * CHUNK)),
-        rows(static_cast<int>(std::min<int64_t>(a.h, ROWS))),
-        columns(static_cast<int>(std::min<int64_t>(a.w, COLUMNS))),
-        stride(static_cast<int>(ceil_div(columns, PIXELS) * PIXELS) + 2 * reach),
-        across(ceil_div(a.w, columns)), down(ceil_div(a.h, rows)), count(a.n * across * down),
-        field(static_cast<int64_t>(rows + 2 * reach) * stride),
-        together(std::clamp<int64_t>(TOGETHER / a.depth, 1, a.groups)),
-        blocks(ceil_div(a.groups, together)) {}
-
-  // A few groups that lie side by side.
-  struct Block {
-    int64_t first, end;
-  };
-
-  Block block(int64_t index) const {
-    return {index * together, std::min((index + 1) * together, a.groups)};
-  }
-
-  struct Place {
-    int64_t n, top, left;
-    int rows, columns;
-  };
-
-  Place place(int64_t index) const {
-    int64_t top = index / across % down * rows;
-    int64_t left = index % across * columns;
-    return {index / (across * down), top, left, static_cast<int>(std::min<int64_t>(rows, a.h - top)),
-            static_cast<int>(std::min<int64_t>(columns, a.w - left))};
-  }
-
-  // Returns the pixel of a cell of the field around a tile, or -1 beyond the map.
-  int64_t pixel(const Place& p, int y, int x) const {
-    int64_t row = p.top + y - reach;
-    int64_t column = p.left + x - reach;
-    bool inside = row >= 0 && row < a.h && column >= 0 && column < a.w;
-    return inside ? (p.n * a.h + row) * a.w + column : -1;
-  }
-
-  int64_t first_channel(int64_t pixel, int64_t group) const {
-    return (pixel * a.groups + group) * a.depth;
-  }
-
-  // Copies the channels of groups around a tile, [group][rows + 2 reach][stride][depth].
-  void copy(const Place& p, const void* map, const Block& b, T* to) const {
-    for (int64_t cell = 0; cell < field; cell++) {
-      const int64_t from = pixel(p, static_cast<int>(cell / stride), static_cast<int>(cell % stride));
-      const int64_t known = from < 0 ? 0 : a.depth;
-      for (int64_t group = b.first; group < b.end; group++) {
-        T* here = to + ((group - b.first) * field + cell) * depth;
-        if (known > 0) widen(static_cast<const S*>(map) + first_channel(from, group), here, known);
-        std::fill(here + known, here + depth, T(0));
-      }
-    }
-  }
+      : Base(a.n, a.h, a.w, a.groups, a.depth, a.kernel / 2 * a.dilation), a(a),
+        taps(static_cast<int>(a.kernel * a.kernel)) {}
 
   // Makes the weights of a tile and of so many pixels around it, [group][rows + 2 reach][stride][taps].
   void weigh(const Place& p, const Block& b, int around, T* weights) const {
@@ -153,8 +103,7 @@ class Tiles {
   }
 
   const saccade_elsa_attention& a;
-  const int taps, reach, depth, rows, columns, stride;
-  const int64_t across, down, count, field, together, blocks;
+  const int taps;
 
  private:
   template <int K, int SIGN, bool MUL, bool ADD>

@@ -47,6 +47,25 @@ typedef struct {
 int saccade_elsa_attention_forward(const saccade_elsa_attention*);
 int saccade_elsa_attention_backward(const saccade_elsa_attention*);
 
+/* y[n,y,x,c] = bias[c] + sum_(o,i) weight[c,i,o] x[n,(y,x) + o,g(c) width + i]: a convolution of narrow
+ * groups that keeps the size of the map; zero outside of it. */
+typedef struct {
+  saccade_type type;
+  int64_t n, h, w, groups, width; /* width: channels of a group, 1, 2, 4, or 8 where sums are float */
+  int64_t kernel;                 /* odd */
+  const void* x;                  /* [n, h, w, groups * width] */
+  const void* weight;             /* [kernel^2, width, groups * width], of the type of sums: by offset,
+                                     input of a group, output; for the gradient of x: by offset turned
+                                     round, output of a group, input */
+  const void* bias;               /* [groups * width], of the type of sums; null: zeros */
+  void* out;                      /* forward */
+  const void* d_out;              /* gradient of the weight: that of the output */
+  void* d_weight;                 /* gradient of the weight, shaped as it */
+} saccade_grouped_convolution;
+
+int saccade_grouped_convolution_forward(const saccade_grouped_convolution*);
+int saccade_grouped_convolution_weight(const saccade_grouped_convolution*);
+
 #ifdef __cplusplus
 }
 #endif

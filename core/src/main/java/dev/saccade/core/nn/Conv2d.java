@@ -4,8 +4,11 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
+import dev.saccade.core.ops.GroupedConvolution;
 import dev.saccade.core.ops.MultiplyAdds;
 import dev.saccade.core.ops.Scope;
+
+import java.util.Optional;
 
 /**
  * A 2-D convolution with square kernel and zero padding; {@code weight} is {@code [out, in /
@@ -57,6 +60,7 @@ public final class Conv2d extends Layer {
     private final Shape dilation;
     private final int groups;
     private final boolean stridesFirst;
+    private final boolean keepsSize;
 
     /**
      * Makes a convolution with a bias of 0.
@@ -106,6 +110,12 @@ public final class Conv2d extends Layer {
                         && geometry.stride() > 1
                         && geometry.padding() == 0
                         && geometry.in() < LEAST_CHANNELS_TO_STRIDE;
+        keepsSize =
+                geometry.in() == out
+                        && kernel % 2 == 1
+                        && geometry.stride() == 1
+                        && geometry.dilation() == 1
+                        && geometry.padding() == kernel / 2;
     }
 
     /** Makes a convolution with a bias, both starting as PyTorch's own layers do. */
@@ -132,6 +142,9 @@ public final class Conv2d extends Layer {
      */
     @Override
     public NDArray forward(NDArray x) {
+        if (keepsSize && GroupedConvolution.serves(x, weight())) {
+            return GroupedConvolution.of(x, weight(), Optional.ofNullable(bias()));
+        }
         if (stridesFirst) {
             return Scope.array(() -> convolve(unskippedCells(x), weight(), bias(), NO_STRIDE));
         }

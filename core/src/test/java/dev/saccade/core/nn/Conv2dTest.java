@@ -6,10 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.engine.Engine;
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.training.GradientCollector;
 
+import dev.saccade.core.nn.Conv2d.Geometry;
+import dev.saccade.core.ops.Kernels;
 import dev.saccade.core.ops.MemoryFormat;
 import dev.saccade.core.ops.MultiplyAdds;
 import dev.saccade.core.ops.NoGrad;
@@ -17,7 +20,12 @@ import dev.saccade.core.ops.NoGrad;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
 
 class Conv2dTest {
 
@@ -64,5 +72,33 @@ class Conv2dTest {
         NDArray x = manager.ones(new Shape(2, 3, 10, 12));
         long count = MultiplyAdds.count(() -> NoGrad.call(() -> conv.forward(x)));
         assertEquals(2L * 8 * 5 * 6 * 27, count);
+    }
+
+    /** Narrow and wide groups, whole vectors of channels and others, an input smaller than K. */
+    @ParameterizedTest
+    @CsvSource({"64, 4, 7, 9, 37", "24, 2, 3, 1, 1", "40, 8, 5, 17, 8", "12, 4, 7, 2, 5"})
+    void groupsAreTheSameFusedAndPortably(int channels, int width, int kernel, int h, int w) {
+        Conv2d conv =
+                Conv2d.withDefaultInit(
+                        new Geometry(
+                                channels, channels, kernel, 1, kernel / 2, 1, channels / width));
+        conv.initialize(manager, 0);
+        NDArray x = MemoryFormat.channelsLast(manager.randomNormal(new Shape(2, channels, h, w)));
+        NDArray cotangent = manager.randomNormal(x.getShape());
+        List<NDArray> by = new ArrayList<>(List.of(x));
+        conv.namedParameters().values().forEach(parameter -> by.add(parameter.getArray()));
+        by.forEach(each -> each.setRequiresGradient(true));
+        Supplier<NDArray> loss = () -> conv.forward(x).mul(cotangent).sum();
+        NDList fused = Autograd.gradients(loss, by);
+        NDList portable = Kernels.portably(() -> Autograd.gradients(loss, by));
+        for (int i = 0; i < by.size(); i++) {
+            float[] expected = portable.get(i).toFloatArray();
+            assertArrayEquals(expected, fused.get(i).toFloatArray(), 1e-3f, "gradient " + i);
+        }
+        float[] expected = Kernels.portably(() -> conv.forward(x)).toFloatArray();
+        assertArrayEquals(expected, conv.forward(x).toFloatArray(), 1e-4f);
+        assertEquals(
+                MultiplyAdds.count(() -> Kernels.portably(() -> conv.forward(x))),
+                MultiplyAdds.count(() -> conv.forward(x)));
     }
 }

@@ -1,0 +1,60 @@
+package dev.saccade.core.ops;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.DataType;
+
+import java.util.Optional;
+
+/**
+ * A convolution of narrow groups of channels that keeps the size of its map, for which libtorch has
+ * no fast way on a CPU.
+ */
+public final class GroupedConvolution {
+
+    /** Channels of the widest group of floats that the operator of {@link Kernels} takes. */
+    private static final long WIDEST = 8;
+
+    /** The same of doubles. */
+    private static final long WIDEST_OF_DOUBLES = 4;
+
+    private static final String TEXT =
+            """
+            y = ops.saccade.grouped_convolution(torch.permute(x, [0, 2, 3, 1]), weight, %s)
+            return torch.permute(y, [0, 3, 1, 2])
+            """;
+
+    private static final ScriptTemplate CONVOLVE =
+            ScriptTemplate.of("(x: Tensor, weight: Tensor) -> Tensor", TEXT);
+
+    private static final ScriptTemplate CONVOLVE_AND_SHIFT =
+            ScriptTemplate.of("(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor", TEXT);
+
+    private GroupedConvolution() {}
+
+    /**
+     * Returns whether this is the way to convolve: where the operator is there, and groups have 2,
+     * 4 or 8 channels. What has one channel in each, libtorch does well.
+     *
+     * @param x {@code [N, C, H, W]}
+     * @param weight {@code [C, C / groups, K, K]}
+     */
+    public static boolean serves(NDArray x, NDArray weight) {
+        long width = weight.getShape().get(1);
+        long widest = x.getDataType() == DataType.FLOAT32 ? WIDEST : WIDEST_OF_DOUBLES;
+        return width > 1 && width <= widest && Long.bitCount(width) == 1 && Kernels.serve(x);
+    }
+
+    /**
+     * Convolves with a stride of 1 and zeros around the map.
+     *
+     * @param x {@code [N, C, H, W]}
+     * @param weight {@code [C, C / groups, K, K]}, K odd
+     * @param bias {@code [C]}
+     * @return {@code [N, C, H, W]}
+     */
+    public static NDArray of(NDArray x, NDArray weight, Optional<NDArray> bias) {
+        MultiplyAdds.add(x.size() * weight.getShape().slice(1).size());
+        return bias.map(shift -> CONVOLVE_AND_SHIFT.with("bias").run(x, weight, shift))
+                .orElseGet(() -> CONVOLVE.with("None").run(x, weight));
+    }
+}
