@@ -66,6 +66,69 @@ typedef struct {
 int saccade_grouped_convolution_forward(const saccade_grouped_convolution*);
 int saccade_grouped_convolution_weight(const saccade_grouped_convolution*);
 
+/* out = softmax(q k^T / sqrt(depth) + bias + mask) v of the tokens of every window, over the keys that
+ * the index lists for the window. */
+typedef struct {
+  saccade_type type;
+  int64_t n, h, w, heads, depth;
+  int64_t window;          /* tokens along a side; h and w are whole windows */
+  int64_t cells, keys;
+  int64_t masks;           /* rows of the mask of a window: 1 or window^2 */
+  const void* qkv;         /* [n, h, w, 3, heads, depth] */
+  const void* pooled;      /* [n, cells, 3, heads, depth]; the queries are not used */
+  const void* bias;        /* [heads, window^2, keys], of the type of sums */
+  const int32_t* index;    /* [windows, keys]: 0 for zeros, 1 for the first token, then the cells */
+  const void* mask;        /* [windows, masks, keys], of the type of sums */
+  void* out;               /* forward: [n, h, w, heads, depth] */
+  const void* d_out;       /* backward: the same */
+  void* d_qkv;             /* backward: [n, h, w, 3, heads, depth], of the type of sums; added to */
+  void* d_pooled;          /* backward: [n, cells, 3, heads, depth], of the type of sums; added to */
+  void* d_bias;            /* backward: [heads, window^2, keys], of the type of sums */
+} saccade_focal_attention;
+
+int saccade_focal_attention_forward(const saccade_focal_attention*);
+int saccade_focal_attention_backward(const saccade_focal_attention*);
+
+/* One level of a pyramid of maps. */
+typedef struct {
+  int64_t h, w;
+  double scale;       /* cells a pixel */
+  const void* map;    /* forward: [n, h, w, channels] */
+  void* d_map;        /* backward: the same; null: not wanted */
+} saccade_level;
+
+/* Means over the bins of regions, of values interpolated between the cells of a level (RoIAlign). */
+typedef struct {
+  saccade_type type;
+  int64_t n, channels, levels, regions;
+  int64_t height, width;        /* bins of a region */
+  int64_t sampling_ratio;       /* points along each axis of a bin; 0: one a cell */
+  int aligned;                  /* whether cells are centred at half-integers */
+  const saccade_level* level;   /* [levels] */
+  const void* rois;             /* [regions, 5]: image, x1, y1, x2, y2, of the type of sums */
+  const int64_t* level_of;      /* [regions] */
+  void* out;                    /* forward: [regions, height, width, channels] */
+  const void* d_out;            /* backward: the same */
+} saccade_roi_align;
+
+int saccade_roi_align_forward(const saccade_roi_align*);
+int saccade_roi_align_backward(const saccade_roi_align*);
+
+/* Greedy suppression of boxes whose IoU with a better one of their group, which stays, exceeds a
+ * threshold. Boxes of group g are moved by g * (largest coordinate + 1) first; where coordinates are
+ * far below 0, groups touch. */
+typedef struct {
+  int64_t n;
+  const float* boxes;       /* [n, 4]: x1, y1, x2, y2 */
+  const float* scores;      /* [n] */
+  const int64_t* groups;    /* [n], from 0 to before 2^31 */
+  float iou_threshold;
+  int64_t* keep;            /* [n]: those that stay, best first, of equal ones the first */
+  int64_t* kept;            /* how many stay */
+} saccade_nms;
+
+int saccade_nms_forward(const saccade_nms*);
+
 #ifdef __cplusplus
 }
 #endif

@@ -103,9 +103,35 @@ inline Vec<T> sum_each(Vec<T>* v) {
   return v[0];
 }
 
+// Makes rows of columns, of as many vectors as lanes.
+template <class T, int STEP = LANES<T> / 2>
+inline void transpose(Vec<T>* v) {
+  typedef std::conditional_t<sizeof(T) == 4, int32_t, int64_t> Int;
+  typedef Int Ints __attribute__((vector_size(SACCADE_VECTOR_BYTES)));
+  Ints low, high;
+  for (int i = 0; i < LANES<T>; i++) {
+    low[i] = i & STEP ? i - STEP + LANES<T> : i;
+    high[i] = low[i] + STEP;
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < LANES<T>; i++) {
+    if (i & STEP) continue;
+    const Vec<T> above = v[i], below = v[i + STEP];
+    v[i] = __builtin_shuffle(above, below, low);
+    v[i + STEP] = __builtin_shuffle(above, below, high);
+  }
+  if constexpr (STEP > 1) transpose<T, STEP / 2>(v);
+}
+
+// Of two where one is no number, the second.
 template <class T>
 inline Vec<T> max(Vec<T> a, Vec<T> b) {
   return a > b ? a : b;
+}
+
+template <class T>
+inline Vec<T> min(Vec<T> a, Vec<T> b) {
+  return a < b ? a : b;
 }
 
 // e^x to the last place or two, for x <= 0.
@@ -179,6 +205,53 @@ inline void narrow(const T* from, S* to, int64_t count) {
   for (int64_t i = 0; i < count; i++) narrow(from[i], to[i]);
 }
 
+// Loads or stores a vector of channels; of those at the end of a row, so many as there are.
+template <bool WHOLE, class S>
+inline Vec<SumOf<S>> take(const S* from, int64_t count) {
+  using T = SumOf<S>;
+  if constexpr (WHOLE && std::is_same_v<S, T>) {
+    return load(from);
+  } else {
+    T lanes[LANES<T>] = {};
+    widen(from, lanes, WHOLE ? LANES<T> : count);
+    return load(lanes);
+  }
+}
+
+template <bool WHOLE, class S>
+inline void put(Vec<SumOf<S>> v, S* to, int64_t count) {
+  using T = SumOf<S>;
+  if constexpr (WHOLE && std::is_same_v<S, T>) {
+    store(to, v);
+  } else {
+    T lanes[LANES<T>];
+    store(lanes, v);
+    narrow(lanes, to, WHOLE ? LANES<T> : count);
+  }
+}
+
+// Calls f(vectors, whole, channel) for channels a few vectors at a time, with constants for the
+// number of vectors and whether they are whole; only the last one may not be.
+template <class T, int V, class F>
+inline void by_vectors(int64_t channels, F f, int64_t channel = 0) {
+  for (; channel + V * LANES<T> <= channels; channel += V * LANES<T>) {
+    f(std::integral_constant<int, V>{}, std::true_type{}, channel);
+  }
+  if (channel == channels) return;
+  if constexpr (V > 1) {
+    by_vectors<T, V / 2>(channels, f, channel);
+  } else {
+    f(std::integral_constant<int, 1>{}, std::false_type{}, channel);
+  }
+}
+
+// A number that is not fused with a sum: rounded as where originals are not compiled to do so.
+template <class T>
+inline T rounded(T x) {
+  asm("" : "+v"(x));
+  return x;
+}
+
 // Calls f with a value of the type of storage.
 template <class F>
 inline int with_type(saccade_type type, F f) {
@@ -228,12 +301,12 @@ class Buffer {
  public:
   explicit Buffer(int64_t count)
       : memory(static_cast<T*>(::operator new(sizeof(T) * count, std::align_val_t(64)))) {
-    std::fill(memory, memory + count, T(0));
+    std::fill(memory, memory + count, T());
   }
   ~Buffer() { ::operator delete(memory, std::align_val_t(64)); }
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
-  operator T*() { return memory; }
+  operator T*() const { return memory; }
 
  private:
   T* memory;

@@ -11,7 +11,8 @@ import java.util.Optional;
  * bias) v} of every token over the keys of its window's {@link FocalRegion}.
  *
  * <p>Where the original rolls, cuts and unfolds the map 20 times, the keys of all windows are
- * gathered from a list of tokens at once, each of them once.
+ * gathered from a list of tokens at once, each of them once. The fused operator gathers those of
+ * one head of one window at a time, and keeps them and the scores in the cache.
  */
 public final class FocalAttention {
 
@@ -48,6 +49,11 @@ public final class FocalAttention {
                     return torch.matmul(torch.softmax(logits, -1), v_windows)
                     """);
 
+    private static final ScriptTemplate FUSED =
+            ScriptTemplate.of(
+                    "(qkv: Tensor, cells: Tensor, bias: Tensor, index: Tensor, mask: Tensor) -> Tensor",
+                    "return ops.saccade.focal_attention(qkv, cells, bias, index, mask, %d)");
+
     private FocalAttention() {}
 
     /**
@@ -64,19 +70,35 @@ public final class FocalAttention {
      */
     public static NDArray of(
             FocalRegion region, NDArray qkv, Optional<NDArray> cells, NDArray bias, Shape map) {
+        return Kernels.serve(qkv)
+                ? fused(region, qkv, cells, bias, map)
+                : portable(region, qkv, cells, bias, map);
+    }
+
+    static NDArray portable(
+            FocalRegion region, NDArray qkv, Optional<NDArray> cells, NDArray bias, Shape map) {
         return Scope.array(
                 () -> {
-                    NDList keys = region.keys(qkv);
-                    MultiplyAdds.add(2 * (qkv.size() / 3) * region.keys());
-                    NDArray windows =
-                            ATTEND.with(region.window(), region.firstMasked())
-                                    .run(
-                                            qkv,
-                                            cells.orElseGet(() -> NO_CELLS.run(qkv)),
-                                            bias,
-                                            keys.get(0),
-                                            keys.get(1));
-                    return region.windows().merge(windows, map);
+                    Script attend = ATTEND.with(region.window(), region.firstMasked());
+                    return region.windows().merge(run(attend, region, qkv, cells, bias), map);
                 });
+    }
+
+    static NDArray fused(
+            FocalRegion region, NDArray qkv, Optional<NDArray> cells, NDArray bias, Shape map) {
+        return Scope.array(
+                () ->
+                        region.windows()
+                                .restore(
+                                        run(FUSED.with(region.window()), region, qkv, cells, bias),
+                                        map));
+    }
+
+    private static NDArray run(
+            Script attend, FocalRegion region, NDArray qkv, Optional<NDArray> cells, NDArray bias) {
+        MultiplyAdds.add(2 * (qkv.size() / 3) * region.keys());
+        NDList keys = region.keys(qkv);
+        return attend.run(
+                qkv, cells.orElseGet(() -> NO_CELLS.run(qkv)), bias, keys.get(0), keys.get(1));
     }
 }

@@ -2,6 +2,10 @@ package dev.saccade.core.ops;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
+import ai.djl.Device;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+
 import dev.saccade.core.structures.Boxes;
 
 import java.util.Arrays;
@@ -12,9 +16,14 @@ import java.util.Arrays;
  * <p>Follows mmcv's {@code batched_nms}: the boxes of group {@code g} are shifted by {@code g *
  * (max + 1)} in float32, and a box goes if its IoU with a better one that stays is strictly greater
  * than the threshold. The shift makes coordinates coarse; it is kept because it decides close
- * cases.
+ * cases. The fused operator holds a box against many at once, and keeps exactly the same.
  */
 public final class Nms {
+
+    private static final ScriptTemplate FUSED =
+            ScriptTemplate.of(
+                    "(boxes: Tensor, scores: Tensor, groups: Tensor) -> Tensor",
+                    "return ops.saccade.nms(boxes, scores, groups, %s)");
 
     private Nms() {}
 
@@ -30,6 +39,26 @@ public final class Nms {
     public static int[] keep(Boxes boxes, float[] scores, int[] groups, float iouThreshold) {
         int n = boxes.size();
         checkArgument(scores.length == n && groups.length == n, "one score and group a box");
+        return n > 0 && Kernels.status().loaded()
+                ? fused(boxes, scores, groups, iouThreshold)
+                : portable(boxes, scores, groups, iouThreshold);
+    }
+
+    static int[] fused(Boxes boxes, float[] scores, int[] groups, float iouThreshold) {
+        try (NDManager manager = NDManager.newBaseManager(Device.cpu(), "PyTorch")) {
+            long[] kept =
+                    FUSED.with((double) iouThreshold)
+                            .run(
+                                    manager.create(boxes.toArray(), new Shape(boxes.size(), 4)),
+                                    manager.create(scores),
+                                    manager.create(groups))
+                            .toLongArray();
+            return Arrays.stream(kept).mapToInt(Math::toIntExact).toArray();
+        }
+    }
+
+    static int[] portable(Boxes boxes, float[] scores, int[] groups, float iouThreshold) {
+        int n = boxes.size();
         float[] shifted = shift(boxes, groups);
         int[] order = descending(scores);
         boolean[] gone = new boolean[n];

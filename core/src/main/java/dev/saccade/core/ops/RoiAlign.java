@@ -21,8 +21,9 @@ import java.util.stream.IntStream;
  *
  * <p>The mean over the points of a bin is a weighted sum over a few cells of the map, and the
  * weights depend on the box alone. They are laid out on the host, and one gather-and-sum a level
- * does the rest; nothing of the size of (regions, channels, points) exists. Gradients go to the
- * features, not to the boxes, and are the same however many threads run.
+ * does the rest; nothing of the size of (regions, channels, points) exists. The fused operator
+ * takes all levels at once and sums whole vectors of channels. Gradients go to the features, not to
+ * the boxes, and are the same however many threads run.
  *
  * @param output height and width in bins
  * @param samplingRatio points along each axis of a bin; 0 for as many as the bin has cells
@@ -39,6 +40,13 @@ public record RoiAlign(Size output, int samplingRatio, boolean aligned) {
                     table = torch.reshape(torch.permute(map, [0, 2, 3, 1]), [-1, c])
                     sums = torch.embedding_bag(table, cells, bags, False, 0, False, weights, False)
                     return torch.reshape(sums[0], [-1, %1$s, %2$s, c])
+                    """);
+
+    private static final ScriptTemplate FUSED =
+            ScriptTemplate.of(
+                    "(maps: List[Tensor], rois: List[Tensor]) -> Tensor",
+                    """
+                    return ops.saccade.roi_align(maps, rois[0], rois[1], %s, [%s, %s], %s, %s)
                     """);
 
     private static final Script IN_ORDER =
@@ -68,6 +76,50 @@ public record RoiAlign(Size output, int samplingRatio, boolean aligned) {
      * @return {@code [R, C, output]} with channels innermost in memory, in the order of the regions
      */
     public NDArray pool(FeaturePyramid features, List<Integer> strides, Rois rois, int[] levels) {
+        return Kernels.serve(features.get(0))
+                ? fused(features, strides, rois, levels)
+                : portable(features, strides, rois, levels);
+    }
+
+    NDArray fused(FeaturePyramid features, List<Integer> strides, Rois rois, int[] levels) {
+        List<Double> scales = strides.stream().map(stride -> (double) (1f / stride)).toList();
+        Script script =
+                FUSED.with(
+                        scales,
+                        output.height(),
+                        output.width(),
+                        samplingRatio,
+                        aligned ? "True" : "False");
+        NDManager manager = features.get(0).getManager();
+        return Scope.array(
+                () ->
+                        script.runLists(
+                                        List.of(
+                                                features.levels().subList(0, strides.size()),
+                                                List.of(
+                                                        Tensors.of(
+                                                                manager,
+                                                                rows(rois),
+                                                                new Shape(rois.size(), 5)),
+                                                        Tensors.of(
+                                                                manager,
+                                                                levels,
+                                                                new Shape(levels.length)))))
+                                .singletonOrThrow());
+    }
+
+    /** Returns the image and the corners of each region. */
+    private static float[] rows(Rois rois) {
+        float[] corners = rois.boxes().toArray();
+        float[] rows = new float[5 * rois.size()];
+        for (int r = 0; r < rois.size(); r++) {
+            rows[5 * r] = rois.images()[r];
+            System.arraycopy(corners, 4 * r, rows, 5 * r + 1, 4);
+        }
+        return rows;
+    }
+
+    NDArray portable(FeaturePyramid features, List<Integer> strides, Rois rois, int[] levels) {
         return Scope.array(
                 () -> {
                     NDList pooled = new NDList();

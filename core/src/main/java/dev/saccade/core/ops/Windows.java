@@ -156,15 +156,26 @@ public record Windows(int height, int width, int shiftY, int shiftX, Order order
                 windows.reshape(map.get(0), rows, columns, heads, height, width, d)
                         .transpose(0, 1, 4, 2, 5, 3, 6)
                         .reshape(map.get(0), rows * height, columns * width, heads * d);
+        return restore(cells, map);
+    }
+
+    /**
+     * Undoes {@link #arrange}: the shift and the padding.
+     *
+     * @param arranged {@code [N, H', W', C]}
+     * @param map the shape {@code [N, H, W, ...]} of the map before it was arranged
+     * @return {@code [N, H, W, C]}
+     */
+    public NDArray restore(NDArray arranged, Shape map) {
         if (order == Order.PAD_THEN_SHIFT) {
-            return crop(isShifted() ? roll(cells, shiftY, shiftX) : cells, map);
+            return crop(isShifted() ? roll(arranged, shiftY, shiftX) : arranged, map);
         }
-        NDArray cropped = crop(cells, map);
+        NDArray cropped = crop(arranged, map);
         return isShifted() ? roll(cropped, shiftY, shiftX) : cropped;
     }
 
-    private NDArray crop(NDArray cells, Shape map) {
-        return isPadded(map) ? cells.get(":, :{}, :{}", map.get(1), map.get(2)) : cells;
+    private NDArray crop(NDArray arranged, Shape map) {
+        return isPadded(map) ? arranged.get(":, :{}, :{}", map.get(1), map.get(2)) : arranged;
     }
 
     /**

@@ -3,18 +3,24 @@ package dev.saccade.core.ops;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import ai.djl.engine.Engine;
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
+import ai.djl.training.GradientCollector;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 
 /** Focal attention beside plain loops over the keys as the official code lists them. */
@@ -61,27 +67,107 @@ class FocalAttentionTest {
         FocalRegion region =
                 new FocalRegion(window, shift, expand, focalWindow, levels, maskWrapped);
         Reference reference = new Reference(region, rows * window, columns * window);
-        // The attention shifts back at its end.
-        float[] actual = region.windows().arrange(reference.actual()).toFloatArray();
-        int at = 0;
-        for (int n = 0; n < IMAGES; n++) {
-            for (int y = 0; y < rows * window; y++) {
-                for (int x = 0; x < columns * window; x++) {
-                    for (int head = 0; head < HEADS; head++, at += D) {
-                        float[] found = Arrays.copyOfRange(actual, at, at + D);
-                        assertArrayEquals(reference.expected(n, y, x, head), found, 1e-5f);
-                    }
-                }
-            }
+        FORMS.forEach(
+                (name, form) -> {
+                    // The attention shifts back at its end.
+                    NDArray found = region.windows().arrange(reference.actual(form));
+                    reference.assertExpected(found.toFloatArray(), name);
+                });
+    }
+
+    /** A way to compute it. */
+    private interface Form {
+        NDArray of(
+                FocalRegion region, NDArray qkv, Optional<NDArray> cells, NDArray bias, Shape map);
+    }
+
+    private static final Map<String, Form> FORMS =
+            Kernels.status().loaded()
+                    ? Map.of("portable", FocalAttention::portable, "fused", FocalAttention::fused)
+                    : Map.of("portable", FocalAttention::portable);
+
+    /** Maps that are padded, shifted, of one image and more, of parts of an image and of many. */
+    @ParameterizedTest
+    @CsvSource({
+        "3, 0, 1, 3, 1, false, 1, 11, 13, 1, 5",
+        "3, 1, 2, 1, 0, false, 2, 7, 5, 2, 4",
+        "4, 2, 2, 3, 2, true, 1, 6, 10, 3, 8",
+        "7, 0, 3, 7, 1, false, 1, 30, 20, 3, 32",
+        "2, 0, 2, 3, 1, false, 40, 2, 3, 1, 17",
+        "7, 0, 0, 1, 1, false, 2, 7, 7, 4, 16",
+    })
+    void isTheSameInAllFormsWithItsGradients(
+            int window,
+            int shift,
+            int expand,
+            int focalWindow,
+            int levels,
+            boolean maskWrapped,
+            int images,
+            int height,
+            int width,
+            int heads,
+            int d) {
+        FocalRegion region =
+                new FocalRegion(window, shift, expand, focalWindow, levels, maskWrapped);
+        Shape map = new Shape(images, height, width, (long) heads * d);
+        long channels = 3L * heads * d;
+        NDArray qkv =
+                region.windows()
+                        .arrange(manager.randomNormal(new Shape(images, height, width, channels)));
+        long grid = qkv.getShape().get(1) * qkv.getShape().get(2) / region.area();
+        long cells = IntStream.range(0, levels).mapToLong(k -> grid << (2 * k)).sum();
+        NDList inputs =
+                new NDList(
+                        qkv, manager.randomNormal(new Shape(heads, region.area(), region.keys())));
+        if (levels > 0) {
+            inputs.add(manager.randomNormal(new Shape(images, cells, channels)));
         }
+        inputs.forEach(input -> input.setRequiresGradient(true));
+        NDArray cotangent = manager.randomNormal(map);
+        List<float[]> expected =
+                results(inputs, cotangent, in -> attend(FocalAttention::portable, region, in, map));
+        FORMS.forEach(
+                (name, form) -> {
+                    List<float[]> actual =
+                            results(inputs, cotangent, in -> attend(form, region, in, map));
+                    for (int i = 0; i < expected.size(); i++) {
+                        assertArrayEquals(
+                                expected.get(i), actual.get(i), 1e-4f, name + ", result " + i);
+                    }
+                });
+    }
+
+    private static NDArray attend(Form form, FocalRegion region, NDList inputs, Shape map) {
+        Optional<NDArray> cells = inputs.stream().skip(2).findFirst();
+        return form.of(region, inputs.get(0), cells, inputs.get(1), map);
+    }
+
+    private static List<float[]> results(
+            NDList inputs, NDArray cotangent, Function<NDList, NDArray> attention) {
+        List<float[]> results = new ArrayList<>();
+        try (GradientCollector collector = Engine.getEngine("PyTorch").newGradientCollector()) {
+            NDArray y = attention.apply(inputs);
+            results.add(y.toFloatArray());
+            collector.backward(y.mul(cotangent).sum());
+        }
+        for (NDArray input : inputs) {
+            results.add(input.getGradient().toFloatArray());
+            input.getGradient().muli(0);
+        }
+        return results;
     }
 
     @Test
     void countsItsMultiplyAdds() {
         FocalRegion region = new FocalRegion(3, 0, 1, 3, 1, false);
         Reference reference = new Reference(region, 6, 9);
-        long count = MultiplyAdds.count(() -> reference.actual().close());
-        assertEquals(2L * IMAGES * 54 * C * (25 + 9), count);
+        FORMS.values()
+                .forEach(
+                        form ->
+                                assertEquals(
+                                        2L * IMAGES * 54 * C * (25 + 9),
+                                        MultiplyAdds.count(() -> reference.actual(form).close())));
     }
 
     /** Random inputs. */
@@ -123,11 +209,25 @@ class FocalAttentionTest {
             return IntStream.range(0, level).map(before -> grid << (2 * before)).sum();
         }
 
-        NDArray actual() {
+        void assertExpected(float[] actual, String form) {
+            int at = 0;
+            for (int n = 0; n < IMAGES; n++) {
+                for (int y = 0; y < height; y++) {
+                    for (int x = 0; x < width; x++) {
+                        for (int head = 0; head < HEADS; head++, at += D) {
+                            float[] found = Arrays.copyOfRange(actual, at, at + D);
+                            assertArrayEquals(expected(n, y, x, head), found, 1e-5f, form);
+                        }
+                    }
+                }
+            }
+        }
+
+        NDArray actual(Form form) {
             Optional<NDArray> ring = Optional.of(neighbours).filter(n -> region.expand() > 0);
             Optional<NDArray> pooled = Optional.of(cells).filter(c -> region.pooledLevels() > 0);
             NDArray bias = FocalBias.of(region, own, ring, List.of(windows));
-            return FocalAttention.of(region, map, pooled, bias, map.getShape());
+            return form.of(region, map, pooled, bias, map.getShape());
         }
 
         float[] expected(int n, int y, int x, int head) {

@@ -1,9 +1,11 @@
 package dev.saccade.core.ops;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.saccade.core.structures.Boxes;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -30,10 +32,46 @@ class NmsTest {
                 scores[i] = random.nextInt(40) / 40f;
                 groups[i] = random.nextInt(4);
             }
-            assertArrayEquals(
-                    byDefinition(corners, scores, groups),
-                    Nms.keep(Boxes.of(corners), scores, groups, 0.4f));
+            int[] expected = byDefinition(corners, scores, groups);
+            Boxes boxes = Boxes.of(corners);
+            assertArrayEquals(expected, Nms.keep(boxes, scores, groups, 0.4f));
+            assertArrayEquals(expected, Nms.portable(boxes, scores, groups, 0.4f));
         }
+    }
+
+    /** Scores of all kinds; boxes that are none; groups far apart, which need many digits. */
+    @Test
+    void allFormsKeepTheSame() {
+        Random random = new Random(4);
+        float[] odd = {
+            Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY, 0, -0f, -1, -2, 1e-40f
+        };
+        for (int round = 0; round < 20; round++) {
+            int n = 1 + random.nextInt(700);
+            float[] corners = new float[4 * n];
+            float[] scores = new float[n];
+            int[] groups = new int[n];
+            for (int i = 0; i < n; i++) {
+                for (int j = 0; j < 4; j++) {
+                    corners[4 * i + j] = 20 * random.nextFloat() + (j < 2 ? 0 : 15);
+                }
+                scores[i] = i % 5 == 0 ? odd[random.nextInt(odd.length)] : random.nextFloat();
+                groups[i] = random.nextInt(3) * (round < 10 ? 1 : 70_000);
+            }
+            if (round % 5 == 4) {
+                corners[random.nextInt(4 * n)] = Float.NaN;
+            }
+            Boxes boxes = Boxes.of(corners);
+            assertArrayEquals(
+                    Nms.portable(boxes, scores, groups, 0.5f),
+                    Nms.keep(boxes, scores, groups, 0.5f),
+                    "round " + round);
+        }
+    }
+
+    @Test
+    void keepsNothingOfNothing() {
+        assertEquals(0, Nms.keep(Boxes.empty(), new float[0], new int[0], 0.5f).length);
     }
 
     private static int[] byDefinition(float[] corners, float[] scores, int[] groups) {

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
@@ -66,15 +67,72 @@ class RoiAlignTest {
         double[] expectedGradient = new double[map.length];
         byLoops(align, map, cotangent, expected, expectedGradient);
 
-        NDArray features = MemoryFormat.channelsLast(manager.create(map, MAP));
-        features.setRequiresGradient(true);
-        try (GradientCollector collector = Engine.getEngine("PyTorch").newGradientCollector()) {
-            NDArray pooled = pool(align, features);
-            assertEquals(shape, pooled.getShape());
-            assertClose(expected, pooled.toFloatArray());
-            collector.backward(pooled.mul(manager.create(cotangent, shape)).sum());
+        for (Form form : FORMS) {
+            NDArray features = MemoryFormat.channelsLast(manager.create(map, MAP));
+            features.setRequiresGradient(true);
+            try (GradientCollector collector = Engine.getEngine("PyTorch").newGradientCollector()) {
+                NDArray pooled =
+                        form.pool(
+                                align,
+                                new FeaturePyramid(List.of(features)),
+                                List.of(STRIDE),
+                                ROIS,
+                                new int[ROIS.size()]);
+                assertEquals(shape, pooled.getShape());
+                assertClose(expected, pooled.toFloatArray());
+                collector.backward(pooled.mul(manager.create(cotangent, shape)).sum());
+            }
+            assertClose(expectedGradient, features.getGradient().toFloatArray());
         }
-        assertClose(expectedGradient, features.getGradient().toFloatArray());
+    }
+
+    /** A way to compute it. */
+    private interface Form {
+        NDArray pool(
+                RoiAlign align,
+                FeaturePyramid features,
+                List<Integer> strides,
+                Rois rois,
+                int[] levels);
+    }
+
+    private static final List<Form> FORMS =
+            Kernels.status().loaded()
+                    ? List.of(RoiAlign::portable, RoiAlign::fused)
+                    : List.of(RoiAlign::portable);
+
+    /** Channels fill several vectors, or leave some over; maps are in either format. */
+    @ParameterizedTest
+    @CsvSource({"1, 0, 7", "8, 2, 7", "21, 0, 14", "64, 0, 3", "300, 3, 2"})
+    void allFormsAgree(int channels, int samplingRatio, int bins) {
+        RoiAlign align = new RoiAlign(new Size(bins, bins), samplingRatio, true);
+        int[] levels = {1, 0, 0, 1, 1, 0, 1, 0};
+        NDArray fine = manager.create(random(2L * channels * 99), new Shape(2, channels, 9, 11));
+        NDArray coarse = manager.create(random(2L * channels * 30), new Shape(2, channels, 5, 6));
+        FeaturePyramid features =
+                new FeaturePyramid(List.of(MemoryFormat.channelsLast(fine), coarse));
+        features.levels().forEach(map -> map.setRequiresGradient(true));
+        Shape shape = new Shape(ROIS.size(), channels, bins, bins);
+        NDArray cotangent = manager.create(random(shape.size()), shape);
+        List<List<float[]>> results = new ArrayList<>();
+        for (Form form : FORMS) {
+            List<float[]> result = new ArrayList<>();
+            try (GradientCollector collector = Engine.getEngine("PyTorch").newGradientCollector()) {
+                NDArray pooled = form.pool(align, features, List.of(4, 8), ROIS, levels);
+                result.add(pooled.toFloatArray());
+                collector.backward(pooled.mul(cotangent).sum());
+            }
+            for (NDArray map : features.levels()) {
+                result.add(map.getGradient().toFloatArray());
+                map.getGradient().muli(0);
+            }
+            results.add(result);
+        }
+        for (List<float[]> result : results) {
+            for (int i = 0; i < result.size(); i++) {
+                assertArrayEquals(results.get(0).get(i), result.get(i), 1e-5f, "result " + i);
+            }
+        }
     }
 
     @Test
