@@ -81,9 +81,9 @@ inline T largest(Vec<T> v) {
   return v[0];
 }
 
-// Puts the sums of 2 STEP lanes of a and of b each in the place of STEP, by turns.
+// Exchanges every other block of STEP lanes of a for those before them of b.
 template <class T, int STEP>
-inline Vec<T> fold(Vec<T> a, Vec<T> b) {
+inline void exchange(Vec<T>& a, Vec<T>& b) {
   typedef std::conditional_t<sizeof(T) == 4, int32_t, int64_t> Int;
   typedef Int Ints __attribute__((vector_size(SACCADE_VECTOR_BYTES)));
   Ints low, high;
@@ -92,7 +92,16 @@ inline Vec<T> fold(Vec<T> a, Vec<T> b) {
     low[i] = (block % 2) * LANES<T> + block / 2 * 2 * STEP + i % STEP;
     high[i] = low[i] + STEP;
   }
-  return __builtin_shuffle(a, b, low) + __builtin_shuffle(a, b, high);
+  Vec<T> first = __builtin_shuffle(a, b, low);
+  b = __builtin_shuffle(a, b, high);
+  a = first;
+}
+
+// Puts the sums of 2 STEP lanes of a and of b each in the place of STEP, by turns.
+template <class T, int STEP>
+inline Vec<T> fold(Vec<T> a, Vec<T> b) {
+  exchange<T, STEP>(a, b);
+  return a + b;
 }
 
 // Lane i of the result is the sum of the lanes of v[i], of as many vectors as lanes; spoils v.
@@ -103,22 +112,11 @@ inline Vec<T> sum_each(Vec<T>* v) {
   return v[0];
 }
 
-// Makes rows of columns, of as many vectors as lanes.
+// Transposes a square of as many vectors as lanes.
 template <class T, int STEP = LANES<T> / 2>
 inline void transpose(Vec<T>* v) {
-  typedef std::conditional_t<sizeof(T) == 4, int32_t, int64_t> Int;
-  typedef Int Ints __attribute__((vector_size(SACCADE_VECTOR_BYTES)));
-  Ints low, high;
-  for (int i = 0; i < LANES<T>; i++) {
-    low[i] = i & STEP ? i - STEP + LANES<T> : i;
-    high[i] = low[i] + STEP;
-  }
-#pragma GCC unroll 16
-  for (int i = 0; i < LANES<T>; i++) {
-    if (i & STEP) continue;
-    const Vec<T> above = v[i], below = v[i + STEP];
-    v[i] = __builtin_shuffle(above, below, low);
-    v[i + STEP] = __builtin_shuffle(above, below, high);
+  for (int i = 0; i < LANES<T>; i += 2 * STEP) {
+    for (int j = i; j < i + STEP; j++) exchange<T, STEP>(v[j], v[j + STEP]);
   }
   if constexpr (STEP > 1) transpose<T, STEP / 2>(v);
 }

@@ -14,7 +14,6 @@ import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Linear;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.ElsaAttention;
-import dev.saccade.core.ops.RelativePositionBias;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.WindowAttention;
 import dev.saccade.core.ops.Windows;
@@ -265,12 +264,8 @@ public final class ElsaSwin extends StagedTransformer {
                                         shift,
                                         config.windowOrder());
                         NDArray fromKeyToQuery = biases.getArray().flip(1).transpose();
-                        NDArray bias =
-                                RelativePositionBias.within(
-                                        fromKeyToQuery, windows.height(), windows.width());
-                        NDArray mapped = preProj.forward(windows.arrange(x));
                         return postProj.forward(
-                                WindowAttention.of(windows, mapped, packing, bias, x.getShape()));
+                                WindowAttention.of(windows, x, preProj, packing, fromKeyToQuery));
                     });
         }
     }

@@ -14,7 +14,6 @@ import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Linear;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Interpolation;
-import dev.saccade.core.ops.RelativePositionBias;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.WindowAttention;
 import dev.saccade.core.ops.Windows;
@@ -242,12 +241,7 @@ public final class Swin extends StagedTransformer {
             return Scope.array(
                     () -> {
                         Windows windows = Windows.over(x.getShape(), window, shift, order);
-                        NDArray bias =
-                                RelativePositionBias.within(
-                                        table.getArray(), windows.height(), windows.width());
-                        NDArray mapped = qkv.forward(windows.arrange(x));
-                        return proj.forward(
-                                WindowAttention.of(windows, mapped, bias, x.getShape()));
+                        return proj.forward(WindowAttention.of(windows, x, qkv, table.getArray()));
                     });
         }
     }

@@ -4,6 +4,7 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
+import dev.saccade.core.ops.Affine;
 import dev.saccade.core.ops.MultiplyAdds;
 import dev.saccade.core.ops.Script;
 
@@ -17,7 +18,7 @@ import java.util.Optional;
  * oneDNN, up to twice as fast as through MKL, where libtorch sends matrix products. The very wide
  * inputs of box heads are the exception: there, MKL is six times as fast.
  */
-public final class Linear extends Layer {
+public final class Linear extends Layer implements Affine {
 
     /** Inputs wider than this, such as flattened regions, are left to MKL. */
     private static final int WIDEST_CONVOLUTION = 8192;
@@ -81,6 +82,7 @@ public final class Linear extends Layer {
     }
 
     /** Returns the bias, {@code [out]}, where there is one. */
+    @Override
     public Optional<NDArray> bias() {
         return Optional.ofNullable(bias).map(Parameter::getArray);
     }

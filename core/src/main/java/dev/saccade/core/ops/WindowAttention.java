@@ -3,6 +3,8 @@ package dev.saccade.core.ops;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.core.ops.Windows.Order;
+
 import java.util.List;
 import java.util.Optional;
 
@@ -10,8 +12,12 @@ import java.util.Optional;
  * Multi-head self-attention within windows with a relative position bias (Liu et al. 2021, official
  * detection code): {@code softmax(q k^T / sqrt(d) + bias) v} in every window.
  *
- * <p>Padded tokens are keys like all others. Keys that a shift brought beside a query from the
- * other side of the map get -100 on their logit.
+ * <p>Maps are projected to queries, keys and values. Padded tokens, of which the projection is its
+ * bias, are keys like all others. Keys that a shift brought beside a query from the other side of
+ * the map get -100 on their logit.
+ *
+ * <p>The fused operator finds the tokens of a window where they lie in the map, and holds no values
+ * for pairs of tokens but those of one head of one window.
  */
 public final class WindowAttention {
 
@@ -34,6 +40,18 @@ public final class WindowAttention {
                     return torch.matmul(torch.softmax(logits, -1), v)
                     """);
 
+    private static final String FUSED_CALL =
+            "return ops.saccade.window_attention(packed, %s, table, %%s, %%s, %%s, %%s, %%s, %%s)";
+
+    private static final ScriptTemplate FUSED =
+            ScriptTemplate.of(
+                    "(packed: Tensor, table: Tensor, bias: Tensor) -> Tensor",
+                    FUSED_CALL.formatted("bias"));
+
+    private static final ScriptTemplate FUSED_WITHOUT_BIAS =
+            ScriptTemplate.of(
+                    "(packed: Tensor, table: Tensor) -> Tensor", FUSED_CALL.formatted("None"));
+
     /**
      * Which third of a packed map holds what, and how products of queries and keys are scaled.
      *
@@ -42,6 +60,11 @@ public final class WindowAttention {
     public record Packing(int queries, int keys, int values, Optional<Double> scale) {
 
         private static final Packing QKV = new Packing(0, 1, 2, Optional.empty());
+
+        private double scaleFor(long depth) {
+            double d = depth;
+            return scale.orElse(1 / Math.sqrt(d));
+        }
     }
 
     private WindowAttention() {}
@@ -50,47 +73,83 @@ public final class WindowAttention {
      * Attends, with queries, keys and values packed in this order.
      *
      * @param windows how the map is cut
-     * @param qkv {@code [N, H', W', 3 C]}, arranged by the windows: queries, keys and values, each
-     *     of {@code heads} slices
-     * @param bias {@code [heads, area, area]}, query by key
-     * @param map the shape {@code [N, H, W, C]} of the map before it was arranged
+     * @param map {@code [N, H, W, in]}
+     * @param qkv makes of it {@code 3 C} channels: queries, keys and values, each of {@code heads}
+     *     slices
+     * @param table the relative position bias, {@code [(2 M - 1)^2, heads]}, as of {@link
+     *     RelativePositionBias#within}
      * @return {@code [N, H, W, C]}
      */
-    public static NDArray of(Windows windows, NDArray qkv, NDArray bias, Shape map) {
-        return of(windows, qkv, Packing.QKV, bias, map);
+    public static NDArray of(Windows windows, NDArray map, Affine qkv, NDArray table) {
+        return of(windows, map, qkv, Packing.QKV, table);
     }
 
     /**
      * Attends.
      *
      * @param windows how the map is cut
-     * @param packed {@code [N, H', W', 3 C]}, arranged by the windows; each third is of {@code
-     *     heads} slices
+     * @param map {@code [N, H, W, in]}
+     * @param projection makes of it {@code 3 C} channels; each third is of {@code heads} slices
      * @param packing what the thirds are
-     * @param bias {@code [heads, area, area]}, query by key
-     * @param map the shape {@code [N, H, W, C]} of the map before it was arranged
+     * @param table the relative position bias, {@code [(2 M - 1)^2, heads]}, as of {@link
+     *     RelativePositionBias#within}
      * @return {@code [N, H, W, C]}
      */
     public static NDArray of(
-            Windows windows, NDArray packed, Packing packing, NDArray bias, Shape map) {
+            Windows windows, NDArray map, Affine projection, Packing packing, NDArray table) {
+        return Kernels.serve(map)
+                ? fused(windows, map, projection, packing, table)
+                : portable(windows, map, projection, packing, table);
+    }
+
+    static NDArray portable(
+            Windows windows, NDArray map, Affine projection, Packing packing, NDArray table) {
         return Scope.array(
                 () -> {
-                    Optional<NDArray> mask =
-                            windows.isShifted()
-                                    ? Optional.of(windows.mask(packed, UNSEEN))
-                                    : Optional.empty();
-                    int heads = Math.toIntExact(bias.getShape().get(0));
+                    NDArray bias =
+                            RelativePositionBias.within(table, windows.height(), windows.width());
+                    NDArray packed = projection.forward(windows.arrange(map));
+                    int heads = Math.toIntExact(table.getShape().get(1));
                     List<NDArray> parts = windows.split(packed, 3, heads);
                     NDArray q = parts.get(packing.queries);
                     NDArray k = parts.get(packing.keys);
                     NDArray v = parts.get(packing.values);
-                    double d = q.getShape().get(4);
-                    double scale = packing.scale.orElse(1 / Math.sqrt(d));
+                    double scale = packing.scaleFor(q.getShape().get(4));
                     MultiplyAdds.add(2 * q.size() * windows.area());
                     return windows.merge(
-                            mask.map(m -> ATTEND_MASKED.with(scale).run(q, k, v, bias, m))
-                                    .orElseGet(() -> ATTEND.with(scale).run(q, k, v, bias)),
-                            map);
+                            windows.isShifted()
+                                    ? ATTEND_MASKED
+                                            .with(scale)
+                                            .run(q, k, v, bias, windows.mask(packed, UNSEEN))
+                                    : ATTEND.with(scale).run(q, k, v, bias),
+                            map.getShape());
+                });
+    }
+
+    static NDArray fused(
+            Windows windows, NDArray map, Affine projection, Packing packing, NDArray table) {
+        return Scope.array(
+                () -> {
+                    NDArray packed = projection.forward(map);
+                    Shape shape = packed.getShape();
+                    long heads = table.getShape().get(1);
+                    long channels = shape.get(3);
+                    long padded = windows.tokens(shape) - shape.size() / channels;
+                    // Padded tokens count as if they were projected one by one.
+                    MultiplyAdds.add(padded * map.getShape().get(3) * channels);
+                    MultiplyAdds.add(2 * windows.tokens(shape) * channels / 3 * windows.area());
+                    Object[] constants = {
+                        heads,
+                        List.of(windows.height(), windows.width()),
+                        List.of(windows.shiftY(), windows.shiftX()),
+                        windows.order() == Order.PAD_THEN_SHIFT ? "True" : "False",
+                        List.of(packing.queries, packing.keys, packing.values),
+                        packing.scaleFor(channels / 3 / heads)
+                    };
+                    return projection
+                            .bias()
+                            .map(b -> FUSED.with(constants).run(packed, table, b))
+                            .orElseGet(() -> FUSED_WITHOUT_BIAS.with(constants).run(packed, table));
                 });
     }
 }

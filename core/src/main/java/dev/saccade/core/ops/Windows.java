@@ -91,6 +91,11 @@ public record Windows(int height, int width, int shiftY, int shiftX, Order order
         return map.get(1) % height != 0 || map.get(2) % width != 0;
     }
 
+    /** Returns the number of tokens of a map {@code [N, H, W, ...]} and of its padding. */
+    long tokens(Shape map) {
+        return map.get(0) * rows(map, height) * columns(map, width) * area();
+    }
+
     /**
      * Pads and shifts.
      *
