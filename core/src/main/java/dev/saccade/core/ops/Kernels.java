@@ -91,21 +91,24 @@ public final class Kernels {
             if (instructions.isEmpty()) {
                 throw new IllegalStateException("the processor has no AVX2");
             }
+            ask("ops.saccade.keep_memory()");
             return instructions;
         }
 
         /** Asks the library itself, which also shows that its operators are there. */
         private static String instructions() {
+            int found = (int) ask("ops.saccade.instruction_set()");
+            return found == 0 ? "" : found == 512 ? "AVX-512" : "AVX2";
+        }
+
+        private static float ask(String number) {
             Script script =
-                    Script.compile(
-                            "(x: Tensor) -> Tensor",
-                            "return torch.add(x, ops.saccade.instruction_set())");
+                    Script.compile("(x: Tensor) -> Tensor", "return torch.add(x, " + number + ")");
             try (NDArray zero =
                             Tensors.of(
                                     Engine.getEngine("PyTorch").newBaseManager(Device.cpu()), 0);
-                    NDArray bits = script.run(zero)) {
-                int found = (int) bits.getFloat();
-                return found == 0 ? "" : found == 512 ? "AVX-512" : "AVX2";
+                    NDArray answer = script.run(zero)) {
+                return answer.getFloat();
             }
         }
     }

@@ -9,6 +9,8 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
+import com.google.common.base.Splitter;
+
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -39,5 +41,30 @@ class KernelsTest {
             assertEquals(loaded, Kernels.serve(floats.toType(DataType.FLOAT64, true)));
             assertEquals(false, Kernels.serve(floats.toType(DataType.INT32, true)));
         }
+    }
+
+    @Test
+    @EnabledOnOs(value = OS.LINUX, architectures = "amd64")
+    void keepTheMemoryOfTensors() throws IOException {
+        assumeTrue(Kernels.status().loaded(), "fused operators are off");
+        long pages = 8_000;
+        int tensors = 20;
+        try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
+            NDArray numbers = manager.ones(new Shape(pages * 1_024));
+            numbers.add(numbers).close();
+            long before = pagesTouched();
+            for (int i = 0; i < tensors; i++) {
+                numbers.add(numbers).close();
+            }
+            long touched = pagesTouched() - before;
+            assertTrue(touched < tensors * pages / 2, touched + " pages");
+        }
+    }
+
+    /** Returns how many pages this process had to be given so far. */
+    private static long pagesTouched() throws IOException {
+        String stat = Files.readString(Path.of("/proc/self/stat"));
+        String behindName = stat.substring(stat.lastIndexOf(')') + 2);
+        return Long.parseLong(Splitter.on(' ').splitToList(behindName).get(7));
     }
 }
