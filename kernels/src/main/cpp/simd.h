@@ -190,6 +190,22 @@ inline void narrow(float x, Brain& out) {
   out.bits = nan ? 0x7FC0 : static_cast<uint16_t>((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
 }
 
+// A whole vector of them.
+typedef uint16_t Shorts __attribute__((vector_size(SACCADE_VECTOR_BYTES / 2)));
+typedef uint32_t Words __attribute__((vector_size(SACCADE_VECTOR_BYTES)));
+
+inline Vec<float> widen_all(const Brain* from) {
+  Shorts bits;
+  memcpy(&bits, from, sizeof bits);
+  return reinterpret_cast<Vec<float>>(__builtin_convertvector(bits, Words) << 16);
+}
+inline void narrow_all(Vec<float> x, Brain* out) {
+  Words bits = reinterpret_cast<Words>(x);
+  bits = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16;
+  const Shorts rounded = __builtin_convertvector(x == x ? bits : Words{} + 0x7FC0, Shorts);
+  memcpy(out, &rounded, sizeof rounded);
+}
+
 template <class S>
 using SumOf = decltype(widen(S{}));
 
@@ -209,6 +225,8 @@ inline Vec<SumOf<S>> take(const S* from, int64_t count) {
   using T = SumOf<S>;
   if constexpr (WHOLE && std::is_same_v<S, T>) {
     return load(from);
+  } else if constexpr (WHOLE && std::is_same_v<S, Brain>) {
+    return widen_all(from);
   } else {
     T lanes[LANES<T>] = {};
     widen(from, lanes, WHOLE ? LANES<T> : count);
@@ -221,6 +239,8 @@ inline void put(Vec<SumOf<S>> v, S* to, int64_t count) {
   using T = SumOf<S>;
   if constexpr (WHOLE && std::is_same_v<S, T>) {
     store(to, v);
+  } else if constexpr (WHOLE && std::is_same_v<S, Brain>) {
+    narrow_all(v, to);
   } else {
     T lanes[LANES<T>];
     store(lanes, v);
