@@ -155,6 +155,31 @@ typedef struct {
 int saccade_window_attention_forward(const saccade_window_attention*);
 int saccade_window_attention_backward(const saccade_window_attention*);
 
+/* out = (s - mean) scale weight + bias over the channels of every row of s = x + residual, where scale
+ * is 1 / sqrt(variance + eps). */
+typedef struct {
+  saccade_type type;
+  int64_t rows, channels;
+  double eps;
+  const void* x;          /* [rows, channels]; backward: s */
+  const void* residual;   /* forward: the same; null: zeros */
+  const void* weight;     /* [channels], of the type of sums */
+  const void* bias;       /* forward: the same */
+  void* sum;              /* forward: s, where there is a residual */
+  void* out;              /* forward: [rows, channels] */
+  void* mean;             /* [rows], of the type of sums: forward gives it, backward takes it; null: not
+                           * wanted */
+  void* scale;            /* the same */
+  const void* d_out;      /* backward: [rows, channels] */
+  const void* d_sum;      /* backward: what is added to the gradient of s; null: zeros */
+  void* d_x;              /* backward: gradient of s */
+  void* d_weight;         /* backward: [channels], of the type of sums; added to */
+  void* d_bias;           /* the same */
+} saccade_layer_norm;
+
+int saccade_layer_norm_forward(const saccade_layer_norm*);
+int saccade_layer_norm_backward(const saccade_layer_norm*);
+
 #ifdef __cplusplus
 }
 #endif

@@ -27,17 +27,16 @@ import java.util.Optional;
  */
 final class FocalBlock extends Layer {
 
-    private record Branch(LayerNorm norm, Layer layer, Optional<Parameter> scale, DropPath drop) {
+    private record Branch(Layer layer, Optional<Parameter> scale, DropPath drop) {
 
-        NDArray addTo(NDArray x) {
-            return Scope.array(
-                    () -> {
-                        NDArray y = layer.forward(norm.forward(x));
-                        return x.add(drop.forward(scale.map(s -> y.mul(s.getArray())).orElse(y)));
-                    });
+        NDArray of(NDArray x) {
+            NDArray y = layer.forward(x);
+            return drop.forward(scale.map(s -> y.mul(s.getArray())).orElse(y));
         }
     }
 
+    private final LayerNorm norm1;
+    private final LayerNorm norm2;
     private final Branch attention;
     private final Branch feedForward;
 
@@ -54,15 +53,15 @@ final class FocalBlock extends Layer {
                                                 config.focalPool(), channels, region.window(), k)));
         double dropPath = config.dropPathRate(stage, block);
         long key = 2 * StagedTransformer.key(stage, block);
+        norm1 = add("norm1", new LayerNorm(channels));
         attention =
                 new Branch(
-                        add("norm1", new LayerNorm(channels)),
                         add("attn", new Attention(config, stage, region, pools)),
                         scale("gamma_1", config, channels),
                         add("attn_drop_path", new DropPath(dropPath, key)));
+        norm2 = add("norm2", new LayerNorm(channels));
         feedForward =
                 new Branch(
-                        add("norm2", new LayerNorm(channels)),
                         add("mlp", new Mlp(channels, (int) (channels * config.mlpRatio()))),
                         scale("gamma_2", config, channels),
                         add("mlp_drop_path", new DropPath(dropPath, key + 1)));
@@ -80,7 +79,13 @@ final class FocalBlock extends Layer {
 
     @Override
     public NDArray forward(NDArray x) {
-        return Scope.array(() -> feedForward.addTo(attention.addTo(x)));
+        return Scope.array(
+                () -> {
+                    NDList sum =
+                            Scope.list(
+                                    () -> norm2.forwardSum(x, attention.of(norm1.forward(x))));
+                    return sum.get(1).add(feedForward.of(sum.get(0)));
+                });
     }
 
     /** Focal attention with a table of relative position biases for each kind of key. */

@@ -1,6 +1,7 @@
 package dev.saccade.backbones;
 
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
 
 import dev.saccade.core.nn.DropPath;
 import dev.saccade.core.nn.Layer;
@@ -49,12 +50,12 @@ final class TransformerBlock extends Layer {
     public NDArray forward(NDArray x) {
         return Scope.array(
                 () -> {
-                    NDArray y = residual(x, norm1, attn, attnDrop);
-                    return residual(y, norm2, mlp, mlpDrop);
+                    NDList sum = Scope.list(() -> norm2.forwardSum(x, attended(x)));
+                    return sum.get(1).add(mlpDrop.forward(mlp.forward(sum.get(0))));
                 });
     }
 
-    private static NDArray residual(NDArray x, LayerNorm norm, Layer branch, DropPath drop) {
-        return Scope.array(() -> x.add(drop.forward(branch.forward(norm.forward(x)))));
+    private NDArray attended(NDArray x) {
+        return attnDrop.forward(attn.forward(norm1.forward(x)));
     }
 }

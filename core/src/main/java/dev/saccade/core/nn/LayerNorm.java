@@ -1,15 +1,17 @@
 package dev.saccade.core.nn;
 
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
+
+import dev.saccade.core.ops.LayerNormalisation;
 
 /** Layer normalisation over the last axis (Ba et al. 2016). */
 public final class LayerNorm extends Layer {
 
     private final Parameter weight;
     private final Parameter bias;
-    private final Shape shape;
     private final float eps;
 
     /** Makes a normalisation with PyTorch's eps of 1e-5. */
@@ -19,7 +21,7 @@ public final class LayerNorm extends Layer {
 
     /** Makes a normalisation with an eps of its own. */
     public LayerNorm(int channels, float eps) {
-        this.shape = new Shape(channels);
+        Shape shape = new Shape(channels);
         this.weight = parameter("weight", shape, WeightInit.ONES);
         this.bias = parameter("bias", shape, WeightInit.ZEROS);
         this.eps = eps;
@@ -32,8 +34,17 @@ public final class LayerNorm extends Layer {
      */
     @Override
     public NDArray forward(NDArray x) {
-        return x.getNDArrayInternal()
-                .layerNorm(x, shape, weight.getArray(), bias.getArray(), eps)
-                .singletonOrThrow();
+        return LayerNormalisation.of(x, weight.getArray(), bias.getArray(), eps);
+    }
+
+    /**
+     * Normalises every vector of a sum.
+     *
+     * @param x {@code [..., channels]}
+     * @param y the same
+     * @return the normalised sum, then the sum
+     */
+    public NDList forwardSum(NDArray x, NDArray y) {
+        return LayerNormalisation.ofSum(x, y, weight.getArray(), bias.getArray(), eps);
     }
 }

@@ -1,0 +1,58 @@
+package dev.saccade.core.ops;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+
+/** Layer normalisation over the last axis, of a map or of the sum of two. */
+public final class LayerNormalisation {
+
+    private static final ScriptTemplate FUSED =
+            ScriptTemplate.of(
+                    "(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor",
+                    "return ops.saccade.layer_norm(x, weight, bias, %s)");
+
+    private static final ScriptTemplate FUSED_SUM =
+            ScriptTemplate.of(
+                    "(x: Tensor, y: Tensor, weight: Tensor, bias: Tensor) -> Tuple[Tensor, Tensor]",
+                    "return ops.saccade.add_layer_norm(x, y, weight, bias, %s)");
+
+    private LayerNormalisation() {}
+
+    /**
+     * Normalises every vector.
+     *
+     * @param x {@code [..., C]}
+     * @param weight {@code [C]}
+     * @param bias {@code [C]}
+     * @param eps what is added to the variance
+     */
+    public static NDArray of(NDArray x, NDArray weight, NDArray bias, float eps) {
+        return Kernels.serve(x)
+                ? FUSED.with(eps).run(x, weight, bias)
+                : portable(x, weight, bias, eps);
+    }
+
+    /**
+     * Normalises every vector of {@code x + y}.
+     *
+     * @param x {@code [..., C]}
+     * @param y the same
+     * @param weight {@code [C]}
+     * @param bias {@code [C]}
+     * @param eps what is added to the variance
+     * @return the normalised sum, then the sum
+     */
+    public static NDList ofSum(NDArray x, NDArray y, NDArray weight, NDArray bias, float eps) {
+        if (Kernels.serve(x)) {
+            return FUSED_SUM.with(eps).runAll(x, y, weight, bias);
+        }
+        NDArray sum = x.add(y);
+        return new NDList(portable(sum, weight, bias, eps), sum);
+    }
+
+    private static NDArray portable(NDArray x, NDArray weight, NDArray bias, float eps) {
+        return x.getNDArrayInternal()
+                .layerNorm(x, weight.getShape(), weight, bias, eps)
+                .singletonOrThrow();
+    }
+}
