@@ -180,6 +180,39 @@ typedef struct {
 int saccade_layer_norm_forward(const saccade_layer_norm*);
 int saccade_layer_norm_backward(const saccade_layer_norm*);
 
+/* Euclidean norms: that of all tensors as one vector, then that of each. */
+typedef struct {
+  int64_t tensors;
+  const int64_t* size;          /* [tensors]: numbers of each */
+  const float* const* values;   /* [tensors][size] */
+  float* out;                   /* [1 + tensors] */
+} saccade_norms;
+
+int saccade_norms_forward(const saccade_norms*);
+
+/* One step of AdamW, in place, for g = scale gradient:
+ * mean = beta1 mean + (1 - beta1) g; square = beta2 square + (1 - beta2) g^2;
+ * weight = (1 - rate decay) weight - rate / (1 - beta1^step) mean /
+ *          (sqrt(square) / sqrt(1 - beta2^step) + epsilon);
+ * average = average_decay average + (1 - average_decay) weight. */
+typedef struct {
+  int64_t tensors;
+  const int64_t* size;             /* [tensors]: numbers of each */
+  float* const* weight;            /* [tensors][size] */
+  const float* const* gradient;    /* the same */
+  float* const* mean;              /* the same */
+  float* const* square;            /* the same */
+  float* const* average;           /* the same; null: none is kept */
+  float* const* step;              /* [tensors][1]: steps taken, to which this one is added first */
+  const double* rate;              /* [tensors] */
+  const double* decay;             /* [tensors] */
+  double beta1, beta2, epsilon;
+  double scale;                    /* below 1 where gradients are clipped */
+  double average_decay;
+} saccade_adamw;
+
+int saccade_adamw_step(const saccade_adamw*);
+
 #ifdef __cplusplus
 }
 #endif

@@ -79,7 +79,9 @@ final class OptimizerKind implements Kind {
         List<Double> learningRates = recorded.settings().numbers("lr_per_step");
         try (Optimizer optimizer = config(config, normDecay, rules).build(module)) {
             for (int step = 1; step <= learningRates.size(); step++) {
-                optimizer.step(gradients(recorded, module, step), learningRates.get(step - 1));
+                Gradients gradients = gradients(recorded, module, step);
+                float factor = clipping(recorded, gradients, step);
+                optimizer.step(gradients, factor, learningRates.get(step - 1));
                 for (String name : module.namedParameters().keySet()) {
                     NDArray value = module.namedParameters().get(name).getArray();
                     recorded.compare("param" + step + ":" + name, value, STATED);
@@ -182,14 +184,17 @@ final class OptimizerKind implements Kind {
                 arrays.put(name, recorded.tensor(recordedName));
             }
         }
-        Gradients gradients = new Gradients(arrays);
+        return new Gradients(arrays);
+    }
+
+    private static float clipping(Case recorded, Gradients gradients, int step) {
         if (!recorded.settings().has("clip")) {
-            return gradients;
+            return 1;
         }
         Settings clip = recorded.settings().object("clip");
         clip.only("norm_type", 2);
-        float norm = gradients.norms().total();
-        recorded.compare("total_norm" + step, NumpyArray.of(norm), STATED);
-        return gradients.clipped(norm, clip.number("max_norm"));
+        Gradients.Norms norms = gradients.norms();
+        recorded.compare("total_norm" + step, NumpyArray.of(norms.total()), STATED);
+        return norms.clipping(clip.number("max_norm"));
     }
 }

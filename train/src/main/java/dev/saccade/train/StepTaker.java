@@ -100,11 +100,8 @@ final class StepTaker {
             Gradients gradients =
                     accumulation == 1 ? sum.gradients : sum.gradients.times(1f / sum.images);
             Gradients.Norms all = accumulation == 1 ? sum.norms : gradients.norms();
-            Gradients clipped =
-                    maxGradientNorm
-                            .map(max -> gradients.clipped(all.total(), max))
-                            .orElse(gradients);
-            optimizer.step(clipped, learningRate);
+            float factor = maxGradientNorm.map(all::clipping).orElse(1f);
+            optimizer.step(gradients, factor, learningRate);
             norms = all.byParameter();
             return new Taken(
                     mean(sum.said.losses, sum.images),

@@ -208,7 +208,7 @@ class EveryCombinationTest {
         try (Optimizer optimizer = new AdamW.Config().build(model)) {
             for (int step = 0; step < 2; step++) {
                 Gradients gradients = scene.gradients(model, optimizer, losses::add);
-                optimizer.step(gradients, 1e-3);
+                optimizer.step(gradients, 1, 1e-3);
             }
         }
         return losses;

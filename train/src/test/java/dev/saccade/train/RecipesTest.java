@@ -315,7 +315,7 @@ class RecipesTest {
                 String any = gradients.arrays().keySet().iterator().next();
                 NDArray weight = optimizer.parameters().get(any).getArray();
                 NDArray before = weight.duplicate();
-                optimizer.step(gradients, config.learningRate());
+                optimizer.step(gradients, 1, config.learningRate());
                 assertFalse(before.contentEquals(weight), any);
                 assertTrue(Float.isFinite(weight.sum().getFloat()), any);
             }

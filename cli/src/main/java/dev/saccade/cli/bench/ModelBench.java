@@ -71,8 +71,8 @@ public final class ModelBench implements AutoCloseable {
                         Gradients gradients =
                                 Gradients.of(
                                         () -> losses.apply(batch).total(), optimizer.parameters());
-                        float norm = gradients.norms().total();
-                        optimizer.step(gradients.clipped(norm, LARGEST_NORM), NO_STEP);
+                        float factor = gradients.norms().clipping(LARGEST_NORM);
+                        optimizer.step(gradients, factor, NO_STEP);
                     },
                     runs);
         }

@@ -152,7 +152,7 @@ public final class Kernels {
     }
 
     /** Returns whether an array may be given to a fused operator. */
-    static boolean serve(NDArray array) {
+    public static boolean serve(NDArray array) {
         return !PORTABLY.get()
                 && array.getDevice().equals(Device.cpu())
                 && (array.getDataType() == DataType.FLOAT32

@@ -86,6 +86,12 @@ public final class AdamW extends Optimizer {
                 annotate(List[Tensor], []), step, lr=lr, beta1=%s, beta2=%s, \
                 weight_decay=weight_decay, eps=%s, amsgrad=False, maximize=False)
                 """
-                        .formatted(config.beta1(), config.beta2(), config.epsilon()));
+                        .formatted(config.beta1(), config.beta2(), config.epsilon()),
+                Optional.of(
+                        """
+                        ops.saccade.adamw_(weights, gradients, exp_avg, exp_avg_sq, step, \
+                        annotate(List[Tensor], []), lr, weight_decay, %s, %s, %s, factor, 0.)
+                        """
+                                .formatted(config.beta1(), config.beta2(), config.epsilon())));
     }
 }

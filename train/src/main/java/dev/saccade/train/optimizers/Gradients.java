@@ -11,8 +11,10 @@ import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.nn.Autograd;
 import dev.saccade.core.nn.Module;
+import dev.saccade.core.ops.Kernels;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.ScriptTemplate;
 
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -43,6 +45,10 @@ public record Gradients(Map<String, NDArray> arrays) {
                     return torch.cat([torch.norm(norms).reshape([1]), norms])
                     """);
 
+    private static final ScriptTemplate FUSED_NORMS =
+            ScriptTemplate.of(
+                    "(gradients: List[Tensor]) -> Tensor", "return ops.saccade.norms(gradients)");
+
     /**
      * Euclidean norms of gradients.
      *
@@ -54,6 +60,14 @@ public record Gradients(Map<String, NDArray> arrays) {
         /** Keeps a copy. */
         public Norms {
             byParameter = ImmutableMap.copyOf(byParameter);
+        }
+
+        /**
+         * Returns what the gradients are multiplied by so that their norm is at most {@code
+         * maxNorm}, as PyTorch's {@code clip_grad_norm_} does.
+         */
+        public float clipping(double maxNorm) {
+            return Math.min(1, 1 / (total + 1e-6f) * (float) maxNorm);
         }
     }
 
@@ -103,7 +117,7 @@ public record Gradients(Map<String, NDArray> arrays) {
 
     /** Returns these gradients times a factor. */
     public Gradients times(float factor) {
-        if (arrays.isEmpty()) {
+        if (arrays.isEmpty() || factor == 1) {
             return this;
         }
         List<NDArray> values = List.copyOf(arrays.values());
@@ -120,11 +134,12 @@ public record Gradients(Map<String, NDArray> arrays) {
         if (arrays.isEmpty()) {
             return new Norms(0, Map.of());
         }
+        List<NDArray> values = List.copyOf(arrays.values());
+        Script script = Kernels.serve(values.get(0)) ? FUSED_NORMS.with() : NORMS;
         float[] norms =
                 NoGrad.call(
                         () -> {
-                            try (NDList found =
-                                    NORMS.runLists(List.of(List.copyOf(arrays.values())))) {
+                            try (NDList found = script.runLists(List.of(values))) {
                                 return found.singletonOrThrow().toFloatArray();
                             }
                         });
@@ -134,17 +149,6 @@ public record Gradients(Map<String, NDArray> arrays) {
             byParameter.put(name, norms[i++]);
         }
         return new Norms(norms[0], byParameter);
-    }
-
-    /**
-     * Returns gradients whose norm is at most {@code maxNorm}, as PyTorch's {@code clip_grad_norm_}
-     * does.
-     *
-     * @param total the norm of these gradients
-     */
-    public Gradients clipped(float total, double maxNorm) {
-        float factor = 1 / (total + 1e-6f) * (float) maxNorm;
-        return factor < 1 ? times(factor) : this;
     }
 
     /** Gives the gradients to another manager, so that they outlive the one they came from. */

@@ -10,9 +10,11 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.nn.Parameter;
 
 import com.google.common.collect.ImmutableMap;
+import com.google.common.primitives.Doubles;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
+import dev.saccade.core.ops.Kernels;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Script;
 import dev.saccade.core.parts.PartConfig;
@@ -21,6 +23,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -46,7 +49,20 @@ public abstract class Optimizer implements AutoCloseable {
         Optimizer build(Module module);
     }
 
-    /** Fused operators walk through memory, so a gradient must lie there as its weight does. */
+    private static final String ONE_GROUP =
+            """
+            lr = float(torch.select(rates[0], 0, 0))
+            weight_decay = float(torch.select(rates[1], 0, 0))
+            """;
+
+    private static final String ALL_GROUPS =
+            """
+            lr = rates[0]
+            weight_decay = rates[1]
+            factor = float(rates[2])
+            """;
+
+    /** Fused operators of libtorch walk through memory, so a gradient must lie there as its weight does. */
     private static final String SAME_STRIDES =
             """
             for i in range(torch.len(weights)):
@@ -58,6 +74,7 @@ public abstract class Optimizer implements AutoCloseable {
     private final NDManager manager;
     private final Map<String, Map<String, NDArray>> states = new LinkedHashMap<>();
     private final Script update;
+    private final Optional<Script> fusedUpdate;
 
     /**
      * Makes an optimiser.
@@ -67,11 +84,15 @@ public abstract class Optimizer implements AutoCloseable {
      * @param update lines of TorchScript that change {@code weights} and the kinds of state in
      *     place, but not {@code gradients}, all of type {@code List[Tensor]}; {@code lr} and {@code
      *     weight_decay} are numbers
+     * @param fusedUpdate the same by an operator of {@link Kernels} for parameters of all groups,
+     *     where there is one: {@code lr} and {@code weight_decay} are tensors of a number for each,
+     *     and gradients are to be multiplied by {@code factor} first
      */
     protected Optimizer(
             List<ParameterGroup> groups,
             Map<String, Function<NDArray, NDArray>> starts,
-            String update) {
+            String update,
+            Optional<String> fusedUpdate) {
         if (groups.isEmpty()) {
             throw SaccadeException.user(
                     "there is nothing to learn: every parameter of the model is frozen");
@@ -81,7 +102,11 @@ public abstract class Optimizer implements AutoCloseable {
         this.manager = any.getManager().newSubManager();
         manager.setName("optimizer");
         starts.forEach((kind, start) -> states.put(kind, state(start)));
-        this.update = compile(states.keySet(), update);
+        this.update = compile(states.keySet(), ONE_GROUP + SAME_STRIDES + update);
+        this.fusedUpdate =
+                fusedUpdate
+                        .filter(text -> Kernels.status().loaded())
+                        .map(text -> compile(states.keySet(), ALL_GROUPS + text));
     }
 
     private Map<String, NDArray> state(Function<NDArray, NDArray> start) {
@@ -103,12 +128,7 @@ public abstract class Optimizer implements AutoCloseable {
                 Stream.concat(Stream.of("rates", "weights", "gradients"), kinds.stream())
                         .map(name -> name + ": List[Tensor]")
                         .collect(joining(", ", "(", ") -> Tensor"));
-        return Script.compile(
-                signature,
-                "lr = float(rates[0])\nweight_decay = float(rates[1])\n"
-                        + SAME_STRIDES
-                        + update
-                        + "return rates[0]");
+        return Script.compile(signature, update + "return rates[0]");
     }
 
     /** Returns the parameters that are learned, by dotted names. */
@@ -121,17 +141,49 @@ public abstract class Optimizer implements AutoCloseable {
     /**
      * Takes one step; a parameter without a gradient, and its state, stay as they are.
      *
+     * @param factor what the gradients are multiplied by, such as {@link Gradients.Norms#clipping}
      * @param learningRate the learning rate of this step, before the rules for parameters
      */
-    public final void step(Gradients gradients, double learningRate) {
-        NoGrad.run(() -> groups.forEach(group -> step(group, gradients, learningRate)));
+    public final void step(Gradients gradients, float factor, double learningRate) {
+        NoGrad.run(
+                () -> {
+                    if (fusedUpdate.isPresent() && served(gradients)) {
+                        run(fusedUpdate.get(), groups, gradients, factor, learningRate);
+                    } else {
+                        Gradients scaled = gradients.times(factor);
+                        for (ParameterGroup group : groups) {
+                            run(update, List.of(group), scaled, 1, learningRate);
+                        }
+                    }
+                });
     }
 
-    private void step(ParameterGroup group, Gradients gradients, double learningRate) {
-        List<String> names =
-                group.parameters().keySet().stream()
-                        .filter(gradients.arrays()::containsKey)
-                        .toList();
+    private static boolean served(Gradients gradients) {
+        return gradients.arrays().values().stream().limit(1).allMatch(Kernels::serve);
+    }
+
+    private void run(
+            Script script,
+            List<ParameterGroup> together,
+            Gradients gradients,
+            float factor,
+            double learningRate) {
+        List<String> names = new ArrayList<>();
+        List<NDArray> weights = new ArrayList<>();
+        List<Double> rates = new ArrayList<>();
+        List<Double> decays = new ArrayList<>();
+        for (ParameterGroup group : together) {
+            group.parameters()
+                    .forEach(
+                            (name, parameter) -> {
+                                if (gradients.arrays().containsKey(name)) {
+                                    names.add(name);
+                                    weights.add(parameter.getArray());
+                                    rates.add(learningRate * group.learningRateFactor());
+                                    decays.add(group.weightDecay());
+                                }
+                            });
+        }
         if (names.isEmpty()) {
             return;
         }
@@ -139,17 +191,18 @@ public abstract class Optimizer implements AutoCloseable {
             List<List<NDArray>> lists = new ArrayList<>();
             lists.add(
                     List.of(
-                            scratch.create(learningRate * group.learningRateFactor()),
-                            scratch.create(group.weightDecay())));
-            lists.add(select(names, name -> group.parameters().get(name).getArray()));
-            lists.add(select(names, gradients.arrays()::get));
-            states.values().forEach(arrays -> lists.add(select(names, arrays::get)));
-            update.runLists(lists);
+                            scratch.create(Doubles.toArray(rates)),
+                            scratch.create(Doubles.toArray(decays)),
+                            scratch.create(factor)));
+            lists.add(weights);
+            lists.add(select(names, gradients.arrays()));
+            states.values().forEach(arrays -> lists.add(select(names, arrays)));
+            script.runLists(lists);
         }
     }
 
-    private static List<NDArray> select(List<String> names, Function<String, NDArray> array) {
-        return names.stream().map(array).toList();
+    private static List<NDArray> select(List<String> names, Map<String, NDArray> arrays) {
+        return names.stream().map(arrays::get).toList();
     }
 
     /** Returns the state by {@code kind.parameter}, such as {@code exp_avg.conv1.weight}. */

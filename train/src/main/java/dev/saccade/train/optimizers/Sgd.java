@@ -74,6 +74,7 @@ public final class Sgd extends Optimizer {
                 weight_decay=weight_decay, momentum=%s, lr=lr, \
                 dampening=0., nesterov=False, maximize=False, is_first_step=False)
                 """
-                        .formatted(config.momentum()));
+                        .formatted(config.momentum()),
+                Optional.empty());
     }
 }
