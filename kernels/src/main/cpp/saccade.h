@@ -213,6 +213,36 @@ typedef struct {
 
 int saccade_adamw_step(const saccade_adamw*);
 
+/* out = start + left right, matrices of every image. The types have one type of sums. */
+typedef struct {
+  saccade_type left_type, right_type, out_type;
+  int64_t n, rows, columns, inner;
+  int left_turned;      /* whether left is stored column by column */
+  const void* left;     /* [n, rows, inner]; turned: [n, inner, rows] */
+  const void* right;    /* [n, inner, columns] */
+  const void* start;    /* [n, columns], the same for all rows, of the type of sums; null: zeros */
+  void* out;            /* [n, rows, columns] */
+} saccade_product;
+
+int saccade_product_forward(const saccade_product*);
+
+/* mean[n,h] = sum_t softmax_t(saliency[h] x[n,t]) x[n,t]: the mean over the tokens of an image, by
+ * what is salient to a head. */
+typedef struct {
+  saccade_type type;
+  int64_t n, tokens, heads, channels;
+  const void* x;          /* [n, tokens, channels] */
+  const void* saliency;   /* [heads, channels], of the type of sums */
+  void* mean;             /* [n, heads, channels], of the type of sums */
+  void* level;            /* [n, heads], of the type of sums: logarithms of the sums of exponentials */
+  const void* d_mean;     /* backward: as mean */
+  void* d_x;              /* backward: added to */
+  void* d_saliency;       /* backward: [n, heads, channels], of the type of sums, for every image */
+} saccade_salient_mean;
+
+int saccade_salient_mean_forward(const saccade_salient_mean*);
+int saccade_salient_mean_backward(const saccade_salient_mean*);
+
 #ifdef __cplusplus
 }
 #endif

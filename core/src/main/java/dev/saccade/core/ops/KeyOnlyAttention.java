@@ -20,12 +20,18 @@ import java.util.List;
  * <p>Nothing after the softmax but {@code G} depends on more than one token, and linearly; so where
  * tokens are many the four products of an image become one with a matrix {@code U2 (U1 diag(G) Wv +
  * Wk)} of its own, and neither keys nor values are ever held. The bias of the keys adds the same to
- * the saliency of all tokens, which the softmax takes away again.
+ * the saliency of all tokens, which the softmax takes away again. The fused operator finds {@code
+ * G} in one pass over the tokens, and shares {@code U2 U1} and {@code U2 Wk} among the images.
  */
 public final class KeyOnlyAttention {
 
     private static final String INPUTS =
             "x: Tensor, w: Tensor, wk: Tensor, wv: Tensor, u1: Tensor, u2: Tensor";
+
+    private static final String BIASED =
+            "(%s, bk: Tensor, bv: Tensor, b1: Tensor, b2: Tensor) -> Tensor".formatted(INPUTS);
+
+    private static final String UNBIASED = "(%s) -> Tensor".formatted(INPUTS);
 
     private static final String NO_BIAS =
             """
@@ -39,7 +45,7 @@ public final class KeyOnlyAttention {
             """
             n = torch.size(x, 0)
             c = torch.size(x, 3)
-            tokens = torch.reshape(x, [n, -1, c])
+            tokens = torch.flatten(x, 1, 2)
             d = torch.size(w, 1)
             heads = torch.reshape(wk, [-1, d, c])
             saliency = torch.sum(heads * torch.unsqueeze(w * (d ** -0.5), 2), [1])
@@ -68,23 +74,36 @@ public final class KeyOnlyAttention {
                     return torch.reshape(y, torch.size(x))
                     """);
 
+    /** The fused operator, which takes the cheaper of the two itself. */
+    static final Form FUSED =
+            new Form(
+                    ScriptTemplate.of(
+                            BIASED,
+                            """
+                            return ops.saccade.key_only_attention(x, w, wk, wv, u1, u2, bk, bv, b1, b2)
+                            """),
+                    ScriptTemplate.of(
+                            UNBIASED,
+                            """
+                            return ops.saccade.key_only_attention(x, w, wk, wv, u1, u2, None, None, None, None)
+                            """));
+
     /** A way to compute it; all have the same values. */
-    record Form(Script biased, Script withoutBias) {
+    record Form(ScriptTemplate biased, ScriptTemplate unbiased) {
 
         private static Form of(String text) {
             return new Form(
-                    Script.compile(
-                            "(%s, bk: Tensor, bv: Tensor, b1: Tensor, b2: Tensor) -> Tensor"
-                                    .formatted(INPUTS),
-                            GATE + text),
-                    Script.compile("(%s) -> Tensor".formatted(INPUTS), NO_BIAS + GATE + text));
+                    ScriptTemplate.of(BIASED, GATE + text),
+                    ScriptTemplate.of(UNBIASED, NO_BIAS + GATE + text));
         }
 
         NDArray run(NDArray x, NDArray saliency, List<NDArray> weights, List<NDArray> biases) {
             List<NDArray> inputs = new ArrayList<>(List.of(x, saliency));
             inputs.addAll(weights);
             inputs.addAll(biases);
-            return (biases.isEmpty() ? withoutBias : biased).run(inputs.toArray(NDArray[]::new));
+            return (biases.isEmpty() ? unbiased : biased)
+                    .with()
+                    .run(inputs.toArray(NDArray[]::new));
         }
     }
 
@@ -109,11 +128,12 @@ public final class KeyOnlyAttention {
         Shape map = x.getShape();
         long channels = map.get(3);
         MultiplyAdds.add(x.size() * (4 * channels + 3));
-        return form(map.get(1) * map.get(2), channels).run(x, saliency, weights, biases);
+        Form form = Kernels.serve(x) ? FUSED : portable(map.get(1) * map.get(2), channels);
+        return form.run(x, saliency, weights, biases);
     }
 
     /** One product of L by C by C and two of C by C by C, against four of L by C by C. */
-    private static Form form(long tokens, long channels) {
+    static Form portable(long tokens, long channels) {
         return 3 * tokens > 2 * channels ? ONE_PRODUCT : FOUR_PRODUCTS;
     }
 }

@@ -15,11 +15,13 @@ import dev.saccade.core.ops.KeyOnlyAttention.Form;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 class KeyOnlyAttentionTest {
@@ -53,7 +55,12 @@ class KeyOnlyAttentionTest {
     }
 
     static List<Form> forms() {
-        return List.of(KeyOnlyAttention.FOUR_PRODUCTS, KeyOnlyAttention.ONE_PRODUCT);
+        return Kernels.status().loaded()
+                ? List.of(
+                        KeyOnlyAttention.FOUR_PRODUCTS,
+                        KeyOnlyAttention.ONE_PRODUCT,
+                        KeyOnlyAttention.FUSED)
+                : List.of(KeyOnlyAttention.FOUR_PRODUCTS, KeyOnlyAttention.ONE_PRODUCT);
     }
 
     @ParameterizedTest
@@ -138,33 +145,88 @@ class KeyOnlyAttentionTest {
         return out;
     }
 
+    /** Maps of one token, of none, of many; channels in whole vectors and not; more work and less. */
     @ParameterizedTest
-    @ValueSource(booleans = {true, false})
-    void bothFormsHaveTheSameGradients(boolean biased) {
-        List<float[]> expected = gradients(KeyOnlyAttention.FOUR_PRODUCTS, biased);
-        List<float[]> actual = gradients(KeyOnlyAttention.ONE_PRODUCT, biased);
-        assertEquals(biased ? 10 : 6, actual.size());
-        for (int i = 0; i < expected.size(); i++) {
-            assertArrayEquals(expected.get(i), actual.get(i), 1e-4f);
+    @CsvSource({
+        "2, 3, 4, 2, 3",
+        "1, 1, 1, 1, 5",
+        "3, 1, 1, 4, 16",
+        "2, 0, 3, 2, 4",
+        "0, 2, 2, 2, 4",
+        "2, 9, 7, 3, 5",
+        "1, 20, 33, 1, 64",
+        "8, 7, 7, 8, 16",
+        "2, 17, 5, 5, 32",
+    })
+    void allFormsHaveTheSameValuesAndGradients(int n, int h, int w, int heads, int width) {
+        for (DataType type : List.of(DataType.FLOAT32, DataType.FLOAT64)) {
+            for (boolean biased : new boolean[] {true, false}) {
+                Inputs inputs = new Inputs(new Shape(n, h, w), heads, width, biased, type);
+                Form portable = KeyOnlyAttention.portable((long) h * w, (long) heads * width);
+                List<double[]> expected = inputs.results(portable);
+                for (Form form : forms()) {
+                    List<double[]> actual = inputs.results(form);
+                    for (int i = 0; i < expected.size(); i++) {
+                        double tolerance = type == DataType.FLOAT32 ? 1e-4 : 1e-11;
+                        double[] result = expected.get(i);
+                        double scale = Arrays.stream(result).map(Math::abs).max().orElse(0);
+                        assertArrayEquals(result, actual.get(i), tolerance * (1 + scale));
+                    }
+                }
+            }
         }
     }
 
-    private List<float[]> gradients(Form form, boolean biased) {
-        List<NDArray> by = new ArrayList<>(List.of(x, saliency));
-        by.addAll(weights);
-        by.addAll(biased ? biases : List.of());
-        try (GradientCollector collector = Engine.getEngine("PyTorch").newGradientCollector()) {
-            NDArray y = form.run(x, saliency, weights, biased ? biases : List.of());
-            collector.backward(y.mul(y).sum());
+    /** Random inputs, all of which have gradients. */
+    private final class Inputs {
+
+        private final NDArray x;
+        private final NDArray saliency;
+        private final List<NDArray> weights;
+        private final List<NDArray> biases;
+        private final NDArray cotangent;
+
+        Inputs(Shape map, int heads, int width, boolean biased, DataType type) {
+            int channels = heads * width;
+            x = random(map.add(channels), 1, type);
+            saliency = random(new Shape(heads, width), 1, type);
+            double spread = 1 / Math.sqrt(channels);
+            weights = four(() -> random(new Shape(channels, channels), spread, type));
+            biases = biased ? four(() -> random(new Shape(channels), 0.5, type)) : List.of();
+            cotangent = manager.randomNormal(x.getShape()).toType(type, false);
         }
-        return by.stream()
-                .map(
-                        array -> {
-                            float[] values = array.getGradient().toFloatArray();
-                            array.getGradient().muli(0);
-                            return values;
-                        })
-                .toList();
+
+        private NDArray random(Shape shape, double spread, DataType type) {
+            NDArray array = manager.randomNormal(shape).toType(type, false).mul(spread);
+            array.setRequiresGradient(true);
+            return array;
+        }
+
+        private List<NDArray> four(Supplier<NDArray> one) {
+            return Stream.generate(one).limit(4).toList();
+        }
+
+        /** Returns the values and all gradients. */
+        List<double[]> results(Form form) {
+            List<double[]> results = new ArrayList<>();
+            try (GradientCollector collector = Engine.getEngine("PyTorch").newGradientCollector()) {
+                NDArray y = form.run(x, saliency, weights, biases);
+                results.add(doubles(y));
+                collector.backward(y.mul(cotangent).sum());
+            }
+            Stream.of(List.of(x, saliency), weights, biases)
+                    .flatMap(List::stream)
+                    .forEach(
+                            input -> {
+                                results.add(doubles(input.getGradient()));
+                                input.getGradient().muli(0);
+                            });
+            return results;
+        }
+
+        private double[] doubles(NDArray array) {
+            return array.toType(DataType.FLOAT64, true).toDoubleArray();
+        }
     }
 
     /** Tokens that are all as salient: G is the mean of the keys. */
