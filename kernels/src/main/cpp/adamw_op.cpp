@@ -42,7 +42,8 @@ void adamw_(TensorList weights, TensorList gradients, TensorList means, TensorLi
     TORCH_CHECK(numbers.scalar_type() == at::kDouble && numbers.is_contiguous() && numbers.numel() == tensors,
                 "saccade::adamw_: rates and decays of [", tensors, "] in Double expected");
   }
-  TORCH_CHECK(static_cast<int64_t>(steps.size()) == tensors, "saccade::adamw_: a count of steps for each weight expected");
+  TORCH_CHECK(static_cast<int64_t>(steps.size()) == tensors,
+              "saccade::adamw_: a count of steps for each weight expected");
   std::vector<int64_t> sizes;
   std::vector<float*> counts;
   for (int64_t i = 0; i < tensors; i++) {

@@ -76,10 +76,10 @@ class Windows {
                          : pooled + (p.n * a.cells + row - 1 - tokens) * 3 * a.heads * a.depth + to;
   }
 
-  // Copies the keys and values of a window, [stride][depth] of each.
-  void gather(const Place& p, T* to_keys, T* to_values) const {
+  // Copies keys from first to before end, and their values, [end - first][depth] of each.
+  void gather(const Place& p, int first, int end, T* to_keys, T* to_values) const {
     const int32_t* rows = index(p);
-    for (int i = 0; i < keys; i++, to_keys += depth, to_values += depth) {
+    for (int i = first; i < end; i++, to_keys += depth, to_values += depth) {
       if (i + AHEAD < keys) prefetch(p, rows[i + AHEAD]);
       if (rows[i] == 0) {
         std::fill(to_keys, to_keys + depth, T(0));
@@ -89,6 +89,14 @@ class Windows {
         copy(from, to_keys);
         copy(from + a.heads * a.depth, to_values);
       }
+    }
+  }
+
+  // Copies the keys of a window side by side, [depth][stride], and the values, [stride][depth].
+  void gather_across(const Place& p, T* few, T* keys_across, T* values) const {
+    for (int i = 0; i < keys; i += L) {
+      gather(p, i, std::min(i + L, keys), few, values + i * depth);
+      transpose<T>(L, depth, few, depth, keys_across + i, stride);
     }
   }
 
@@ -149,7 +157,7 @@ class Windows {
   const T scale;
 
  private:
-  static constexpr int AHEAD = 8;  // rows that are asked for before they are copied
+  static constexpr int AHEAD = 24;  // rows that are asked for before they are copied
 
   const S* stored(const Place& p, int64_t row, Part part) const {
     return channels(static_cast<const S*>(a.qkv), static_cast<const S*>(a.pooled), p, row, part);
@@ -188,7 +196,7 @@ void forward(const saccade_focal_attention& a) {
   const int area = windows.area, depth = windows.depth, stride = windows.stride;
 #pragma omp parallel
   {
-    Buffer<T> keys(stride * depth), values(stride * depth), keys_across(stride * depth);
+    Buffer<T> few(LANES<T> * depth), values(stride * depth), keys_across(stride * depth);
     Buffer<T> queries(area * depth), out(area * depth);
     Buffer<T> weights(area * stride), factors(area), mask(a.masks * stride);
     // Windows side by side share most of the rows that they gather.
@@ -196,8 +204,7 @@ void forward(const saccade_focal_attention& a) {
     for (int64_t item = 0; item < a.n * a.heads * windows.count; item++) {
       const int64_t image = item / windows.count / a.heads;
       const Place place = {image, item % windows.count, item / windows.count % a.heads};
-      windows.gather(place, keys, values);
-      transpose<T>(stride, depth, keys, depth, keys_across, stride);
+      windows.gather_across(place, few, keys_across, values);
       windows.copy_queries(place, queries);
       windows.copy_mask(place, mask);
       windows.weigh(place, queries, keys_across, mask, weights, factors);
@@ -262,7 +269,7 @@ class Learner {
   // Makes the gradients of the scores of a window, and adds them to those of the bias, [area][stride].
   void learn(const Place& p, T* d_bias) {
     const int d = static_cast<int>(windows.a.depth);
-    windows.gather(p, keys, values);
+    windows.gather(p, 0, windows.keys, keys, values);
     transpose<T>(stride, depth, keys, depth, keys_across, stride);
     transpose<T>(stride, depth, values, depth, values_across, stride);
     windows.copy_queries(p, queries);

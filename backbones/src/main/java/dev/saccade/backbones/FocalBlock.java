@@ -82,8 +82,7 @@ final class FocalBlock extends Layer {
         return Scope.array(
                 () -> {
                     NDList sum =
-                            Scope.list(
-                                    () -> norm2.forwardSum(x, attention.of(norm1.forward(x))));
+                            Scope.list(() -> norm2.forwardSum(x, attention.of(norm1.forward(x))));
                     return sum.get(1).add(feedForward.of(sum.get(0)));
                 });
     }

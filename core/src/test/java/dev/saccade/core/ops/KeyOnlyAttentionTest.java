@@ -145,7 +145,9 @@ class KeyOnlyAttentionTest {
         return out;
     }
 
-    /** Maps of one token, of none, of many; channels in whole vectors and not; more work and less. */
+    /**
+     * Maps of one token, of none, of many; channels in whole vectors and not; more work and less.
+     */
     @ParameterizedTest
     @CsvSource({
         "2, 3, 4, 2, 3",

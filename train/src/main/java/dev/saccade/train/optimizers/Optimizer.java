@@ -62,7 +62,7 @@ public abstract class Optimizer implements AutoCloseable {
             factor = float(rates[2])
             """;
 
-    /** Fused operators of libtorch walk through memory, so a gradient must lie there as its weight does. */
+    /** libtorch's fused updates walk through memory, where a gradient must lie as its weight. */
     private static final String SAME_STRIDES =
             """
             for i in range(torch.len(weights)):

@@ -188,9 +188,7 @@ class OptimizerTest {
     void fusedStepsDifferFromPortableOnesByRoundingOnly() {
         Map<String, float[]> fused = afterSteps();
         Kernels.portably(this::afterSteps)
-                .forEach(
-                        (name, values) ->
-                                assertArrayEquals(values, fused.get(name), 2e-7f, name));
+                .forEach((name, values) -> assertArrayEquals(values, fused.get(name), 2e-7f, name));
     }
 
     @ParameterizedTest
