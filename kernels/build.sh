@@ -1,16 +1,17 @@
 #!/bin/sh
-# Builds the library of fused operators from src/main/cpp into src/main/resources.
+# Builds the library of fused operators from src/main/cpp and src/main/cuda into src/main/resources.
 #
 # Needs g++ 12 or newer, python3 with venv, and network access for pip on the first run: libtorch's
 # headers and the libraries to link against come from the wheel of torch of the version below.
-# TORCH=FOLDER names an unpacked wheel's torch folder instead.
+# TORCH=FOLDER names an unpacked wheel's torch folder instead, and OUT=FOLDER where the library goes;
+# then torch may be of another version, which that library is for.
 set -eu
 export LC_ALL=C
 cd "$(dirname "$0")"
 VERSION=2.7.1
-BUILD=target/native
-OUT=src/main/resources/native/linux-x86_64
-mkdir -p $BUILD $OUT
+BUILD=${OUT:-target/native}
+RESOURCES=src/main/resources/native/linux-x86_64
+mkdir -p $BUILD ${OUT:=$RESOURCES}
 if [ -z "${TORCH:-}" ]; then
   TORCH=$BUILD/venv/torch
   if [ ! -d $TORCH ]; then
@@ -19,30 +20,41 @@ if [ -z "${TORCH:-}" ]; then
     python3 -m zipfile -e $BUILD/torch-$VERSION*.whl $BUILD/venv
   fi
 fi
-grep -q "^__version__ = '$VERSION" "$TORCH/version.py" || { echo "$TORCH is not torch $VERSION" >&2; exit 1; }
+[ $OUT != $RESOURCES ] || grep -q "^__version__ = '$VERSION" "$TORCH/version.py" || { echo "$TORCH is not torch $VERSION" >&2; exit 1; }
 
 FLAGS="-std=c++17 -O3 -fPIC -fopenmp -fno-math-errno -fno-trapping-math -fvisibility=hidden -Wall -Wextra"
 AVX2="-mavx2 -mfma -mf16c"
 AVX512="$AVX2 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512"
-TORCH_FLAGS="-isystem $TORCH/include -isystem $TORCH/include/torch/csrc/api/include -D_GLIBCXX_USE_CXX11_ABI=1"
+TORCH_FLAGS="-isystem $TORCH/include -isystem $TORCH/include/torch/csrc/api/include -D_GLIBCXX_USE_CXX11_ABI=1 -std=c++20"
+# The texts that are compiled where there is a GPU.
+{
+  echo '#include "cuda.h"'
+  echo 'const saccade::cuda::Source saccade::cuda::SOURCES[] = {'
+  for text in src/main/cuda/* src/main/cpp/saccade.h; do
+    printf '{"%s", R"~~~(' "$(basename "$text")"; cat "$text"; echo ')~~~"},'
+  done
+  echo '{nullptr, nullptr}};'
+} > $BUILD/cuda_sources.new
+cmp -s $BUILD/cuda_sources.new $BUILD/cuda_sources.cpp || mv $BUILD/cuda_sources.new $BUILD/cuda_sources.cpp
+OBJECTS=
 compile() { # OBJECT SOURCE FLAGS...
-  object=$BUILD/$1; source=src/main/cpp/$2; shift 2
+  object=$BUILD/$1; source=$2; shift 2
+  OBJECTS="$OBJECTS $object"
   if [ ! -f "$object" ] || [ -n "$(find src/main/cpp/*.h "$source" build.sh -newer "$object")" ]; then
     echo "$source $object"
     g++ $FLAGS "$@" -c "$source" -o "$object"
   fi
 }
-for source in src/main/cpp/*.cpp; do
+for source in src/main/cpp/*.cpp $BUILD/cuda_sources.cpp; do
   name=$(basename "$source" .cpp)
   case $name in
-    dispatch) compile $name.o $name.cpp ;;
-    *_op) compile $name.o $name.cpp $TORCH_FLAGS ;;
-    *) compile $name.avx2.o $name.cpp $AVX2; compile $name.avx512.o $name.cpp $AVX512 ;;
+    dispatch | cuda | *_cuda | cuda_*) compile $name.o "$source" -Isrc/main/cpp ;;
+    *_op) compile $name.o "$source" $TORCH_FLAGS ;;
+    *) compile $name.avx2.o "$source" $AVX2; compile $name.avx512.o "$source" $AVX512 ;;
   esac
 done
-OBJECTS=$(for source in src/main/cpp/*.cpp; do name=$(basename "$source" .cpp); ls $BUILD/$name.o $BUILD/$name.avx2.o $BUILD/$name.avx512.o 2>/dev/null || true; done)
 # OpenMP's functions are those of the libgomp that libtorch brings, whatever its name.
 g++ -shared -o $OUT/libsaccade.so $OBJECTS -L"$TORCH/lib" -Wl,--no-as-needed -ltorch_cpu -lc10 \
   -Wl,--as-needed -Wl,--unresolved-symbols=ignore-all -s
-cat build.sh src/main/cpp/* | sha256sum | cut -d' ' -f1 > $OUT/libsaccade.sources
+[ $OUT != $RESOURCES ] || cat build.sh src/main/cpp/* src/main/cuda/* | sha256sum | cut -d' ' -f1 > $OUT/libsaccade.sources
 echo "$OUT/libsaccade.so"

@@ -61,7 +61,7 @@ Tensor forward(const Tensor& values, const Tensor& logits, const std::optional<T
   Tensor out = at::empty_like(v);
   saccade_elsa_attention a = arguments(v, l, m, s, kernel, dilation);
   a.out = data(out);
-  check(saccade_elsa_attention_forward(&a), "elsa_attention");
+  launch("elsa_attention", v, saccade_elsa_attention_forward, saccade_elsa_attention_forward_cuda, a);
   return out;
 }
 
@@ -94,7 +94,7 @@ class ElsaAttention : public torch::autograd::Function<ElsaAttention> {
       a.d_logits = data(d_logits);
       a.d_mul = data(d_mul);
       a.d_add = data(d_add);
-      check(saccade_elsa_attention_backward(&a), "elsa_attention");
+      launch("elsa_attention", values, saccade_elsa_attention_backward, saccade_elsa_attention_backward_cuda, a);
     }
     auto as_given = [](const Tensor& d, const Tensor& given) {
       return d.defined() ? d.t().to(given.scalar_type()) : Tensor();
@@ -116,6 +116,8 @@ TORCH_LIBRARY_FRAGMENT(saccade, m) {
       "int dilation) -> Tensor");
 }
 TORCH_LIBRARY_IMPL(saccade, CPU, m) { m.impl("elsa_attention", forward); }
+TORCH_LIBRARY_IMPL(saccade, CUDA, m) { m.impl("elsa_attention", forward); }
 TORCH_LIBRARY_IMPL(saccade, AutogradCPU, m) { m.impl("elsa_attention", with_gradients); }
+TORCH_LIBRARY_IMPL(saccade, AutogradCUDA, m) { m.impl("elsa_attention", with_gradients); }
 
 }  // namespace saccade

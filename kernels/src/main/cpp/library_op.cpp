@@ -1,7 +1,10 @@
 // The operators by which a program learns that the library is there, and what it runs on.
 
+#include <dlfcn.h>
+
 #include <string_view>
 
+#include "cuda.h"
 #include "operators.h"
 
 namespace saccade {
@@ -19,9 +22,25 @@ at::Tensor ceilings() {
   return at::tensor({result.operations, result.bytes}, at::kDouble);
 }
 
+// 90 where kernels can be compiled for a GPU, of compute capability 9.0; 0 where they cannot.
+int64_t cuda_architecture(int64_t device) { return cuda::properties(static_cast<int>(device)).architecture; }
+
+void* cuda_stream(int device) {
+  // The library of torch that knows, where it is loaded; this one is not linked against it.
+  static void* const torch = dlopen("libtorch_cuda.so", RTLD_LAZY | RTLD_NOLOAD);
+  static void* const symbol = torch ? dlsym(torch, "aoti_torch_get_current_cuda_stream") : nullptr;
+  void* stream = nullptr;
+  const auto current = reinterpret_cast<int32_t (*)(int32_t, void**)>(symbol);
+  TORCH_CHECK(current && current(device, &stream) == 0, "saccade: this libtorch does not tell its CUDA stream");
+  return stream;
+}
+
+const char* cuda_error() { return cuda::error().c_str(); }
+
 TORCH_LIBRARY(saccade, m) {
   m.def("instruction_set() -> int", instruction_set);
   m.def("ceilings() -> Tensor", ceilings);
+  m.def("cuda_architecture(int device) -> int", cuda_architecture);
 }
 
 }  // namespace saccade

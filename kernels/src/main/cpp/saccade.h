@@ -26,6 +26,15 @@ typedef struct {
 
 int saccade_ceilings(saccade_ceilings_result*);
 
+/* What a launcher for a GPU gets beside its arguments, whose arrays lie in the memory of the GPU. */
+typedef struct {
+  int device;
+  void* stream;
+  /* Memory of the GPU that is kept until what was launched is done with it, or null. */
+  void* (*allocate)(void* context, int64_t bytes);
+  void* context;
+} saccade_cuda;
+
 /* y[n,y,x,c] = sum_o (mul[o,c] softmax(logits)[n,y,x,g(c),o] + add[o,c]) v[n,(y,x) + dilation o,c];
  * zero outside of the map. */
 typedef struct {
@@ -46,6 +55,8 @@ typedef struct {
 
 int saccade_elsa_attention_forward(const saccade_elsa_attention*);
 int saccade_elsa_attention_backward(const saccade_elsa_attention*);
+int saccade_elsa_attention_forward_cuda(const saccade_elsa_attention*, const saccade_cuda*);
+int saccade_elsa_attention_backward_cuda(const saccade_elsa_attention*, const saccade_cuda*);
 
 /* y[n,y,x,c] = bias[c] + sum_(o,i) weight[c,i,o] x[n,(y,x) + o,g(c) width + i]: a convolution of narrow
  * groups that keeps the size of the map; zero outside of it. */
@@ -65,6 +76,8 @@ typedef struct {
 
 int saccade_grouped_convolution_forward(const saccade_grouped_convolution*);
 int saccade_grouped_convolution_weight(const saccade_grouped_convolution*);
+int saccade_grouped_convolution_forward_cuda(const saccade_grouped_convolution*, const saccade_cuda*);
+int saccade_grouped_convolution_weight_cuda(const saccade_grouped_convolution*, const saccade_cuda*);
 
 /* out = softmax(q k^T / sqrt(depth) + bias + mask) v of the tokens of every window, over the keys that
  * the index lists for the window. */

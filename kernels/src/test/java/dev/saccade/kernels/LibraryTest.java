@@ -19,12 +19,14 @@ class LibraryTest {
     void isBuiltFromTheSourcesBesideIt() throws IOException, NoSuchAlgorithmException {
         MessageDigest digest = MessageDigest.getInstance("SHA-256");
         digest.update(Files.readAllBytes(Path.of("build.sh")));
-        List<Path> sources;
-        try (Stream<Path> files = Files.list(Path.of("src/main/cpp"))) {
-            sources = files.sorted().toList();
-        }
-        for (Path source : sources) {
-            digest.update(Files.readAllBytes(source));
+        for (String folder : List.of("src/main/cpp", "src/main/cuda")) {
+            List<Path> sources;
+            try (Stream<Path> files = Files.list(Path.of(folder))) {
+                sources = files.sorted().toList();
+            }
+            for (Path source : sources) {
+                digest.update(Files.readAllBytes(source));
+            }
         }
         Path built = Path.of("src/main/resources/native/linux-x86_64/libsaccade.sources");
         assertEquals(

@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+"""Checks the kernels for GPUs on a machine without one.
+
+--emulate runs them on the processor and holds them against operators composed in float64. Without it,
+every kernel that these checks launch is compiled for sm_80 and sm_90 by NVRTC, and what it takes of
+registers, of local memory for want of these, and of shared memory is printed.
+"""
+
+import argparse
+import importlib
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent / "src/test/python"))
+
+from checks import report  # noqa: E402
+from emulation import Emulation  # noqa: E402
+
+OPERATORS = ["elsa_attention"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--emulate", action="store_true")
+    parser.add_argument("operators", nargs="*", default=OPERATORS)
+    arguments = parser.parse_args()
+    emulation = Emulation()
+    cases = [case for name in arguments.operators for case in importlib.import_module(name).CASES]
+    if arguments.emulate:
+        return report(cases, "cpu")
+    import nvrtc
+
+    return nvrtc.report(emulation, cases)
+
+
+if __name__ == "__main__":
+    sys.exit(1 if main() else 0)

@@ -1,0 +1,88 @@
+// Starts the kernels of elsa_attention.cu, or of elsa_attention_any.cu where these do not apply.
+
+#include <algorithm>
+
+#include "cuda.h"
+
+using namespace saccade::cuda;
+
+namespace {
+
+constexpr int64_t CHANNELS = 32, ROWS = 8, COLUMNS = 16, THREADS = 256, WARPS = 4;
+
+bool is_tiled(const saccade_elsa_attention& a) {
+  return a.type != SACCADE_DOUBLE && a.dilation == 1 && (a.kernel == 3 || a.kernel == 5 || a.kernel == 7);
+}
+
+int64_t tiles(const saccade_elsa_attention& a) { return a.n * ceil_div(a.h, ROWS) * ceil_div(a.w, COLUMNS); }
+
+int64_t chunks(const saccade_elsa_attention& a) { return a.groups * ceil_div(a.depth, CHANNELS); }
+
+std::string options(const saccade_elsa_attention& a, bool aligned) {
+  return storage(a.type) + define("KERNEL", a.kernel) + define("ALIGNED", aligned) +
+         define("MUL", a.mul != nullptr) + define("ADD", a.add != nullptr);
+}
+
+// Bytes of a tile with so much around it, and of weights and ghost heads.
+int64_t field(const saccade_elsa_attention& a, int64_t around, int64_t padding = 0) {
+  return (ROWS + 2 * around) * (COLUMNS + 2 * around + 1) * (CHANNELS + padding) * size_of(a.type);
+}
+
+int64_t weights(const saccade_elsa_attention& a, int64_t around) {
+  const int64_t each = a.kernel == 3 ? 12 : a.kernel * 8 + 4;
+  return (ROWS + 2 * around) * (COLUMNS + 2 * around) * each * 4;
+}
+
+int64_t ghost(const saccade_elsa_attention& a) {
+  return ((a.mul != nullptr) + (a.add != nullptr)) * a.kernel * a.kernel * CHANNELS * 4;
+}
+
+bool is_sound(const saccade_elsa_attention& a) {
+  return a.n >= 0 && a.h >= 0 && a.w >= 0 && a.groups > 0 && a.depth > 0 && a.kernel > 0 && a.kernel % 2 == 1 &&
+         a.dilation > 0;
+}
+
+// A warp for each pixel of each group.
+Grid pixels(const saccade_elsa_attention& a, int64_t rows_of_weights) {
+  return {ceil_div(a.n * a.h * a.w * a.groups, WARPS), 32 * WARPS,
+          WARPS * rows_of_weights * a.kernel * a.kernel * size_of_sum(a.type)};
+}
+
+int backward_any(const saccade_elsa_attention& a, const saccade_cuda& cuda) {
+  const int64_t taps = a.kernel * a.kernel, pixels_count = a.n * a.h * a.w, count = taps * a.groups * a.depth;
+  const int64_t parts = std::min<int64_t>(64, ceil_div(pixels_count, 64)), sum = size_of_sum(a.type);
+  void* weights = cuda.allocate(cuda.context, pixels_count * a.groups * taps * sum);
+  void* d_mul = a.d_mul ? cuda.allocate(cuda.context, parts * count * sum) : nullptr;
+  void* d_add = a.d_add ? cuda.allocate(cuda.context, parts * count * sum) : nullptr;
+  const char* source = "elsa_attention_any.cu";
+  const std::string options = storage(a.type);
+  int status = launch(cuda, {source, "elsa_attention_logits", options}, pixels(a, 1), a, weights);
+  if (!status) status = launch(cuda, {source, "elsa_attention_values", options}, pixels(a, 0), a, weights);
+  if (!status && (d_mul || d_add)) {
+    status = launch(cuda, {source, "elsa_attention_ghost", options}, {parts * taps, 128}, a, weights, d_mul,
+                    d_add, parts);
+  }
+  if (!status && d_mul) status = add_parts(cuda, a.type, d_mul, a.d_mul, parts, count);
+  if (!status && d_add) status = add_parts(cuda, a.type, d_add, a.d_add, parts, count);
+  return status;
+}
+
+}  // namespace
+
+extern "C" int saccade_elsa_attention_forward_cuda(const saccade_elsa_attention* arguments, const saccade_cuda* cuda) {
+  const saccade_elsa_attention& a = *arguments;
+  if (!is_sound(a)) return -1;
+  if (!is_tiled(a)) {
+    const Kernel any = {"elsa_attention_any.cu", "elsa_attention_forward", storage(a.type)};
+    return launch(*cuda, any, pixels(a, 1), a);
+  }
+  const bool aligned = is_aligned(a.values, a.depth, a.type) && is_aligned(a.out, a.depth, a.type);
+  const Kernel kernel = {"elsa_attention.cu", "elsa_attention_forward", options(a, aligned)};
+  return launch(*cuda, kernel,
+                {tiles(a) * chunks(a), THREADS, field(a, a.kernel / 2) + weights(a, 0) + ghost(a)}, a);
+}
+
+extern "C" int saccade_elsa_attention_backward_cuda(const saccade_elsa_attention* arguments, const saccade_cuda* cuda) {
+  if (!is_sound(*arguments) || arguments->n * arguments->h * arguments->w == 0) return -1;
+  return backward_any(*arguments, *cuda);
+}

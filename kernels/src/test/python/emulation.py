@@ -1,0 +1,61 @@
+"""The library of fused operators whose kernels for GPUs run on this processor."""
+
+import ctypes
+import os
+import pathlib
+import subprocess
+
+import torch
+
+KERNELS = pathlib.Path(__file__).parents[3]
+BUILD = KERNELS / "target" / "emulation"
+
+
+def build():
+    """Builds the operators that have a form for GPUs, beside an emulation of CUDA."""
+    BUILD.mkdir(parents=True, exist_ok=True)
+    cpp = KERNELS / "src/main/cpp"
+    names = sorted(f.name.removesuffix("_cuda.cpp") for f in cpp.glob("*_cuda.cpp"))
+    texts = [*sorted((KERNELS / "src/main/cuda").iterdir()), cpp / "saccade.h"]
+    embedded = ['#include "cuda.h"\nconst saccade::cuda::Source saccade::cuda::SOURCES[] = {']
+    embedded += [f'{{"{t.name}", R"~~~({t.read_text()})~~~"}},' for t in texts] + ["{nullptr, nullptr}};\n"]
+    (BUILD / "cuda_sources.cpp").write_text("\n".join(embedded))
+    sources = [KERNELS / "src/test/cpp/emulate.cpp", BUILD / "cuda_sources.cpp", cpp / "library_op.cpp"]
+    sources += [cpp / f"{name}{kind}.cpp" for name in names for kind in ("_op", "_cuda")]
+    torch_folder = pathlib.Path(torch.__file__).parent
+    flags = "-std=c++20 -O1 -fPIC -fvisibility=hidden".split() + [
+        f"-I{cpp}",
+        "-isystem", f"{torch_folder}/include",
+        "-isystem", f"{torch_folder}/include/torch/csrc/api/include",
+    ]
+    objects = []
+    newest = max(h.stat().st_mtime for h in cpp.glob("*.h"))
+    for source in sources:
+        object = BUILD / f"{source.stem}.o"
+        objects.append(object)
+        if not object.exists() or object.stat().st_mtime < max(newest, source.stat().st_mtime):
+            subprocess.run(["g++", *flags, "-c", source, "-o", object], check=True)
+    library = BUILD / "libsaccade_emulated.so"
+    subprocess.run(
+        ["g++", "-shared", "-o", library, *objects, f"-L{torch_folder}/lib", "-ltorch_cpu", "-lc10"], check=True
+    )
+    return library
+
+
+class Emulation:
+    def __init__(self):
+        os.environ["EMULATED_SOURCES"] = str(KERNELS / "src")
+        os.environ["EMULATED_BUILD"] = str(BUILD)
+        library = build()
+        torch.ops.load_library(str(library))
+        self._library = ctypes.CDLL(str(library))
+        self._library.emulated_launches.restype = ctypes.c_char_p
+
+    def only_note(self, on):
+        """Whether launches are noted and not run."""
+        self._library.emulated_dry(int(on))
+
+    def launches(self):
+        """Source, function, options, threads and shared memory of each kernel launched so far."""
+        lines = self._library.emulated_launches().decode().splitlines()
+        return [(s, f, o.split(), int(t), int(m)) for s, f, o, t, m in (line.split("|") for line in lines)]
