@@ -1,4 +1,5 @@
-// Starts the kernels of elsa_attention.cu, or of elsa_attention_any.cu where these do not apply.
+// Starts the kernels of elsa_attention_forward.cu and elsa_attention_backward.cu, or of
+// elsa_attention_any.cu where these do not apply.
 
 #include <algorithm>
 
@@ -8,7 +9,7 @@ using namespace saccade::cuda;
 
 namespace {
 
-constexpr int64_t CHANNELS = 32, ROWS = 8, COLUMNS = 16, THREADS = 256, WARPS = 4;
+constexpr int64_t CHANNELS = 32, ROWS = 8, COLUMNS = 16, THREADS = 256, WARPS = 4, PARTS = 528;
 
 bool is_tiled(const saccade_elsa_attention& a) {
   return a.type != SACCADE_DOUBLE && a.dilation == 1 && (a.kernel == 3 || a.kernel == 5 || a.kernel == 7);
@@ -43,9 +44,9 @@ bool is_sound(const saccade_elsa_attention& a) {
 }
 
 // A warp for each pixel of each group.
-Grid pixels(const saccade_elsa_attention& a, int64_t rows_of_weights) {
+Grid pixels(const saccade_elsa_attention& a, bool with_weights) {
   return {ceil_div(a.n * a.h * a.w * a.groups, WARPS), 32 * WARPS,
-          WARPS * rows_of_weights * a.kernel * a.kernel * size_of_sum(a.type)};
+          with_weights * WARPS * a.kernel * a.kernel * size_of_sum(a.type)};
 }
 
 int backward_any(const saccade_elsa_attention& a, const saccade_cuda& cuda) {
@@ -56,12 +57,42 @@ int backward_any(const saccade_elsa_attention& a, const saccade_cuda& cuda) {
   void* d_add = a.d_add ? cuda.allocate(cuda.context, parts * count * sum) : nullptr;
   const char* source = "elsa_attention_any.cu";
   const std::string options = storage(a.type);
-  int status = launch(cuda, {source, "elsa_attention_logits", options}, pixels(a, 1), a, weights);
-  if (!status) status = launch(cuda, {source, "elsa_attention_values", options}, pixels(a, 0), a, weights);
+  int status = launch(cuda, {source, "elsa_attention_logits", options}, pixels(a, true), a, weights);
+  if (!status) status = launch(cuda, {source, "elsa_attention_values", options}, pixels(a, false), a, weights);
   if (!status && (d_mul || d_add)) {
     status = launch(cuda, {source, "elsa_attention_ghost", options}, {parts * taps, 128}, a, weights, d_mul,
                     d_add, parts);
   }
+  if (!status && d_mul) status = add_parts(cuda, a.type, d_mul, a.d_mul, parts, count);
+  if (!status && d_add) status = add_parts(cuda, a.type, d_add, a.d_add, parts, count);
+  return status;
+}
+
+// Into how many parts the tiles are cut whose sums are added up: enough for a large GPU, and no more
+// than there are tiles.
+int64_t parts_of(const saccade_elsa_attention& a) {
+  return std::min(tiles(a), ceil_div(PARTS, chunks(a)));
+}
+
+int backward_tiled(const saccade_elsa_attention& a, const saccade_cuda& cuda, int64_t shared_of_values) {
+  const int64_t reach = a.kernel / 2, padding = 16 / size_of(a.type), row = a.depth;
+  const bool aligned = is_aligned(a.values, row, a.type) && is_aligned(a.d_out, row, a.type) &&
+                       is_aligned(a.d_values, row, a.type);
+  const char* source = "elsa_attention_backward.cu";
+  const std::string with = options(a, aligned);
+  const int64_t both = field(a, reach, padding) + field(a, 0, padding);
+  const int64_t mul = a.mul ? a.kernel * a.kernel * CHANNELS * 4 : 0;
+  int status = launch(cuda, {source, "elsa_attention_logits", with},
+                      {tiles(a) * a.groups, THREADS, both + weights(a, 0) + mul}, a);
+  if (!status) {
+    status = launch(cuda, {source, "elsa_attention_values", with}, {tiles(a) * chunks(a), THREADS, shared_of_values}, a);
+  }
+  if (status || !(a.d_mul || a.d_add)) return status;
+  const int64_t parts = parts_of(a), count = a.kernel * a.kernel * a.groups * a.depth;
+  void* d_mul = a.d_mul ? cuda.allocate(cuda.context, parts * count * 4) : nullptr;
+  void* d_add = a.d_add ? cuda.allocate(cuda.context, parts * count * 4) : nullptr;
+  status = launch(cuda, {source, "elsa_attention_ghost", with},
+                  {parts * chunks(a), THREADS, both + (a.mul ? weights(a, 0) : 0)}, a, d_mul, d_add, parts);
   if (!status && d_mul) status = add_parts(cuda, a.type, d_mul, a.d_mul, parts, count);
   if (!status && d_add) status = add_parts(cuda, a.type, d_add, a.d_add, parts, count);
   return status;
@@ -74,15 +105,18 @@ extern "C" int saccade_elsa_attention_forward_cuda(const saccade_elsa_attention*
   if (!is_sound(a)) return -1;
   if (!is_tiled(a)) {
     const Kernel any = {"elsa_attention_any.cu", "elsa_attention_forward", storage(a.type)};
-    return launch(*cuda, any, pixels(a, 1), a);
+    return launch(*cuda, any, pixels(a, true), a);
   }
   const bool aligned = is_aligned(a.values, a.depth, a.type) && is_aligned(a.out, a.depth, a.type);
-  const Kernel kernel = {"elsa_attention.cu", "elsa_attention_forward", options(a, aligned)};
+  const Kernel kernel = {"elsa_attention_forward.cu", "elsa_attention_forward", options(a, aligned)};
   return launch(*cuda, kernel,
                 {tiles(a) * chunks(a), THREADS, field(a, a.kernel / 2) + weights(a, 0) + ghost(a)}, a);
 }
 
 extern "C" int saccade_elsa_attention_backward_cuda(const saccade_elsa_attention* arguments, const saccade_cuda* cuda) {
   if (!is_sound(*arguments) || arguments->n * arguments->h * arguments->w == 0) return -1;
-  return backward_any(*arguments, *cuda);
+  const saccade_elsa_attention& a = *arguments;
+  const int64_t reach = a.kernel / 2, shared = field(a, reach) + weights(a, reach) + ghost(a);
+  return is_tiled(a) && shared <= properties(cuda->device).shared ? backward_tiled(a, *cuda, shared)
+                                                                  : backward_any(a, *cuda);
 }
