@@ -16,7 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent / "src/test/python"))
 from checks import report  # noqa: E402
 from emulation import Emulation  # noqa: E402
 
-OPERATORS = ["elsa_attention"]
+OPERATORS = ["elsa_attention", "grouped_convolution"]
 
 
 def main():

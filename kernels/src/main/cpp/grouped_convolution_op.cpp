@@ -55,7 +55,7 @@ Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& by_offset,
   a.weight = data(by_offset);
   a.bias = data(shift);
   a.out = data(out);
-  check(saccade_grouped_convolution_forward(&a), "grouped_convolution");
+  launch("grouped_convolution", x, saccade_grouped_convolution_forward, saccade_grouped_convolution_forward_cuda, a);
   return out;
 }
 
@@ -73,7 +73,7 @@ Tensor weight_gradient(const Tensor& x, const Tensor& weight, const Tensor& d_ou
     saccade_grouped_convolution a = arguments(x, weight);
     a.d_out = data(d_out);
     a.d_weight = data(by_offset);
-    check(saccade_grouped_convolution_weight(&a), "grouped_convolution");
+    launch("grouped_convolution", x, saccade_grouped_convolution_weight, saccade_grouped_convolution_weight_cuda, a);
   }
   return by_offset.permute({2, 1, 0}).reshape(weight.sizes()).to(weight.scalar_type());
 }
@@ -112,6 +112,8 @@ TORCH_LIBRARY_FRAGMENT(saccade, m) {
   m.def("grouped_convolution(Tensor x, Tensor weight, Tensor? bias) -> Tensor");
 }
 TORCH_LIBRARY_IMPL(saccade, CPU, m) { m.impl("grouped_convolution", forward); }
+TORCH_LIBRARY_IMPL(saccade, CUDA, m) { m.impl("grouped_convolution", forward); }
 TORCH_LIBRARY_IMPL(saccade, AutogradCPU, m) { m.impl("grouped_convolution", with_gradients); }
+TORCH_LIBRARY_IMPL(saccade, AutogradCUDA, m) { m.impl("grouped_convolution", with_gradients); }
 
 }  // namespace saccade

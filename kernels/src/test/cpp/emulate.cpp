@@ -113,3 +113,5 @@ int emulate(const A* a, int (*launcher)(const A*, const saccade_cuda*)) {
 
 SACCADE_EMULATE(elsa_attention_forward, saccade_elsa_attention)
 SACCADE_EMULATE(elsa_attention_backward, saccade_elsa_attention)
+SACCADE_EMULATE(grouped_convolution_forward, saccade_grouped_convolution)
+SACCADE_EMULATE(grouped_convolution_weight, saccade_grouped_convolution)
