@@ -4,7 +4,7 @@
 # Needs g++ 12 or newer, python3 with venv, and network access for pip on the first run: libtorch's
 # headers and the libraries to link against come from the wheel of torch of the version below.
 # TORCH=FOLDER names an unpacked wheel's torch folder instead, and OUT=FOLDER where the library goes;
-# then torch may be of another version, which that library is for.
+# then torch may be of another version, which that library is for. JOBS=N compiles N sources at a time.
 set -eu
 export LC_ALL=C
 cd "$(dirname "$0")"
@@ -37,12 +37,15 @@ TORCH_FLAGS="-isystem $TORCH/include -isystem $TORCH/include/torch/csrc/api/incl
 } > $BUILD/cuda_sources.new
 cmp -s $BUILD/cuda_sources.new $BUILD/cuda_sources.cpp || mv $BUILD/cuda_sources.new $BUILD/cuda_sources.cpp
 OBJECTS=
+STARTED=0
 compile() { # OBJECT SOURCE FLAGS...
   object=$BUILD/$1; source=$2; shift 2
   OBJECTS="$OBJECTS $object"
   if [ ! -f "$object" ] || [ -n "$(find src/main/cpp/*.h "$source" build.sh -newer "$object")" ]; then
     echo "$source $object"
-    g++ $FLAGS "$@" -c "$source" -o "$object"
+    g++ $FLAGS "$@" -c "$source" -o "$object" &
+    STARTED=$((STARTED + 1))
+    [ $((STARTED % ${JOBS:-1})) -ne 0 ] || wait
   fi
 }
 for source in src/main/cpp/*.cpp $BUILD/cuda_sources.cpp; do
@@ -53,6 +56,7 @@ for source in src/main/cpp/*.cpp $BUILD/cuda_sources.cpp; do
     *) compile $name.avx2.o "$source" $AVX2; compile $name.avx512.o "$source" $AVX512 ;;
   esac
 done
+wait
 # OpenMP's functions are those of the libgomp that libtorch brings, whatever its name.
 g++ -shared -o $OUT/libsaccade.so $OBJECTS -L"$TORCH/lib" -Wl,--no-as-needed -ltorch_cpu -lc10 \
   -Wl,--as-needed -Wl,--unresolved-symbols=ignore-all -s

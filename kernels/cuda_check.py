@@ -13,16 +13,14 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "src/test/python"))
 
-from checks import report  # noqa: E402
+from checks import operators, report  # noqa: E402
 from emulation import Emulation  # noqa: E402
-
-OPERATORS = ["elsa_attention", "grouped_convolution"]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--emulate", action="store_true")
-    parser.add_argument("operators", nargs="*", default=OPERATORS)
+    parser.add_argument("operators", nargs="*", default=operators())
     arguments = parser.parse_args()
     emulation = Emulation()
     cases = [case for name in arguments.operators for case in importlib.import_module(name).CASES]

@@ -124,7 +124,8 @@ Properties properties(int device) {
       driver().device_attribute(&minor, MINOR, device) == 0 &&
       driver().device_attribute(&shared, SHARED, device) == 0 &&
       driver().device_attribute(&p.multiprocessors, MULTIPROCESSORS, device) == 0) {
-    p.architecture = 10 * major + minor;
+    // The kernels need the instructions of 8.0.
+    p.architecture = major >= 8 ? 10 * major + minor : 0;
     p.shared = shared;
   }
   return known[device] = p;

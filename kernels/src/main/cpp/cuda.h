@@ -43,9 +43,9 @@ int zero(const saccade_cuda& cuda, void* to, int64_t bytes);
 int read(const saccade_cuda& cuda, void* to, const void* from, int64_t bytes);
 int write(const saccade_cuda& cuda, void* to, const void* from, int64_t bytes);
 
-// What a GPU has; 0 where there is no such GPU, or no driver or compiler for it.
+// What a GPU has.
 struct Properties {
-  int architecture;     // 90 for compute capability 9.0
+  int architecture;     // 90 for compute capability 9.0; 0 where kernels cannot run there
   int multiprocessors;
   int64_t shared;       // most bytes of shared memory of a block
 };

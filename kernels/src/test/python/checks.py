@@ -1,9 +1,18 @@
 """Holds operators against the same composed in float64, forward and backward."""
 
+import pathlib
 from dataclasses import dataclass
 from typing import Callable
 
 import torch
+
+KERNELS = pathlib.Path(__file__).parents[3]
+
+
+def operators():
+    """The names of the operators that have a form for GPUs; each has a module here."""
+    return sorted(f.name.removesuffix("_cuda.cpp") for f in (KERNELS / "src/main/cpp").glob("*_cuda.cpp"))
+
 
 # Errors relative to the norm of what is expected.
 TOLERANCES = {torch.float64: 1e-12, torch.float32: 2e-6, torch.float16: 2e-3, torch.bfloat16: 1.6e-2}

@@ -4,6 +4,7 @@ import torch
 import torch.nn.functional as F
 
 from checks import Case
+from timings import Timing
 
 
 def composed(values, logits, mul, add, kernel, dilation):
@@ -51,4 +52,38 @@ CASES = [
     case(1, 8, 33, 1, 72, 3, add=False, mul=True),
     case(1, 7, 9, 2, 6, 3, dilation=2, mul=True, types=(torch.float32, torch.float64, torch.bfloat16)),
     case(1, 6, 5, 1, 33, 9, types=(torch.float32, torch.float64)),
+]
+
+
+def timing(n, h, w, groups, faster, of_floor, backward=False, kernel=7):
+    channels, taps = 32 * groups, kernel * kernel
+
+    def inputs():
+        def normal(*shape, dtype=torch.bfloat16):
+            return torch.randn(shape, device="cuda", dtype=dtype).requires_grad_(backward)
+
+        return [normal(n, h, w, channels), normal(n, h, w, groups * taps), None, normal(channels, taps) / taps]
+
+    pixels = n * h * w
+    both = 2 * pixels * (2 * channels + groups * taps)  # values and logits read, values written
+    if backward:
+        both += 2 * pixels * (3 * channels + 2 * groups * taps)
+    return Timing(
+        f"elsa {n}x{h}x{w}x{channels} k{kernel} bf16 {'forward and backward' if backward else 'forward'}",
+        lambda v, l, m, a: torch.ops.saccade.elsa_attention(v, l, m, a, kernel, 1),
+        lambda v, l, m, a: composed(v, l, m, a.to(v.dtype), kernel, 1),
+        inputs,
+        faster,
+        both,
+        of_floor,
+    )
+
+
+TIMINGS = [
+    timing(128, 56, 56, 3, 25, 0.45),
+    timing(128, 28, 28, 6, 25, 0.45),
+    timing(128, 14, 14, 12, 25, 0.45),
+    timing(2, 200, 336, 3, 25, 0.45),
+    timing(64, 56, 56, 3, 25, 0, backward=True),
+    timing(64, 14, 14, 12, 25, 0, backward=True),
 ]

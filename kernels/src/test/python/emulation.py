@@ -7,7 +7,8 @@ import subprocess
 
 import torch
 
-KERNELS = pathlib.Path(__file__).parents[3]
+from checks import KERNELS, operators
+
 BUILD = KERNELS / "target" / "emulation"
 
 
@@ -15,13 +16,12 @@ def build():
     """Builds the operators that have a form for GPUs, beside an emulation of CUDA."""
     BUILD.mkdir(parents=True, exist_ok=True)
     cpp = KERNELS / "src/main/cpp"
-    names = sorted(f.name.removesuffix("_cuda.cpp") for f in cpp.glob("*_cuda.cpp"))
     texts = [*sorted((KERNELS / "src/main/cuda").iterdir()), cpp / "saccade.h"]
     embedded = ['#include "cuda.h"\nconst saccade::cuda::Source saccade::cuda::SOURCES[] = {']
     embedded += [f'{{"{t.name}", R"~~~({t.read_text()})~~~"}},' for t in texts] + ["{nullptr, nullptr}};\n"]
     (BUILD / "cuda_sources.cpp").write_text("\n".join(embedded))
     sources = [KERNELS / "src/test/cpp/emulate.cpp", BUILD / "cuda_sources.cpp", cpp / "library_op.cpp"]
-    sources += [cpp / f"{name}{kind}.cpp" for name in names for kind in ("_op", "_cuda")]
+    sources += [cpp / f"{name}{kind}.cpp" for name in operators() for kind in ("_op", "_cuda")]
     torch_folder = pathlib.Path(torch.__file__).parent
     flags = "-std=c++20 -O1 -fPIC -fvisibility=hidden".split() + [
         f"-I{cpp}",

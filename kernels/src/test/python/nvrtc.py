@@ -7,8 +7,7 @@ import re
 
 import torch
 
-from checks import rounded
-from emulation import KERNELS
+from checks import KERNELS, rounded
 
 STDINT = """#pragma once
 typedef signed char int8_t; typedef unsigned char uint8_t; typedef short int16_t;

@@ -53,6 +53,7 @@ final class EnvCommand implements Callable<Integer> {
                 .put("libtorch", LibUtils.getVersion())
                 .put("kernels", Kernels.status().toString())
                 .put("gpus", engine.getGpuCount())
+                .put("gpu_kernels", gpuKernels(engine.getGpuCount()))
                 .put("opencv", opencv())
                 .put(
                         "os",
@@ -65,6 +66,13 @@ final class EnvCommand implements Callable<Integer> {
                 .put("memory", physicalMemory() / (1 << 20) + " MiB")
                 .put("heap", Runtime.getRuntime().maxMemory() / (1 << 20) + " MiB")
                 .buildOrThrow();
+    }
+
+    private static String gpuKernels(int gpus) {
+        if (gpus == 0) {
+            return "none";
+        }
+        return Kernels.serveGpu(0) ? "compiled at first use" : "portable";
     }
 
     private static String opencv() {

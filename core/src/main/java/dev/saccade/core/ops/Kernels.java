@@ -14,7 +14,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 /**
@@ -31,6 +33,8 @@ public final class Kernels {
     private static final Logger LOG = LoggerFactory.getLogger(Kernels.class);
 
     private static final ThreadLocal<Boolean> PORTABLY = ThreadLocal.withInitial(() -> false);
+
+    private static final Map<Integer, Boolean> GPUS = new ConcurrentHashMap<>();
 
     private Kernels() {}
 
@@ -100,17 +104,6 @@ public final class Kernels {
             int found = (int) ask("ops.saccade.instruction_set()");
             return found == 0 ? "" : found == 512 ? "AVX-512" : "AVX2";
         }
-
-        private static float ask(String number) {
-            Script script =
-                    Script.compile("(x: Tensor) -> Tensor", "return torch.add(x, " + number + ")");
-            try (NDArray zero =
-                            Tensors.of(
-                                    Engine.getEngine("PyTorch").newBaseManager(Device.cpu()), 0);
-                    NDArray answer = script.run(zero)) {
-                return answer.getFloat();
-            }
-        }
     }
 
     /** Returns whether fused operators run, and why. */
@@ -151,12 +144,36 @@ public final class Kernels {
         }
     }
 
+    /**
+     * Returns whether fused operators run on a GPU: those of libraries and drivers that can compile
+     * them, which happens when they are first used.
+     */
+    public static boolean serveGpu(int gpu) {
+        return status().loaded() && GPUS.computeIfAbsent(gpu, Kernels::compilesFor);
+    }
+
+    private static boolean compilesFor(int gpu) {
+        return ask("ops.saccade.cuda_architecture(" + gpu + ")") > 0;
+    }
+
+    /** Returns what an operator of the library says. */
+    private static float ask(String call) {
+        Script script =
+                Script.compile("(x: Tensor) -> Tensor", "return torch.add(x, " + call + ")");
+        try (NDArray zero =
+                        Tensors.of(Engine.getEngine("PyTorch").newBaseManager(Device.cpu()), 0);
+                NDArray answer = script.run(zero)) {
+            return answer.getFloat();
+        }
+    }
+
     /** Returns whether an array may be given to a fused operator. */
     public static boolean serve(NDArray array) {
+        Device device = array.getDevice();
         return !PORTABLY.get()
-                && array.getDevice().equals(Device.cpu())
                 && (array.getDataType() == DataType.FLOAT32
                         || array.getDataType() == DataType.FLOAT64)
-                && status().loaded();
+                && status().loaded()
+                && (device.isGpu() ? serveGpu(device.getDeviceId()) : device.equals(Device.cpu()));
     }
 }

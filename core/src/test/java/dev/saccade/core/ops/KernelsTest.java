@@ -1,6 +1,7 @@
 package dev.saccade.core.ops;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -33,7 +34,12 @@ class KernelsTest {
     }
 
     @Test
-    void serveRealNumbersOnTheProcessorOnly() {
+    void serveNoGpuThatIsNotThere() {
+        assertFalse(Kernels.serveGpu(1 << 20));
+    }
+
+    @Test
+    void serveRealNumbersOnly() {
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             boolean loaded = Kernels.status().loaded();
             NDArray floats = manager.zeros(new Shape(2));

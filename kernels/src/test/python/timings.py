@@ -1,0 +1,82 @@
+"""Times operators on a GPU beside others that do the same, by turns."""
+
+import itertools
+import statistics
+from dataclasses import dataclass
+from typing import Callable
+
+import torch
+
+
+@dataclass
+class Timing:
+    """An operator and one to hold it against, of the same inputs."""
+
+    name: str
+    ours: Callable
+    theirs: Callable
+    inputs: Callable[[], list]  # on the GPU; those that need gradients have them taken as well
+    faster: float  # how many times at least
+    least_bytes: int = 0  # that any form must move; 0 where that is not what limits it
+    of_floor: float = 0  # how much of the time that these bytes take, at least
+
+
+def once(f, inputs):
+    """What is timed: forward, and backward where inputs need gradients."""
+    wanted = [x for x in inputs if x is not None and x.requires_grad]
+    if not wanted:
+        with torch.no_grad():
+            return f(*inputs)
+    out = f(*inputs)
+    return torch.autograd.grad(out, wanted, torch.ones_like(out))
+
+
+def milliseconds(f):
+    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    start.record()
+    f()
+    end.record()
+    end.synchronize()
+    return start.elapsed_time(end)
+
+
+def by_turns(*functions, runs=20, warm=3):
+    """Median milliseconds of each; every one takes its own turn at fresh inputs."""
+    for f in functions:
+        for _ in range(warm):
+            f()
+    times = [[milliseconds(f) for f in functions] for _ in range(runs)]
+    return [statistics.median(column) for column in zip(*times)]
+
+
+def bandwidth():
+    """Bytes a second of a copy, read and written."""
+    x = torch.empty(1 << 31, dtype=torch.uint8, device="cuda")
+    y = torch.empty_like(x)
+    return 2 * x.numel() / (by_turns(lambda: y.copy_(x))[0] / 1e3)
+
+
+def report(timings):
+    """Prints a line for each; returns how many miss what is asked of them."""
+    missed = 0
+    speed = bandwidth()
+    print(f"copy {speed / 1e12:.2f} TB/s on {torch.cuda.get_device_name()}")
+    print(f"{'operator':58} {'ours ms':>9} {'theirs ms':>10} {'faster':>8} {'asked':>6} {'of floor':>9} {'asked':>6}")
+    for t in timings:
+        sets = [t.inputs() for _ in range(3)]  # more than a cache holds
+        turns = [itertools.cycle(sets), itertools.cycle(sets)]
+        ours, theirs = by_turns(
+            lambda: once(t.ours, next(turns[0])), lambda: once(t.theirs, next(turns[1]))
+        )
+        faster = theirs / ours
+        of_floor = t.least_bytes / speed * 1e3 / ours
+        bad = faster < t.faster or of_floor < t.of_floor
+        missed += bad
+        floor = f"{of_floor:8.0%} {t.of_floor:7.0%}" if t.least_bytes else f"{'-':>8} {'-':>7}"
+        print(
+            f"{t.name:58} {ours:9.3f} {theirs:10.3f} {faster:7.2f}x {t.faster:5.2f}x {floor}{'   MISSED' * bad}",
+            flush=True,
+        )
+        del sets, turns
+        torch.cuda.empty_cache()
+    return missed
