@@ -38,6 +38,15 @@ int64_t ghost(const saccade_elsa_attention& a) {
   return ((a.mul != nullptr) + (a.add != nullptr)) * a.kernel * a.kernel * CHANNELS * 4;
 }
 
+// Bytes of a tile that is summed with so much around it weighed: weights of 16 bits in bands where the
+// sums are products of matrices.
+int64_t shared_of_sum(const saccade_elsa_attention& a, int64_t weighed) {
+  if (a.mul != nullptr || size_of(a.type) > 2) return field(a, a.kernel / 2) + weights(a, weighed) + ghost(a);
+  const int64_t across = 24, band = ceil_div(a.kernel * across, 16) * 16 + 8;
+  const int64_t around = (ROWS + a.kernel - 1) * (across + 1) * (CHANNELS + 8) * 2;
+  return around + ROWS * COLUMNS * band * 2 + ghost(a);
+}
+
 bool is_sound(const saccade_elsa_attention& a) {
   return a.n >= 0 && a.h >= 0 && a.w >= 0 && a.groups > 0 && a.depth > 0 && a.kernel > 0 && a.kernel % 2 == 1 &&
          a.dilation > 0;
@@ -110,13 +119,13 @@ extern "C" int saccade_elsa_attention_forward_cuda(const saccade_elsa_attention*
   const bool aligned = is_aligned(a.values, a.depth, a.type) && is_aligned(a.out, a.depth, a.type);
   const Kernel kernel = {"elsa_attention_forward.cu", "elsa_attention_forward", options(a, aligned)};
   return launch(*cuda, kernel,
-                {tiles(a) * chunks(a), THREADS, field(a, a.kernel / 2) + weights(a, 0) + ghost(a)}, a);
+                {tiles(a) * chunks(a), THREADS, shared_of_sum(a, 0)}, a);
 }
 
 extern "C" int saccade_elsa_attention_backward_cuda(const saccade_elsa_attention* arguments, const saccade_cuda* cuda) {
   if (!is_sound(*arguments) || arguments->n * arguments->h * arguments->w == 0) return -1;
   const saccade_elsa_attention& a = *arguments;
-  const int64_t reach = a.kernel / 2, shared = field(a, reach) + weights(a, reach) + ghost(a);
+  const int64_t shared = shared_of_sum(a, a.kernel / 2);
   return is_tiled(a) && shared <= properties(cuda->device).shared ? backward_tiled(a, *cuda, shared)
                                                                   : backward_any(a, *cuda);
 }

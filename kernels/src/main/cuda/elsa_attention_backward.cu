@@ -1,7 +1,7 @@
 // The gradients of ELSA's attention. Each is gathered by those it belongs to; what all tiles add to
 // the ghost head is summed within parts of them, and these in their order.
 
-#include "elsa_attention.cuh"
+#include "elsa_attention_bands.cuh"
 
 // The gradients of logits: a block for a group of a tile. A warp has a row of the kernel, a thread RUN
 // pixels of a row of the tile.
@@ -97,6 +97,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) elsa_attention_logits(s
 }
 
 // The gradients of values: as the forward, of the pixels that see them.
+#if SACCADE_STORAGE >= 2 && !MUL
+
+extern "C" __global__ void __launch_bounds__(THREADS, 2) elsa_attention_values(saccade_elsa_attention a) {
+  const int64_t items = a.groups * ((a.depth + CHANNELS - 1) / CHANNELS);
+  sum_tile<-1>(a, Work(a, blockIdx.x / items, blockIdx.x % items), a.d_out, a.d_values);
+}
+
+#else
+
 extern "C" __global__ void __launch_bounds__(THREADS, 2) elsa_attention_values(saccade_elsa_attention a) {
   const int64_t items = a.groups * ((a.depth + CHANNELS - 1) / CHANNELS), channels = a.groups * a.depth;
   const Work work(a, blockIdx.x / items, blockIdx.x % items);
@@ -111,7 +120,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) elsa_attention_values(s
   finish();
   __syncthreads();
 
-  const Share share(threadIdx.x);
+  const Share<> share(threadIdx.x);
   Pair sums[RUN] = {};
 #pragma unroll 1
   for (int ky = 0; ky < KERNEL; ky++) {
@@ -130,6 +139,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) elsa_attention_values(s
   }
   write_run(a.d_values, a.h, a.w, channels, work.place, share, work.first, work.known, sums);
 }
+
+#endif
 
 // What each part of the tiles adds to the gradients of the ghost head, [parts, TAPS, channels]. A warp
 // has a row of the kernel, half a warp half the rows of a tile, a thread two channels.

@@ -1,6 +1,15 @@
 // ELSA's attention, forward: a block of threads for some channels of a group of a tile.
 
-#include "elsa_attention.cuh"
+#include "elsa_attention_bands.cuh"
+
+#if SACCADE_STORAGE >= 2 && !MUL
+
+extern "C" __global__ void __launch_bounds__(THREADS, 2) elsa_attention_forward(saccade_elsa_attention a) {
+  const int64_t items = a.groups * ((a.depth + CHANNELS - 1) / CHANNELS);
+  sum_tile<1>(a, Work(a, blockIdx.x / items, blockIdx.x % items), a.values, a.out);
+}
+
+#else
 
 extern "C" __global__ void __launch_bounds__(THREADS, 2) elsa_attention_forward(saccade_elsa_attention a) {
   const int64_t items = a.groups * ((a.depth + CHANNELS - 1) / CHANNELS);
@@ -17,7 +26,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) elsa_attention_forward(
   finish();
   __syncthreads();
 
-  const Share share(threadIdx.x);
+  const Share<> share(threadIdx.x);
   Pair sums[RUN] = {};
 #pragma unroll 1
   for (int ky = 0; ky < KERNEL; ky++) {
@@ -34,3 +43,5 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) elsa_attention_forward(
   }
   write_run(a.out, a.h, a.w, channels, work.place, share, work.first, work.known, sums);
 }
+
+#endif

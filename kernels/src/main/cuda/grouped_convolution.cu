@@ -33,7 +33,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) grouped_convolution_for
   finish();
   __syncthreads();
 
-  const Share share(threadIdx.x);
+  const Share<> share(threadIdx.x);
   const int group = group_of(share.channel);
   Pair sums[RUN];
   const float* bias = static_cast<const float*>(a.bias);

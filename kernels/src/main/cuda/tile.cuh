@@ -19,9 +19,9 @@ static_assert(PIXELS / RUN * PAIRS == THREADS);
 
 // A tile with so much around it, in shared memory: rows apart by an odd number of pixels, so that
 // pixels below each other lie in different banks.
-template <int AROUND, int PADDING = 0>
+template <int AROUND, int PADDING = 0, int ACROSS = COLUMNS + 2 * AROUND>
 struct Field {
-  static constexpr int HEIGHT = ROWS + 2 * AROUND, WIDTH = COLUMNS + 2 * AROUND;
+  static constexpr int HEIGHT = ROWS + 2 * AROUND, WIDTH = ACROSS;
   static constexpr int PITCH = CHANNELS + PADDING;  // of pixels
   static constexpr int STRIDE = WIDTH + 1;          // of rows, in pixels
   static constexpr int BYTES = HEIGHT * STRIDE * PITCH * sizeof(Storage);
@@ -70,18 +70,23 @@ __device__ __forceinline__ void finish() {
   }
 }
 
-// Which pair of channels and which run of pixels a thread sums: the halves of a warp are in rows below
-// each other.
+// Which pair of channels and which run of pixels a thread sums: the halves of a warp are so many rows
+// apart, 1 or 4, that they read from different banks.
+template <int APART = 1>
 struct Share {
   int channel, y, x;
 
-  __device__ explicit Share(int thread)
-      : channel(thread % PAIRS * 2), y((thread / PAIRS & 1) + thread / PAIRS / 4 * 2), x((thread / PAIRS / 2 & 1) * RUN) {}
+  __device__ explicit Share(int thread) : channel(thread % PAIRS * 2) {
+    const int run = thread / PAIRS;
+    y = run % 2 * APART + run / 4 * (APART == 1 ? 2 : 1);
+    x = run / 2 % 2 * RUN;
+  }
 };
 
 // Writes what a thread has summed, for those of its channels and pixels that are there.
+template <class S>
 __device__ __forceinline__ void write_run(void* map, int64_t h, int64_t w, int64_t channels, const Place& place,
-                                          const Share& share, int64_t first, int known, const Pair (&sums)[RUN]) {
+                                          const S& share, int64_t first, int known, const Pair (&sums)[RUN]) {
   const int row = place.top + share.y;
   if (row >= h || share.channel >= known) return;
   Storage* to = static_cast<Storage*>(map) + ((place.n * h + row) * w + place.left + share.x) * channels + first +
