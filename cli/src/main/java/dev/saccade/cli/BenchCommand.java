@@ -72,11 +72,11 @@ final class BenchCommand implements Runnable {
         PrintWriter out = spec.commandLine().getOut();
         out.printf("operators: %s%n", Kernels.status());
         out.printf(
-                "%-18s %-18s %-9s %11s %11s %7s %10s %7s%n",
+                "%-19s %-27s %-9s %11s %11s %7s %10s %7s%n",
                 "operator", "size", "pass", "fused", "portable", "ratio", "arithmetic", "memory");
         for (OperatorBench bench : benches) {
             out.printf(
-                    "%-18s %-18s %-9s %11s %11s %7s %10s %7s%n",
+                    "%-19s %-27s %-9s %11s %11s %7s %10s %7s%n",
                     bench.operator(),
                     bench.size(),
                     bench.pass(),

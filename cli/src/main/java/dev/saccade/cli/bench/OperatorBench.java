@@ -45,7 +45,10 @@ public record OperatorBench(
         Optional<Kernels.Ceilings> ceilings = Kernels.ceilings();
         ImmutableList.Builder<OperatorBench> benches = ImmutableList.builder();
         for (OperatorCase each : OperatorCase.all(images)) {
-            benches.add(forward(each, runs, ceilings), training(each, runs));
+            benches.add(forward(each, runs, ceilings));
+            if (each.learns()) {
+                benches.add(training(each, runs));
+            }
         }
         return benches.build();
     }

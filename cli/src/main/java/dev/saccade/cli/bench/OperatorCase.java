@@ -3,13 +3,30 @@ package dev.saccade.cli.bench;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.convolutional.Conv2d;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.SeededRandom;
+import dev.saccade.core.ops.Affine;
 import dev.saccade.core.ops.ElsaAttention;
+import dev.saccade.core.ops.FocalAttention;
+import dev.saccade.core.ops.FocalRegion;
+import dev.saccade.core.ops.GroupedConvolution;
+import dev.saccade.core.ops.KeyOnlyAttention;
+import dev.saccade.core.ops.LayerNormalisation;
+import dev.saccade.core.ops.Nms;
+import dev.saccade.core.ops.RoiAlign;
+import dev.saccade.core.ops.WindowAttention;
+import dev.saccade.core.ops.Windows;
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.FeaturePyramid;
+import dev.saccade.core.structures.Rois;
+import dev.saccade.core.structures.Size;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.SplittableRandom;
 import java.util.function.Function;
 
 /**
@@ -17,7 +34,8 @@ import java.util.function.Function;
  *
  * @param name of the operator
  * @param size what it is given, for people
- * @param inputs shapes of its inputs, all of which have gradients
+ * @param inputs shapes of its inputs
+ * @param learns whether all of them have gradients
  * @param operations additions and multiplications of the forward pass
  * @param numbers floats that the forward pass cannot but read or write
  * @param operator from inputs to result
@@ -26,6 +44,7 @@ record OperatorCase(
         String name,
         String size,
         List<Shape> inputs,
+        boolean learns,
         long operations,
         long numbers,
         Function<NDList, NDArray> operator) {
@@ -33,12 +52,26 @@ record OperatorCase(
     /** Channels of a head in all these models. */
     private static final int DEPTH = 32;
 
+    /** Tokens along a side of a window. */
+    private static final int WINDOW = 7;
+
+    private static final float IOU_THRESHOLD = 0.7f;
+
     /** Returns the operators at the stages of the tiny models for so many images of 224 x 224. */
     static List<OperatorCase> all(int images) {
         ImmutableList.Builder<OperatorCase> cases = ImmutableList.builder();
         for (int stage = 0; stage < 3; stage++) {
-            cases.add(elsa(images, 56 >> stage, 3 << stage));
+            int side = 56 >> stage;
+            int heads = 3 << stage;
+            cases.add(
+                    elsa(images, side, heads),
+                    groupedConvolution(images, side, 64 << stage),
+                    window(images, side, heads),
+                    focal(images, side, heads, 7 - 2 * stage),
+                    layerNorm(images, side, heads * DEPTH));
         }
+        cases.add(keyOnly(images, 56, 64), keyOnly(images, 28, 128));
+        cases.add(roiAlign(512, 7), roiAlign(128, 14), nms(1_000), nms(5_000));
         return cases.build();
     }
 
@@ -55,12 +88,174 @@ record OperatorCase(
                         map.add(channels),
                         map.add((long) heads * taps),
                         new Shape(1, channels, kernel, kernel)),
+                true,
                 4L * taps * map.size() * channels,
                 map.size() * (2L * channels + (long) heads * taps),
                 in -> attention.attend(in.get(0), in.get(1), Optional.of(in.get(2))));
     }
 
+    private static OperatorCase groupedConvolution(int images, int side, int channels) {
+        int kernel = 7;
+        int width = 4;
+        Shape map = new Shape(images, side, side, channels);
+        long taps = (long) kernel * kernel * width;
+        return new OperatorCase(
+                "grouped_convolution",
+                size(images, side, channels),
+                List.of(map, new Shape(channels, width, kernel, kernel)),
+                true,
+                2 * taps * map.size(),
+                2 * map.size() + taps * channels,
+                in -> convolve(in.get(0).transpose(0, 3, 1, 2), in.get(1)));
+    }
+
+    private static NDArray convolve(NDArray maps, NDArray weight) {
+        if (GroupedConvolution.serves(maps, weight)) {
+            return GroupedConvolution.of(maps, weight, Optional.empty());
+        }
+        Shape one = new Shape(1, 1);
+        long groups = maps.getShape().get(1) / weight.getShape().get(1);
+        return Conv2d.conv2d(maps, weight, null, one, new Shape(3, 3), one, (int) groups)
+                .singletonOrThrow();
+    }
+
+    private static OperatorCase window(int images, int side, int heads) {
+        int shift = WINDOW / 2;
+        long across = 2 * WINDOW - 1;
+        Shape map = new Shape(images, side, side, 3L * heads * DEPTH);
+        Windows windows = new Windows(WINDOW, shift);
+        return new OperatorCase(
+                "window_attention",
+                size(images, side, heads * DEPTH),
+                List.of(map, new Shape(across * across, heads)),
+                true,
+                4L * WINDOW * WINDOW * map.size() / 3,
+                map.size() + map.size() / 3,
+                in -> WindowAttention.of(windows, in.get(0), new AsIs(), in.get(1)));
+    }
+
+    private static OperatorCase focal(int images, int side, int heads, int focalWindow) {
+        FocalRegion region = new FocalRegion(WINDOW, 0, WINDOW / 2, focalWindow, 1, false);
+        int channels = heads * DEPTH;
+        int cells = side / WINDOW * (side / WINDOW);
+        Shape map = new Shape(images, side, side, 3L * channels);
+        return new OperatorCase(
+                "focal_attention",
+                size(images, side, channels),
+                List.of(
+                        map,
+                        new Shape(images, cells, 3L * channels),
+                        new Shape(heads, region.area(), region.keys())),
+                true,
+                4L * region.keys() * map.size() / 3,
+                map.size() + map.size() / 3,
+                in ->
+                        FocalAttention.of(
+                                region,
+                                in.get(0),
+                                Optional.of(in.get(1)),
+                                in.get(2),
+                                new Shape(images, side, side, channels)));
+    }
+
+    private static OperatorCase keyOnly(int images, int side, int channels) {
+        Shape map = new Shape(images, side, side, channels);
+        Shape square = new Shape(channels, channels);
+        return new OperatorCase(
+                "key_only_attention",
+                size(images, side, channels),
+                List.of(map, new Shape(1, channels), square, square, square, square),
+                true,
+                2 * map.size() * (channels + 2L),
+                2 * map.size(),
+                in -> KeyOnlyAttention.of(in.get(0), in.get(1), in.subNDList(2), List.of()));
+    }
+
+    private static OperatorCase layerNorm(int images, int side, int channels) {
+        Shape map = new Shape(images, side, side, channels);
+        Shape vector = new Shape(channels);
+        return new OperatorCase(
+                "layer_norm",
+                size(images, side, channels),
+                List.of(map, map, vector, vector),
+                true,
+                9 * map.size(),
+                4 * map.size(),
+                in ->
+                        LayerNormalisation.ofSum(in.get(0), in.get(1), in.get(2), in.get(3), 1e-5f)
+                                .get(0));
+    }
+
+    private static OperatorCase roiAlign(int regions, int bins) {
+        int channels = 256;
+        Shape map = new Shape(1, 200, 336, channels);
+        Rois rois = new Rois(boxes(regions), new int[regions]);
+        RoiAlign align = new RoiAlign(new Size(bins, bins), 0, true);
+        long out = (long) regions * bins * bins * channels;
+        return new OperatorCase(
+                "roi_align",
+                "%d regions x %d x %d x %d".formatted(regions, bins, bins, channels),
+                List.of(map),
+                true,
+                8 * out,
+                out,
+                in ->
+                        align.pool(
+                                new FeaturePyramid(List.of(in.get(0).transpose(0, 3, 1, 2))),
+                                List.of(4),
+                                rois,
+                                new int[regions]));
+    }
+
+    private static OperatorCase nms(int count) {
+        Boxes boxes = boxes(count);
+        SplittableRandom random = SeededRandom.of(1);
+        float[] scores = new float[count];
+        int[] groups = new int[count];
+        for (int i = 0; i < count; i++) {
+            scores[i] = (float) random.nextDouble();
+            groups[i] = random.nextInt(5);
+        }
+        return new OperatorCase(
+                "nms",
+                "%d boxes".formatted(count),
+                List.of(new Shape(1)),
+                false,
+                4L * count * count,
+                6L * count,
+                in -> {
+                    int[] kept = Nms.keep(boxes, scores, groups, IOU_THRESHOLD);
+                    return in.getManager().create(kept);
+                });
+    }
+
+    private static Boxes boxes(int count) {
+        SplittableRandom random = SeededRandom.of(0);
+        float[] corners = new float[4 * count];
+        for (int i = 0; i < count; i++) {
+            corners[4 * i] = (float) (1_100 * random.nextDouble());
+            corners[4 * i + 1] = (float) (600 * random.nextDouble());
+            corners[4 * i + 2] = corners[4 * i] + 20 + (float) (200 * random.nextDouble());
+            corners[4 * i + 3] = corners[4 * i + 1] + 20 + (float) (200 * random.nextDouble());
+        }
+        return Boxes.of(corners);
+    }
+
     private static String size(int images, int side, int channels) {
         return "%d x %d x %d x %d".formatted(images, side, side, channels);
+    }
+
+    /** A projection that has been made. */
+    private record AsIs() implements Affine {
+
+        @Override
+        public NDArray forward(NDArray x) {
+            return x;
+        }
+
+        @Override
+        public Optional<NDArray> bias() {
+            return Optional.empty();
+        }
     }
 }

@@ -167,13 +167,17 @@ public final class Kernels {
         }
     }
 
+    /** Returns whether fused operators run in this thread. */
+    static boolean serve() {
+        return !PORTABLY.get() && status().loaded();
+    }
+
     /** Returns whether an array may be given to a fused operator. */
     public static boolean serve(NDArray array) {
         Device device = array.getDevice();
-        return !PORTABLY.get()
+        return serve()
                 && (array.getDataType() == DataType.FLOAT32
                         || array.getDataType() == DataType.FLOAT64)
-                && status().loaded()
                 && (device.isGpu() ? serveGpu(device.getDeviceId()) : device.equals(Device.cpu()));
     }
 }

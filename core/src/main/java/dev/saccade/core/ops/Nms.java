@@ -39,7 +39,7 @@ public final class Nms {
     public static int[] keep(Boxes boxes, float[] scores, int[] groups, float iouThreshold) {
         int n = boxes.size();
         checkArgument(scores.length == n && groups.length == n, "one score and group a box");
-        return n > 0 && Kernels.status().loaded()
+        return n > 0 && Kernels.serve()
                 ? fused(boxes, scores, groups, iouThreshold)
                 : portable(boxes, scores, groups, iouThreshold);
     }
