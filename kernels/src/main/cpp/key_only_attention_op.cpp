@@ -13,19 +13,27 @@ using torch::autograd::AutogradContext;
 using torch::autograd::Function;
 using torch::autograd::variable_list;
 
-// left right of every image, or left^T right.
-Tensor multiply(const Tensor& left, bool left_turned, const Tensor& right, const Tensor& start, at::ScalarType type) {
-  const Tensor l = left.contiguous(), r = right.contiguous(), s = start.defined() ? start.contiguous() : start;
-  Tensor out = at::empty({l.size(0), l.size(left_turned ? 2 : 1), r.size(2)}, l.options().dtype(type));
+// A matrix of every image, [n, rows, columns], and whether it is to be read turned.
+struct Factor {
+  Tensor matrices;
+  bool turned;
+};
+
+// start + left right of every image; start, [n, columns], is the same for all rows.
+Tensor multiply(const Factor& left, const Factor& right, const Tensor& start, at::ScalarType type) {
+  const Tensor l = left.matrices.contiguous(), r = right.matrices.contiguous();
+  const Tensor s = start.defined() ? start.contiguous() : start;
   saccade_product a = {};
+  a.n = l.size(0);
+  a.rows = l.size(left.turned ? 2 : 1);
+  a.inner = l.size(left.turned ? 1 : 2);
+  a.columns = r.size(right.turned ? 1 : 2);
+  const Tensor out = at::empty({a.n, a.rows, a.columns}, l.options().dtype(type));
   a.left_type = type_of(l);
   a.right_type = type_of(r);
   a.out_type = type_of(out);
-  a.n = out.size(0);
-  a.rows = out.size(1);
-  a.columns = out.size(2);
-  a.inner = r.size(1);
-  a.left_turned = left_turned;
+  a.left_turned = left.turned;
+  a.right_turned = right.turned;
   a.left = data(l);
   a.right = data(r);
   a.start = data(s);
@@ -34,28 +42,32 @@ Tensor multiply(const Tensor& left, bool left_turned, const Tensor& right, const
   return out;
 }
 
-// start + left right of every image, [n, rows, inner] by [n, inner, columns], stored as left; start,
-// [n, columns], is the same for all rows.
+// The same with its gradients, stored as left.
 class Product : public Function<Product> {
  public:
-  static Tensor forward(AutogradContext* context, const Tensor& left, const Tensor& right,
+  static Tensor forward(AutogradContext* context, const Tensor& left, const Tensor& right, bool turned,
                         const std::optional<Tensor>& start) {
     at::AutoDispatchBelowADInplaceOrView guard;
     context->save_for_backward({left, right});
+    context->saved_data["turned"] = turned;
     context->saved_data["starts"] = start.has_value();
-    return multiply(left, false, right, start.value_or(Tensor()), left.scalar_type());
+    return multiply({left, false}, {right, turned}, start.value_or(Tensor()), left.scalar_type());
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const variable_list saved = context->get_saved_variables();
+    const bool turned = context->saved_data["turned"].toBool();
     const Tensor &left = saved[0], &right = saved[1], &d_out = gradients[0];
     Tensor d_left, d_right, d_start;
     if (context->needs_input_grad(0)) {
-      d_left = multiply(d_out, false, right.transpose(1, 2), {}, left.scalar_type());
+      d_left = multiply({d_out, false}, {right, !turned}, {}, left.scalar_type());
     }
-    if (context->needs_input_grad(1)) d_right = multiply(left, true, d_out, {}, right.scalar_type());
+    if (context->needs_input_grad(1)) {
+      d_right = turned ? multiply({d_out, true}, {left, false}, {}, right.scalar_type())
+                       : multiply({left, true}, {d_out, false}, {}, right.scalar_type());
+    }
     if (context->saved_data["starts"].toBool()) d_start = at::sum(d_out, {1}, false, sums(left));
-    return {d_left, d_right, d_start};
+    return {d_left, d_right, Tensor(), d_start};
   }
 };
 
@@ -101,10 +113,19 @@ class SalientMean : public Function<SalientMean> {
   }
 };
 
-// One matrix.
-Tensor product(const Tensor& left, const Tensor& right, const std::optional<Tensor>& start = {}) {
-  const auto row = start.has_value() ? std::optional<Tensor>(start->unsqueeze(0)) : start;
-  return Product::apply(left.unsqueeze(0), right.unsqueeze(0), row).squeeze(0);
+// left right + start of every image; turned: left right^T.
+Tensor product(const Tensor& left, const Tensor& right, bool turned, const std::optional<Tensor>& start = {}) {
+  return Product::apply(left, right, turned, start);
+}
+
+// left right, of one matrix each.
+Tensor times(const Tensor& left, const Tensor& right) {
+  return product(left.unsqueeze(0), right.unsqueeze(0), false).squeeze(0);
+}
+
+// left weight^T + bias, of one matrix each.
+Tensor affine(const Tensor& left, const Tensor& weight, const Tensor& bias) {
+  return product(left.unsqueeze(0), weight.unsqueeze(0), true, bias.unsqueeze(0)).squeeze(0);
 }
 
 // Weights [outputs, inputs] and biases [outputs].
@@ -114,31 +135,46 @@ struct Weights {
 
 // Keys and values of every token, and two products more. gate: [n, c].
 Tensor four_products(const Tensor& x, const Tensor& gate, const Weights& w) {
-  const int64_t c = x.size(2);
-  const Tensor tokens = x.reshape({x.size(0) * x.size(1), c});
-  const Tensor values = product(tokens, w.v.t(), w.b_v).view(x.sizes());
-  const Tensor gated = (values * gate.unsqueeze(1).to(values.scalar_type())).reshape({-1, c});
-  const Tensor sum = product(gated, w.u1.t(), w.b_1).add_(product(tokens, w.k.t(), w.b_k));
-  return product(sum, w.u2.t(), w.b_2).view(x.sizes());
+  const Tensor tokens = x.view({-1, x.size(2)});
+  const Tensor values = affine(tokens, w.v, w.b_v).view(x.sizes());
+  const Tensor gated = (values * gate.unsqueeze(1).to(values.scalar_type())).view(tokens.sizes());
+  const Tensor sum = affine(gated, w.u1, w.b_1).add_(affine(tokens, w.k, w.b_k));
+  return affine(sum, w.u2, w.b_2).view(x.sizes());
 }
 
 // One product of the tokens with a matrix of the image, U2 (U1 diag(gate) V + K).
 Tensor one_product(const Tensor& x, const Tensor& gate, const Weights& w) {
   const int64_t n = x.size(0), c = x.size(2);
-  const std::vector<Tensor> last = product(at::cat({w.u1.t(), w.k.t()}), w.u2.t()).split(c);
-  const Tensor gated = (gate.unsqueeze(1) * w.v.t()).reshape({n * c, c});
-  const Tensor matrix = product(gated, last[0]).view({n, c, c}).add_(last[1]);
-  const Tensor bias = at::linear(gate * w.b_v, last[0].t(), at::linear(w.b_1 + w.b_k, w.u2, w.b_2));
-  return Product::apply(x, matrix, std::optional<Tensor>(bias));
+  const Tensor of_values = times(w.u2, w.u1), of_keys = times(w.u2, w.k);
+  const Tensor gated = (of_values * gate.unsqueeze(1)).view({n * c, c});
+  const Tensor matrix = times(gated, w.v).view({n, c, c}).add_(of_keys);
+  const Tensor bias = at::linear(gate * w.b_v, of_values, at::linear(w.b_1 + w.b_k, w.u2, w.b_2));
+  return product(x, matrix, true, bias);
 }
 
 // Which is less work: n products of tokens by c by c and n + 2 of c by c by c, or 4 n of the former.
 bool one_product_is_less(int64_t n, int64_t tokens, int64_t c) { return 3 * n * tokens > (n + 2) * c; }
 
+void check_inputs(const Tensor& x, const Tensor& saliency, at::TensorList weights,
+                  at::ArrayRef<std::optional<Tensor>> biases) {
+  TORCH_CHECK(x.dim() == 4 && saliency.dim() == 2 && x.size(3) > 0 && saliency.numel() == x.size(3),
+              "saccade::key_only_attention: x ", x.sizes(), ", saliency ", saliency.sizes(),
+              ", expected [N, H, W, C] and [heads, C / heads]");
+  for (const Tensor& weight : weights) {
+    TORCH_CHECK(weight.dim() == 2 && weight.size(0) == x.size(3) && weight.size(1) == x.size(3),
+                "saccade::key_only_attention: weight ", weight.sizes(), " of x ", x.sizes(), ", expected [C, C]");
+  }
+  for (const auto& bias : biases) {
+    TORCH_CHECK(!bias.has_value() || !bias->defined() || (bias->dim() == 1 && bias->size(0) == x.size(3)),
+                "saccade::key_only_attention: a bias of [C] expected, x ", x.sizes());
+  }
+}
+
 Tensor key_only_attention(const Tensor& x, const Tensor& saliency, const Tensor& k, const Tensor& v,
                           const Tensor& u1, const Tensor& u2, const std::optional<Tensor>& b_k,
                           const std::optional<Tensor>& b_v, const std::optional<Tensor>& b_1,
                           const std::optional<Tensor>& b_2) {
+  check_inputs(x, saliency, {k, v, u1, u2}, {b_k, b_v, b_1, b_2});
   const int64_t n = x.size(0), c = x.size(3), tokens = x.size(1) * x.size(2);
   const int64_t heads = saliency.size(0);
   const at::ScalarType type = sums(x);
@@ -148,11 +184,12 @@ Tensor key_only_attention(const Tensor& x, const Tensor& saliency, const Tensor&
   const Weights w = {k.to(type), v.to(type), u1.to(type), u2.to(type), bias(b_k), bias(b_v), bias(b_1), bias(b_2)};
   const Tensor keys = w.k.reshape({heads, c / heads, c});
   const double scale = 1 / std::sqrt(static_cast<double>(c / heads));
-  const Tensor salient = (keys * (saliency.to(type) * scale).unsqueeze(2)).sum(1);
+  const Tensor salient = product((saliency.to(type) * scale).unsqueeze(1), keys, false).squeeze(1);
   const variable_list seen = SalientMean::apply(x.reshape({n, tokens, c}).contiguous(), salient);
-  const Tensor gate = at::matmul(keys, seen[0].unsqueeze(3)).reshape({n, c}) + w.b_k;
-  const Tensor y = one_product_is_less(n, tokens, c) ? one_product(seen[1], gate, w) : four_products(seen[1], gate, w);
-  return y.view(x.sizes());
+  const Tensor mean = product(seen[0].transpose(0, 1), keys, true);
+  const Tensor gate = mean.transpose(0, 1).reshape({n, c}) + w.b_k;
+  const auto products = one_product_is_less(n, tokens, c) ? one_product : four_products;
+  return products(seen[1], gate, w).view(x.sizes());
 }
 
 }  // namespace

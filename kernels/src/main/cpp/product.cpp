@@ -1,45 +1,46 @@
-// Products of matrices of any size, a tile of the result at a time. What is not in whole vectors of
-// the type of sums is copied into some, a stretch of the inner side at a time.
+// Products of matrices of any size, a tile of the result at a time, which goes on in the cache from
+// one stretch of the inner side to the next. The right factor of a stretch is copied close together.
 
 #include "matrix.h"
 
 namespace {
 
-constexpr int64_t ROWS = 48, COLUMNS = 128;  // of a tile
-constexpr int64_t STRETCH = 128;
+constexpr int64_t COLUMNS = 64, STRETCH = 128;  // of a tile, and of the inner side
+constexpr int64_t MOST_ROWS = 96, LEAST_ROWS = 24;
+constexpr int64_t ENOUGH = 16;  // tiles to share among threads
 
 template <class T>
 constexpr saccade_type TYPE = sizeof(T) == sizeof(double) ? SACCADE_DOUBLE : SACCADE_FLOAT;
 
-// A matrix as it is stored, row by row.
-struct Stored {
-  saccade_type type;
-  const void* at;
-  int64_t stride;
-};
-
-// Calls f with the first number of a matrix, if it is one whose sums are of type T.
+// Calls f with a number of a type of storage, if its sums are of type T.
 template <class T, class F>
-void with_numbers(const Stored& m, F f) {
-  with_type(m.type, [&](auto number) {
-    if constexpr (std::is_same_v<SumOf<decltype(number)>, T>) f(static_cast<const decltype(number)*>(m.at));
+void with_number(saccade_type type, F f) {
+  with_type(type, [&](auto number) {
+    if constexpr (std::is_same_v<SumOf<decltype(number)>, T>) f(number);
     return 0;
   });
 }
 
-// A part of a matrix, where it is or in a copy; of whole vectors, where that is asked for.
-template <class T>
-Rows<T> part(const Stored& m, int64_t row, int64_t column, int64_t rows, int64_t columns, bool whole,
-             T* room, int64_t room_stride) {
-  const int64_t first = row * m.stride + column;
-  if (m.type == TYPE<T> && (!whole || columns % LANES<T> == 0)) {
-    return {static_cast<const T*>(m.at) + first, m.stride};
+// A block of a matrix that is stored row by row.
+struct Block {
+  saccade_type type;
+  const void* matrix;
+  int64_t first, stride, rows, columns;
+
+  // Where it is, if it is stored as sums are.
+  template <class T>
+  const T* in_place() const {
+    return type == TYPE<T> ? static_cast<const T*>(matrix) + first : nullptr;
   }
-  with_numbers<T>(m, [&](const auto* from) {
-    for (int64_t i = 0; i < rows; i++) widen(from + first + i * m.stride, room + i * room_stride, columns);
-  });
-  return {room, room_stride};
-}
+
+  template <class T>
+  void copy(T* to, int64_t to_stride) const {
+    with_number<T>(type, [&](auto number) {
+      const auto* from = static_cast<const decltype(number)*>(matrix) + first;
+      for (int64_t i = 0; i < rows; i++) widen(from + i * stride, to + i * to_stride, columns);
+    });
+  }
+};
 
 // Sums go on from what there is.
 template <class T>
@@ -51,62 +52,94 @@ struct GoOn {
 };
 
 template <class T>
-class Tiles {
+class Tile {
  public:
-  explicit Tiles(const saccade_product& a)
-      : a(a), left(ROWS * STRETCH), right(STRETCH * COLUMNS), sums(ROWS * COLUMNS) {}
+  static constexpr int L = LANES<T>;
 
-  static int64_t down(const saccade_product& a) { return ceil_div(a.rows, ROWS); }
-  static int64_t across(const saccade_product& a) { return ceil_div(a.columns, COLUMNS); }
+  explicit Tile(const saccade_product& a)
+      : a(a), left(MOST_ROWS * STRETCH), turned(COLUMNS * STRETCH), right(STRETCH * COLUMNS),
+        sums(MOST_ROWS * COLUMNS) {}
 
-  void fill(int64_t n, int64_t top, int64_t first) {
-    const int64_t rows = std::min(ROWS, a.rows - top), columns = std::min(COLUMNS, a.columns - first);
-    const int64_t whole = ceil_div(columns, LANES<T>) * LANES<T>;
-    for (int64_t row = 0; row < rows; row++) {
-      T* to = sums + row * COLUMNS;
-      if (a.start == nullptr) {
-        std::fill(to, to + columns, T(0));
-      } else {
-        const T* start = static_cast<const T*>(a.start) + n * a.columns + first;
-        std::copy(start, start + columns, to);
-      }
-    }
+  // Sums up the tile of an image at a row and a column.
+  void fill(int64_t n, int64_t top, int64_t rows, int64_t first) {
+    const int64_t columns = std::min(COLUMNS, a.columns - first), whole = ceil_div(columns, L) * L;
+    const int64_t out = (n * a.rows + top) * a.columns + first;
+    const bool in_place = a.out_type == TYPE<T> && columns == whole;
+    T* to = in_place ? static_cast<T*>(a.out) + out : sums;
+    const int64_t stride = in_place ? a.columns : COLUMNS;
+    start(n, first, rows, columns, to, stride);
     for (int64_t k = 0; k < a.inner; k += STRETCH) {
       const int64_t steps = std::min(STRETCH, a.inner - k);
-      const Rows<T> r = part<T>({a.right_type, a.right, a.columns}, n * a.inner + k, first, steps, columns,
-                                true, right, COLUMNS);
+      take_right(n, k, first, steps, columns);
       auto add = [&](auto factors) {
-        multiply<T>(rows, whole, steps, factors, r.at, r.stride, sums, COLUMNS, GoOn<T>{sums, COLUMNS});
+        multiply<T>(rows, whole, steps, factors, right, COLUMNS, to, stride, GoOn<T>{to, stride});
       };
       if (a.left_turned) {
-        const Rows<T> l = part<T>({a.left_type, a.left, a.rows}, n * a.inner + k, top, steps, rows, false,
-                                  left, ROWS);
-        add(Columns<T>{l.at, l.stride});
+        add(take_left<Columns<T>>({a.left_type, a.left, (n * a.inner + k) * a.rows + top, a.rows, steps, rows},
+                                  MOST_ROWS));
       } else {
-        add(part<T>({a.left_type, a.left, a.inner}, n * a.rows + top, k, rows, steps, false, left, STRETCH));
+        add(take_left<Rows<T>>({a.left_type, a.left, (n * a.rows + top) * a.inner + k, a.inner, rows, steps},
+                               STRETCH));
       }
     }
-    with_numbers<T>({a.out_type, a.out, a.columns}, [&](const auto* out) {
-      auto* to = const_cast<std::remove_const_t<std::remove_pointer_t<decltype(out)>>*>(out) +
-                 (n * a.rows + top) * a.columns + first;
-      for (int64_t row = 0; row < rows; row++, to += a.columns) narrow(sums + row * COLUMNS, to, columns);
+    if (in_place) return;
+    with_number<T>(a.out_type, [&](auto number) {
+      auto* at = static_cast<decltype(number)*>(a.out) + out;
+      for (int64_t i = 0; i < rows; i++) narrow(sums + i * COLUMNS, at + i * a.columns, columns);
     });
   }
 
  private:
+  void start(int64_t n, int64_t first, int64_t rows, int64_t columns, T* to, int64_t stride) const {
+    for (int64_t i = 0; i < rows; i++, to += stride) {
+      if (a.start == nullptr) {
+        std::fill(to, to + columns, T(0));
+      } else {
+        const T* from = static_cast<const T*>(a.start) + n * a.columns + first;
+        std::copy(from, from + columns, to);
+      }
+    }
+  }
+
+  template <class View>
+  View take_left(const Block& block, int64_t stride) const {
+    if (const T* at = block.in_place<T>()) return {at, block.stride};
+    block.copy<T>(left, stride);
+    return {left, stride};
+  }
+
+  void take_right(int64_t n, int64_t k, int64_t first, int64_t steps, int64_t columns) const {
+    if (!a.right_turned) {
+      const int64_t at = (n * a.inner + k) * a.columns + first;
+      Block{a.right_type, a.right, at, a.columns, steps, columns}.copy<T>(right, COLUMNS);
+      return;
+    }
+    const Block block = {a.right_type, a.right, (n * a.columns + first) * a.inner + k, a.inner, columns, steps};
+    const T* at = block.in_place<T>();
+    if (at != nullptr && columns % L == 0 && steps % L == 0) {
+      transpose<T>(columns, steps, at, block.stride, right, COLUMNS);
+    } else {
+      block.copy<T>(turned, STRETCH);
+      transpose<T>(ceil_div(columns, L) * L, ceil_div(steps, L) * L, turned, STRETCH, right, COLUMNS);
+    }
+  }
+
   const saccade_product& a;
-  Buffer<T> left, right, sums;
+  const Buffer<T> left, turned, right, sums;
 };
 
 template <class T>
 void multiply(const saccade_product& a) {
-  const int64_t down = Tiles<T>::down(a), across = Tiles<T>::across(a);
+  const int64_t across = ceil_div(a.columns, COLUMNS);
+  const int64_t rows = a.n * across * ceil_div(a.rows, MOST_ROWS) < ENOUGH ? LEAST_ROWS : MOST_ROWS;
+  const int64_t down = ceil_div(a.rows, rows);
 #pragma omp parallel
   {
-    Tiles<T> tiles(a);
+    Tile<T> tile(a);
 #pragma omp for schedule(dynamic)
-    for (int64_t tile = 0; tile < a.n * down * across; tile++) {
-      tiles.fill(tile / across / down, tile / across % down * ROWS, tile % across * COLUMNS);
+    for (int64_t i = 0; i < a.n * down * across; i++) {
+      const int64_t top = i / across % down * rows;
+      tile.fill(i / across / down, top, std::min(rows, a.rows - top), i % across * COLUMNS);
     }
   }
 }

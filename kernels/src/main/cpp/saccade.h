@@ -230,9 +230,9 @@ int saccade_adamw_step(const saccade_adamw*);
 typedef struct {
   saccade_type left_type, right_type, out_type;
   int64_t n, rows, columns, inner;
-  int left_turned;      /* whether left is stored column by column */
+  int left_turned, right_turned;  /* whether they are stored column by column */
   const void* left;     /* [n, rows, inner]; turned: [n, inner, rows] */
-  const void* right;    /* [n, inner, columns] */
+  const void* right;    /* [n, inner, columns]; turned: [n, columns, inner] */
   const void* start;    /* [n, columns], the same for all rows, of the type of sums; null: zeros */
   void* out;            /* [n, rows, columns] */
 } saccade_product;

@@ -96,7 +96,8 @@ void forward(const saccade_salient_mean& a) {
         for (int64_t h = 0; h < a.heads; h++) {
           Summary<T>& s = summaries[item * a.heads + h];
           tokens.products(block, count, saliency + h * width, weights);
-          const T high = std::max(token == first ? weights[0] : s.high, *std::max_element<T*>(weights, weights + count));
+          const T highest = *std::max_element<T*>(weights, weights + count);
+          const T high = token == first ? highest : std::max(s.high, highest);
           const T factor = token == first ? T(0) : std::exp(s.high - high);
           for (int64_t i = 0; i < count; i += L) store(weights + i, exponential(load(weights + i) - high));
           s.high = high;
