@@ -2,7 +2,7 @@
 // mean is that of its row times that of its column. The shares of all regions are laid out first;
 // then whole vectors of channels are summed, each cell once a bin however many points are near it.
 
-#include "simd.h"
+#include "points.h"
 
 namespace {
 
@@ -13,38 +13,6 @@ constexpr int V = SACCADE_REGISTERS / 2;
 // band is the work of one thread, which takes the regions in their order: the sums do not depend on
 // the number of threads.
 constexpr int64_t BAND = 1 << 19;
-
-// The points of a region along one axis.
-template <class T>
-struct Points {
-  T start, size;  // of the region and of a bin, in cells
-  int64_t per_bin, cells;
-
-  // Every step is rounded as in the original: an extent that is off by a bit may have a point more.
-  Points(T from, T to, const saccade_roi_align& a, double scale, int64_t bins, int64_t cells) : cells(cells) {
-    const T offset = a.aligned ? T(0.5) : T(0);
-    start = rounded(from * static_cast<T>(scale)) - offset;
-    const T extent = rounded(to * static_cast<T>(scale)) - offset - start;
-    size = (a.aligned ? extent : std::max(extent, T(1))) / static_cast<T>(bins);
-    const int64_t one_a_cell = size > 0 ? static_cast<int64_t>(std::ceil(std::min(size, T(1e9)))) : 0;
-    per_bin = a.sampling_ratio > 0 ? a.sampling_ratio : one_a_cell;
-  }
-
-  // Calls f(low, high, near, far) with the two cells of each point in the map, and its shares of them.
-  template <class F>
-  void each(int64_t bin, F f) const {
-    for (int64_t i = 0; i < per_bin && cells > 0; i++) {
-      const T offset = (static_cast<T>(i) + T(0.5)) * size / static_cast<T>(per_bin);
-      const T position = start + rounded(static_cast<T>(bin) * size) + offset;
-      if (!(position >= -1 && position <= static_cast<T>(cells))) continue;
-      const T inside = std::max(position, T(0));
-      const int64_t low = std::min(static_cast<int64_t>(inside), cells - 1);
-      const int64_t high = std::min(low + 1, cells - 1);
-      const T far = low < high ? inside - static_cast<T>(low) : T(0);
-      f(low, high, 1 - far, far);
-    }
-  }
-};
 
 // The cells that the points of a bin are near, along one axis, and where their shares are.
 struct Bin {
@@ -96,7 +64,8 @@ class Plan {
   Points<T> points(int64_t r, int axis) const {
     const T* corners = roi(r) + (axis == 0 ? 2 : 1);
     const saccade_level& l = level(r);
-    return {corners[0], corners[2], a, l.scale, axis == 0 ? a.height : a.width, axis == 0 ? l.h : l.w};
+    return {corners[0], corners[2], static_cast<T>(l.scale), a.aligned != 0, a.sampling_ratio,
+            axis == 0 ? a.height : a.width, axis == 0 ? l.h : l.w};
   }
 
   static void find_cells(const Points<T>& points, int64_t i, Bin& bin) {

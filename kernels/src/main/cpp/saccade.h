@@ -256,6 +256,32 @@ typedef struct {
 int saccade_salient_mean_forward(const saccade_salient_mean*);
 int saccade_salient_mean_backward(const saccade_salient_mean*);
 
+/* Maps of probabilities, interpolated over their boxes on a canvas with zeros around them, against a
+ * threshold. */
+typedef struct {
+  int64_t n, h, w;          /* of the maps */
+  int64_t height, width;    /* of the canvas */
+  float threshold;
+  const float* masks;       /* [n, h, w] */
+  const float* boxes;       /* [n, 4]: x1, y1, x2, y2, in pixels of the canvas */
+  uint8_t* out;             /* [n, height, width]: 1 for at least the threshold, up to a pixel beyond
+                               the box; else 0 */
+} saccade_paste_masks;
+
+int saccade_paste_masks_forward(const saccade_paste_masks*);
+
+/* Regions of bitmaps, brought to one size by RoIAlign, against one half. */
+typedef struct {
+  int64_t n, h, w;          /* of the bitmaps */
+  int64_t regions, side;
+  const uint8_t* masks;     /* [n, h, w]: 0 or 1 */
+  const float* boxes;       /* [regions, 4]: x1, y1, x2, y2, in pixels; what is outside is cut off */
+  const int64_t* mask_of;   /* [regions] */
+  float* out;               /* [regions, side, side]: 0 or 1 */
+} saccade_mask_targets;
+
+int saccade_mask_targets_forward(const saccade_mask_targets*);
+
 #ifdef __cplusplus
 }
 #endif

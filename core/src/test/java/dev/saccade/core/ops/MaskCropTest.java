@@ -2,26 +2,36 @@ package dev.saccade.core.ops;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.IntStream;
 
 class MaskCropTest {
 
     private static final Size SIZE = new Size(90, 120);
 
-    @Test
-    void isRoiAlignOfTheBitmapToTheBit() {
+    private final List<Rle> masks = new ArrayList<>();
+    private final float[] boxes = new float[4 * 200];
+
+    @BeforeEach
+    void draw() {
         Random random = new Random(5);
-        List<Rle> masks = new ArrayList<>();
-        float[] boxes = new float[4 * 200];
         for (int i = 0; i < 200; i++) {
             masks.add(i % 5 == 0 ? noise(random) : polygon(random));
             // Boxes with corners at half pixels make means of exactly one half.
@@ -33,6 +43,10 @@ class MaskCropTest {
             order(boxes, 4 * i);
             order(boxes, 4 * i + 1);
         }
+    }
+
+    @Test
+    void isRoiAlignOfTheBitmapToTheBit() {
         int side = 28;
         float[] cropped = MaskCrop.crop(masks, Boxes.of(boxes), side);
         for (int i = 0; i < 200; i++) {
@@ -44,6 +58,32 @@ class MaskCropTest {
                         cropped[i * side * side + bin],
                         "mask " + i + " bin " + bin);
             }
+        }
+    }
+
+    @Test
+    void theLibraryFindsTheSame() {
+        assumeTrue(Kernels.status().loaded());
+        int side = 14;
+        int pixels = (int) SIZE.area();
+        ByteBuffer bitmaps = ByteBuffer.allocateDirect(200 * pixels);
+        masks.forEach(mask -> bitmaps.put(mask.decode()));
+        int[] backwards = IntStream.range(0, 200).map(i -> 199 - i).toArray();
+        List<Rle> masksOfBoxes = IntStream.of(backwards).mapToObj(masks::get).toList();
+        Script script =
+                Script.compile(
+                        "(masks: Tensor, boxes: Tensor, index: Tensor) -> Tensor",
+                        "return ops.saccade.mask_targets(masks, boxes, index, 14)");
+        try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
+            Shape shape = new Shape(200, SIZE.height(), SIZE.width());
+            NDArray targets =
+                    script.run(
+                            manager.create(bitmaps.flip(), shape, DataType.UINT8),
+                            Tensors.of(manager, boxes, new Shape(200, 4)),
+                            Tensors.of(manager, backwards, new Shape(200)));
+            assertEquals(new Shape(200, side, side), targets.getShape());
+            assertArrayEquals(
+                    MaskCrop.crop(masksOfBoxes, Boxes.of(boxes), side), targets.toFloatArray());
         }
     }
 

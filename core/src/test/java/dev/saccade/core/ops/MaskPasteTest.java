@@ -1,6 +1,12 @@
 package dev.saccade.core.ops;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Rle;
@@ -61,6 +67,37 @@ class MaskPasteTest {
         Arrays.fill(map, 1);
         Rle mask = new MaskPaste(map, Boxes.of(4, 6, 14, 12), 0, 28, CANVAS).atLeast(0.5f);
         assertEquals(Rle.fromBox(CANVAS, 4, 6, 10, 6), mask);
+    }
+
+    @Test
+    void theLibraryFindsTheSamePixels() {
+        assumeTrue(Kernels.status().loaded());
+        Random random = new Random(2);
+        int side = 28;
+        float[] corners = Arrays.copyOf(BOXES.toArray(), 4 * 100);
+        for (int i = 4 * BOXES.size(); i < corners.length; i++) {
+            corners[i] = random.nextFloat() * 50 - 5;
+        }
+        Boxes boxes = Boxes.of(corners);
+        float[] maps = new float[boxes.size() * side * side];
+        for (int i = 0; i < maps.length; i++) {
+            maps[i] = random.nextInt(5) / 4f;
+        }
+        Script script =
+                Script.compile(
+                        "(masks: Tensor, boxes: Tensor) -> Tensor",
+                        "return ops.saccade.paste_masks(masks, boxes, 30, 40, 0.5)");
+        try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
+            NDArray pasted =
+                    script.run(
+                            Tensors.of(manager, maps, new Shape(boxes.size(), side, side)),
+                            Tensors.of(manager, corners, new Shape(boxes.size(), 4)));
+            assertEquals(new Shape(boxes.size(), 30, 40), pasted.getShape());
+            for (int i = 0; i < boxes.size(); i++) {
+                Rle expected = new MaskPaste(maps, boxes, i, side, CANVAS).atLeast(0.5f);
+                assertArrayEquals(expected.decode(), pasted.get(i).toByteArray(), "box " + i);
+            }
+        }
     }
 
     @Test
