@@ -41,7 +41,7 @@ STARTED=0
 compile() { # OBJECT SOURCE FLAGS...
   object=$BUILD/$1; source=$2; shift 2
   OBJECTS="$OBJECTS $object"
-  if [ ! -f "$object" ] || [ -n "$(find src/main/cpp/*.h "$source" build.sh -newer "$object")" ]; then
+  if [ ! -f "$object" ] || [ -n "$(find src/main/cpp/*.h src/main/cuda/*_sizes.cuh "$source" build.sh -newer "$object")" ]; then
     echo "$source $object"
     g++ $FLAGS "$@" -c "$source" -o "$object" &
     STARTED=$((STARTED + 1))

@@ -333,9 +333,44 @@ class Learner {
   Buffer<T> weights, d_scores, factors, mask;                            // [area][stride], [area]
 };
 
+// A gradient as it is summed up, and then stored.
 template <class S>
-void backward(const saccade_focal_attention& a) {
+class Gradient {
+ public:
   using T = SumOf<S>;
+
+  Gradient(void* stored, int64_t count)
+      : stored(static_cast<S*>(stored)), count(count), aside(std::is_same_v<S, T> ? 0 : count) {
+    if constexpr (std::is_same_v<S, T>) std::fill(this->stored, this->stored + count, T(0));
+  }
+
+  T* sums() const {
+    if constexpr (std::is_same_v<S, T>) return stored;
+    else return aside;
+  }
+
+  // Stores it; by the threads of a team, of which each takes a part.
+  void store() const {
+    if constexpr (!std::is_same_v<S, T>) {
+#pragma omp for
+      for (int64_t i = 0; i < count; i++) narrow(aside[i], stored[i]);
+    }
+  }
+
+ private:
+  S* stored;
+  const int64_t count;
+  Buffer<T> aside;
+};
+
+template <class S>
+void backward(const saccade_focal_attention& arguments) {
+  using T = SumOf<S>;
+  saccade_focal_attention a = arguments;
+  const int64_t channels = 3 * a.heads * a.depth;
+  const Gradient<S> d_qkv(a.d_qkv, a.n * a.h * a.w * channels), d_pooled(a.d_pooled, a.n * a.cells * channels);
+  a.d_qkv = d_qkv.sums();
+  a.d_pooled = d_pooled.sums();
   const Windows<S> windows(a);
   const Split split(windows);
   const int area = windows.area, depth = windows.depth, stride = windows.stride;
@@ -384,6 +419,8 @@ void backward(const saccade_focal_attention& a) {
         for (int64_t key = 0; key < a.keys; key++) to[key] += from[key];
       }
     }
+    d_qkv.store();
+    d_pooled.store();
   }
 }
 

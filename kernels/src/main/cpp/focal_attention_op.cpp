@@ -73,7 +73,7 @@ Tensor forward(const Tensor& qkv, const Tensor& cells, const Tensor& bias, const
   Tensor out = at::empty({qkv.size(0), qkv.size(1), qkv.size(2), qkv.size(3) / 3}, qkv.options());
   saccade_focal_attention a = inputs.arguments(window);
   a.out = data(out);
-  check(saccade_focal_attention_forward(&a), "focal_attention");
+  launch("focal_attention", qkv, saccade_focal_attention_forward, saccade_focal_attention_forward_cuda, a);
   return out;
 }
 
@@ -91,8 +91,8 @@ class FocalAttention : public torch::autograd::Function<FocalAttention> {
     const variable_list saved = context->get_saved_variables();
     const FocalInputs inputs(saved[0], saved[1], saved[2], saved[3], saved[4]);
     const Tensor d_out = gradients[0].contiguous();
-    Tensor d_qkv = at::zeros(inputs.qkv.sizes(), inputs.bias.options());
-    Tensor d_cells = at::zeros(inputs.cells.sizes(), inputs.bias.options());
+    Tensor d_qkv = at::empty_like(inputs.qkv);
+    Tensor d_cells = at::empty_like(inputs.cells);
     Tensor d_bias = at::zeros_like(inputs.bias);
     if (inputs.qkv.numel() > 0) {
       saccade_focal_attention a = inputs.arguments(context->saved_data["window"].toInt());
@@ -100,10 +100,9 @@ class FocalAttention : public torch::autograd::Function<FocalAttention> {
       a.d_qkv = data(d_qkv);
       a.d_pooled = data(d_cells);
       a.d_bias = data(d_bias);
-      check(saccade_focal_attention_backward(&a), "focal_attention");
+      launch("focal_attention", d_out, saccade_focal_attention_backward, saccade_focal_attention_backward_cuda, a);
     }
-    return {d_qkv.to(saved[0].scalar_type()), d_cells.to(saved[1].scalar_type()),
-            d_bias.to(saved[2].scalar_type()), Tensor(), Tensor(), Tensor()};
+    return {d_qkv, d_cells, d_bias.to(saved[2].scalar_type()), Tensor(), Tensor(), Tensor()};
   }
 };
 
@@ -120,6 +119,8 @@ TORCH_LIBRARY_FRAGMENT(saccade, m) {
       "-> Tensor");
 }
 TORCH_LIBRARY_IMPL(saccade, CPU, m) { m.impl("focal_attention", forward); }
+TORCH_LIBRARY_IMPL(saccade, CUDA, m) { m.impl("focal_attention", forward); }
 TORCH_LIBRARY_IMPL(saccade, AutogradCPU, m) { m.impl("focal_attention", with_gradients); }
+TORCH_LIBRARY_IMPL(saccade, AutogradCUDA, m) { m.impl("focal_attention", with_gradients); }
 
 }  // namespace saccade

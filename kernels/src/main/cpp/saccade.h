@@ -94,13 +94,15 @@ typedef struct {
   const void* mask;        /* [windows, masks, keys], of the type of sums */
   void* out;               /* forward: [n, h, w, heads, depth] */
   const void* d_out;       /* backward: the same */
-  void* d_qkv;             /* backward: [n, h, w, 3, heads, depth], of the type of sums; added to */
-  void* d_pooled;          /* backward: [n, cells, 3, heads, depth], of the type of sums; added to */
+  void* d_qkv;             /* backward: [n, h, w, 3, heads, depth] */
+  void* d_pooled;          /* backward: [n, cells, 3, heads, depth] */
   void* d_bias;            /* backward: [heads, window^2, keys], of the type of sums */
 } saccade_focal_attention;
 
 int saccade_focal_attention_forward(const saccade_focal_attention*);
 int saccade_focal_attention_backward(const saccade_focal_attention*);
+int saccade_focal_attention_forward_cuda(const saccade_focal_attention*, const saccade_cuda*);
+int saccade_focal_attention_backward_cuda(const saccade_focal_attention*, const saccade_cuda*);
 
 /* One level of a pyramid of maps. */
 typedef struct {
@@ -167,6 +169,8 @@ typedef struct {
 
 int saccade_window_attention_forward(const saccade_window_attention*);
 int saccade_window_attention_backward(const saccade_window_attention*);
+int saccade_window_attention_forward_cuda(const saccade_window_attention*, const saccade_cuda*);
+int saccade_window_attention_backward_cuda(const saccade_window_attention*, const saccade_cuda*);
 
 /* out = (s - mean) scale weight + bias over the channels of every row of s = x + residual, where scale
  * is 1 / sqrt(variance + eps). */

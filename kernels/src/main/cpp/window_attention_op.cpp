@@ -87,7 +87,7 @@ Tensor forward(const Tensor& packed, const Tensor& padding, const Tensor& table,
   Tensor out = at::empty({packed.size(0), packed.size(1), packed.size(2), packed.size(3) / 3}, packed.options());
   saccade_window_attention a = arguments(in, form);
   a.out = data(out);
-  check(saccade_window_attention_forward(&a), "window_attention");
+  launch("window_attention", packed, saccade_window_attention_forward, saccade_window_attention_forward_cuda, a);
   return out;
 }
 
@@ -104,7 +104,7 @@ variable_list backward(const Tensor& packed, const Tensor& padding, const Tensor
     a.d_packed = data(d_packed);
     a.d_padding = data(d_padding);
     a.d_table = data(d_table);
-    check(saccade_window_attention_backward(&a), "window_attention");
+    launch("window_attention", packed, saccade_window_attention_backward, saccade_window_attention_backward_cuda, a);
   }
   return {d_packed, padding.defined() ? d_padding.to(padding.scalar_type()) : Tensor(),
           table.defined() ? d_table.to(table.scalar_type()) : Tensor()};
@@ -161,6 +161,8 @@ TORCH_LIBRARY_FRAGMENT(saccade, m) {
       "int[] shift, bool pads_first, int[] thirds, float scale) -> Tensor");
 }
 TORCH_LIBRARY_IMPL(saccade, CPU, m) { m.impl("window_attention", without_gradients); }
+TORCH_LIBRARY_IMPL(saccade, CUDA, m) { m.impl("window_attention", without_gradients); }
 TORCH_LIBRARY_IMPL(saccade, AutogradCPU, m) { m.impl("window_attention", with_gradients); }
+TORCH_LIBRARY_IMPL(saccade, AutogradCUDA, m) { m.impl("window_attention", with_gradients); }
 
 }  // namespace saccade

@@ -128,6 +128,16 @@ T exchange(unsigned lanes, T mine, int from) {
   return theirs;
 }
 
+// Everybody's value, of a whole warp.
+template <class T>
+void share(const T& mine, T (&all)[32]) {
+  Warp& w = warp();
+  memcpy(w.slots[threadIdx.x % 32], &mine, sizeof mine);
+  meet(0xFFFFFFFF);
+  for (int i = 0; i < 32; i++) memcpy(&all[i], w.slots[i], sizeof mine);
+  meet(0xFFFFFFFF);
+}
+
 // Runs a block; its threads go on in an order that is drawn by lot, so that what needs a barrier and
 // has none comes out wrong.
 inline void run_block(int threads, std::mt19937& lots) {
@@ -327,13 +337,14 @@ template <int GROUPS = 0>
 void wait_copies() {}
 
 inline void load_squares_of(uint32_t (&to)[4], const void* shared, bool transposed) {
+  const void* rows[32];
+  emulated::share(shared, rows);
   const int lane = threadIdx.x % 32;
   for (int square = 0; square < 4; square++) {
     uint16_t both[2];
     for (int i = 0; i < 2; i++) {
       const int row = transposed ? lane % 4 * 2 + i : lane / 4, column = transposed ? lane / 4 : lane % 4 * 2 + i;
-      const void* from = emulated::exchange(0xFFFFFFFF, shared, square * 8 + row);
-      both[i] = static_cast<const uint16_t*>(from)[column];
+      both[i] = static_cast<const uint16_t*>(rows[square * 8 + row])[column];
     }
     memcpy(&to[square], both, 4);
   }
@@ -346,7 +357,7 @@ void multiply_by_warp(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32
   struct Operands {
     uint32_t a[4], b[2];
   } mine = {{a[0], a[1], a[2], a[3]}, {b0, b1}}, all[32];
-  for (int i = 0; i < 32; i++) all[i] = emulated::exchange(0xFFFFFFFF, mine, i);
+  emulated::share(mine, all);
   const int lane = threadIdx.x % 32;
   for (int i = 0; i < 4; i++) {
     const int row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;

@@ -29,7 +29,7 @@ def build():
         "-isystem", f"{torch_folder}/include/torch/csrc/api/include",
     ]
     objects = []
-    newest = max(h.stat().st_mtime for h in cpp.glob("*.h"))
+    newest = max(h.stat().st_mtime for h in [*cpp.glob("*.h"), *cpp.glob("../cuda/*_sizes.cuh")])
     for source in sources:
         object = BUILD / f"{source.stem}.o"
         objects.append(object)
