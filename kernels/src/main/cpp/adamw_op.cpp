@@ -39,8 +39,9 @@ void adamw_(TensorList weights, TensorList gradients, TensorList means, TensorLi
             double epsilon, double scale, double average_decay) {
   const int64_t tensors = weights.size();
   for (const Tensor& numbers : {rates, decays}) {
-    TORCH_CHECK(numbers.scalar_type() == at::kDouble && numbers.is_contiguous() && numbers.numel() == tensors,
-                "saccade::adamw_: rates and decays of [", tensors, "] in Double expected");
+    TORCH_CHECK(numbers.is_cpu() && numbers.scalar_type() == at::kDouble && numbers.is_contiguous() &&
+                    numbers.numel() == tensors,
+                "saccade::adamw_: rates and decays of [", tensors, "] in Double expected, on the processor");
   }
   TORCH_CHECK(static_cast<int64_t>(steps.size()) == tensors,
               "saccade::adamw_: a count of steps for each weight expected");
@@ -76,7 +77,7 @@ void adamw_(TensorList weights, TensorList gradients, TensorList means, TensorLi
   a.epsilon = epsilon;
   a.scale = scale;
   a.average_decay = average_decay;
-  check(saccade_adamw_step(&a), "adamw_");
+  if (tensors > 0) launch("adamw_", weights[0], saccade_adamw_step, saccade_adamw_step_cuda, a);
 }
 
 }  // namespace
@@ -88,5 +89,6 @@ TORCH_LIBRARY_FRAGMENT(saccade, m) {
       "float epsilon, float scale, float average_decay) -> ()");
 }
 TORCH_LIBRARY_IMPL(saccade, CPU, m) { m.impl("adamw_", adamw_); }
+TORCH_LIBRARY_IMPL(saccade, CUDA, m) { m.impl("adamw_", adamw_); }
 
 }  // namespace saccade

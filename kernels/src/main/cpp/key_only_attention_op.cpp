@@ -19,8 +19,15 @@ struct Factor {
   bool turned;
 };
 
-// start + left right of every image; start, [n, columns], is the same for all rows.
+// start + left right of every image; start, [n, columns], is the same for all rows. On a GPU by torch.
 Tensor multiply(const Factor& left, const Factor& right, const Tensor& start, at::ScalarType type) {
+  if (left.matrices.is_cuda()) {
+    const at::ScalarType common = left.matrices.scalar_type();
+    auto read = [&](const Factor& f) { return (f.turned ? f.matrices.transpose(1, 2) : f.matrices).to(common); };
+    return (start.defined() ? at::baddbmm(start.unsqueeze(1).to(common), read(left), read(right))
+                            : at::bmm(read(left), read(right)))
+        .to(type);
+  }
   const Tensor l = left.matrices.contiguous(), r = right.matrices.contiguous();
   const Tensor s = start.defined() ? start.contiguous() : start;
   saccade_product a = {};
@@ -95,7 +102,7 @@ class SalientMean : public Function<SalientMean> {
     const Tensor mean = at::zeros({x.size(0), s.size(0), x.size(2)}, s.options());
     const Tensor level = at::zeros({x.size(0), s.size(0)}, s.options());
     const saccade_salient_mean a = arguments(x, s, mean, level);
-    check(saccade_salient_mean_forward(&a), "salient_mean");
+    launch("salient_mean", x, saccade_salient_mean_forward, saccade_salient_mean_forward_cuda, a);
     context->save_for_backward({x, s, mean, level});
     return {mean, x};
   }
@@ -108,7 +115,7 @@ class SalientMean : public Function<SalientMean> {
     a.d_mean = data(d_mean);
     a.d_x = data(d_x);
     a.d_saliency = data(d_saliency);
-    check(saccade_salient_mean_backward(&a), "salient_mean");
+    launch("salient_mean", saved[0], saccade_salient_mean_backward, saccade_salient_mean_backward_cuda, a);
     return {d_x, d_saliency.sum(0)};
   }
 };

@@ -57,7 +57,7 @@ Normalised normalise(const Tensor& given, const Tensor& residual, const Tensor& 
   a.out = data(result.out);
   a.mean = data(result.mean);
   a.scale = data(result.scale);
-  check(saccade_layer_norm_forward(&a), "layer_norm");
+  launch("layer_norm", x, saccade_layer_norm_forward, saccade_layer_norm_forward_cuda, a);
   return result;
 }
 
@@ -76,7 +76,7 @@ variable_list go_back(const variable_list& saved, const Tensor& gradient, const 
   a.d_x = data(d_x);
   a.d_weight = data(d_weight);
   a.d_bias = data(d_bias);
-  check(saccade_layer_norm_backward(&a), "layer_norm");
+  launch("layer_norm", x, saccade_layer_norm_backward, saccade_layer_norm_backward_cuda, a);
   return {d_x, d_weight.to(weight.scalar_type()), d_bias.to(weight.scalar_type())};
 }
 
@@ -147,7 +147,15 @@ TORCH_LIBRARY_IMPL(saccade, CPU, m) {
   m.impl("layer_norm", layer_norm);
   m.impl("add_layer_norm", add_layer_norm);
 }
+TORCH_LIBRARY_IMPL(saccade, CUDA, m) {
+  m.impl("layer_norm", layer_norm);
+  m.impl("add_layer_norm", add_layer_norm);
+}
 TORCH_LIBRARY_IMPL(saccade, AutogradCPU, m) {
+  m.impl("layer_norm", layer_norm_with_gradients);
+  m.impl("add_layer_norm", add_layer_norm_with_gradients);
+}
+TORCH_LIBRARY_IMPL(saccade, AutogradCUDA, m) {
   m.impl("layer_norm", layer_norm_with_gradients);
   m.impl("add_layer_norm", add_layer_norm_with_gradients);
 }

@@ -12,8 +12,8 @@ Tensor mask_targets(const Tensor& masks, const Tensor& boxes, const Tensor& inde
                   index.dim() == 1 && index.size(0) == boxes.size(0) && size > 0,
               "saccade::mask_targets: masks ", masks.sizes(), " of ", masks.scalar_type(), ", boxes ", boxes.sizes(),
               ", index ", index.sizes(), ", size ", size, ", expected bytes of [G, H, W], [R, 4] and [R]");
-  const Tensor m = masks.contiguous(), b = boxes.to(at::kFloat).contiguous();
-  const Tensor of = index.to(at::kLong).contiguous();
+  const Tensor m = masks.contiguous(), b = boxes.to(m.device(), at::kFloat).contiguous();
+  const Tensor of = index.to(m.device(), at::kLong).contiguous();
   Tensor out = at::empty({b.size(0), size, size}, b.options());
   saccade_mask_targets a = {};
   a.n = m.size(0);
@@ -25,7 +25,7 @@ Tensor mask_targets(const Tensor& masks, const Tensor& boxes, const Tensor& inde
   a.boxes = b.data_ptr<float>();
   a.mask_of = of.data_ptr<int64_t>();
   a.out = out.data_ptr<float>();
-  check(saccade_mask_targets_forward(&a), "mask_targets");
+  launch("mask_targets", m, saccade_mask_targets_forward, saccade_mask_targets_forward_cuda, a);
   return out;
 }
 
@@ -35,5 +35,6 @@ TORCH_LIBRARY_FRAGMENT(saccade, m) {
   m.def("mask_targets(Tensor masks, Tensor boxes, Tensor index, int size) -> Tensor");
 }
 TORCH_LIBRARY_IMPL(saccade, CPU, m) { m.impl("mask_targets", mask_targets); }
+TORCH_LIBRARY_IMPL(saccade, CUDA, m) { m.impl("mask_targets", mask_targets); }
 
 }  // namespace saccade

@@ -145,7 +145,8 @@ void suppress(const saccade_nms& a) {
 
 extern "C" int SACCADE_KERNEL(nms_forward)(const saccade_nms* a) {
   if (a->n < 0 || a->n > INT32_MAX) return -1;
-  *a->kept = 0;
-  if (a->n > 0) suppress(*a);
+  const bool sound = std::all_of(a->groups, a->groups + a->n, [](int64_t g) { return g >= 0 && g <= INT32_MAX; });
+  *a->kept = sound ? 0 : -1;
+  if (sound && a->n > 0) suppress(*a);
   return 0;
 }

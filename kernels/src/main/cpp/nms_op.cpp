@@ -12,13 +12,9 @@ Tensor nms(const Tensor& boxes, const Tensor& scores, const Tensor& groups, doub
                   scores.size(0) == boxes.size(0) && groups.size(0) == boxes.size(0),
               "saccade::nms: boxes ", boxes.sizes(), ", scores ", scores.sizes(), ", groups ", groups.sizes(),
               ", expected [N, 4], [N] and [N]");
-  const Tensor b = boxes.to(at::kFloat).contiguous(), s = scores.to(at::kFloat).contiguous();
-  const Tensor g = groups.to(at::kLong).contiguous();
-  for (const int64_t group : at::IntArrayRef(g.data_ptr<int64_t>(), g.numel())) {
-    TORCH_CHECK(group >= 0 && group <= INT32_MAX, "saccade::nms: group ", group, ", expected from 0");
-  }
-  Tensor keep = at::empty_like(g);
-  int64_t kept = 0;
+  auto on_device = [&](const Tensor& t, at::ScalarType type) { return t.to(boxes.device(), type).contiguous(); };
+  const Tensor b = on_device(boxes, at::kFloat), s = on_device(scores, at::kFloat), g = on_device(groups, at::kLong);
+  const Tensor keep = at::empty_like(g), kept = at::empty({1}, g.options());
   saccade_nms a = {};
   a.n = b.size(0);
   a.boxes = b.data_ptr<float>();
@@ -26,9 +22,11 @@ Tensor nms(const Tensor& boxes, const Tensor& scores, const Tensor& groups, doub
   a.groups = g.data_ptr<int64_t>();
   a.iou_threshold = static_cast<float>(iou_threshold);
   a.keep = keep.data_ptr<int64_t>();
-  a.kept = &kept;
-  check(saccade_nms_forward(&a), "nms");
-  return keep.slice(0, 0, kept);
+  a.kept = kept.data_ptr<int64_t>();
+  launch("nms", b, saccade_nms_forward, saccade_nms_forward_cuda, a);
+  const int64_t count = kept.item<int64_t>();
+  TORCH_CHECK(count >= 0, "saccade::nms: a group is not from 0 to before 2^31");
+  return keep.slice(0, 0, count);
 }
 
 }  // namespace
@@ -37,5 +35,6 @@ TORCH_LIBRARY_FRAGMENT(saccade, m) {
   m.def("nms(Tensor boxes, Tensor scores, Tensor groups, float iou_threshold) -> Tensor");
 }
 TORCH_LIBRARY_IMPL(saccade, CPU, m) { m.impl("nms", nms); }
+TORCH_LIBRARY_IMPL(saccade, CUDA, m) { m.impl("nms", nms); }
 
 }  // namespace saccade

@@ -25,7 +25,7 @@ Tensor norms(at::TensorList given) {
   a.size = sizes.data();
   a.values = values.data();
   a.out = out.data_ptr<float>();
-  check(saccade_norms_forward(&a), "norms");
+  launch("norms", out, saccade_norms_forward, saccade_norms_forward_cuda, a);
   return out;
 }
 
@@ -33,5 +33,6 @@ Tensor norms(at::TensorList given) {
 
 TORCH_LIBRARY_FRAGMENT(saccade, m) { m.def("norms(Tensor[] x) -> Tensor"); }
 TORCH_LIBRARY_IMPL(saccade, CPU, m) { m.impl("norms", norms); }
+TORCH_LIBRARY_IMPL(saccade, CUDA, m) { m.impl("norms", norms); }
 
 }  // namespace saccade

@@ -12,7 +12,7 @@ Tensor paste_masks(const Tensor& masks, const Tensor& boxes, int64_t height, int
                   boxes.size(0) == masks.size(0) && boxes.size(1) == 4 && height >= 0 && width >= 0,
               "saccade::paste_masks: masks ", masks.sizes(), ", boxes ", boxes.sizes(), ", canvas ", height, " x ",
               width, ", expected [N, h, w] and [N, 4]");
-  const Tensor m = masks.to(at::kFloat).contiguous(), b = boxes.to(at::kFloat).contiguous();
+  const Tensor m = masks.to(at::kFloat).contiguous(), b = boxes.to(m.device(), at::kFloat).contiguous();
   Tensor out = at::empty({m.size(0), height, width}, m.options().dtype(at::kByte));
   saccade_paste_masks a = {};
   a.n = m.size(0);
@@ -24,7 +24,7 @@ Tensor paste_masks(const Tensor& masks, const Tensor& boxes, int64_t height, int
   a.masks = m.data_ptr<float>();
   a.boxes = b.data_ptr<float>();
   a.out = out.data_ptr<uint8_t>();
-  check(saccade_paste_masks_forward(&a), "paste_masks");
+  launch("paste_masks", m, saccade_paste_masks_forward, saccade_paste_masks_forward_cuda, a);
   return out;
 }
 
@@ -34,5 +34,6 @@ TORCH_LIBRARY_FRAGMENT(saccade, m) {
   m.def("paste_masks(Tensor masks, Tensor boxes, int height, int width, float threshold) -> Tensor");
 }
 TORCH_LIBRARY_IMPL(saccade, CPU, m) { m.impl("paste_masks", paste_masks); }
+TORCH_LIBRARY_IMPL(saccade, CUDA, m) { m.impl("paste_masks", paste_masks); }
 
 }  // namespace saccade

@@ -2,6 +2,8 @@
 
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "operators.h"
@@ -16,6 +18,11 @@ using torch::autograd::variable_list;
 // Maps [N, C, H, W] as the launchers read them, [N, H, W, C].
 Tensor rows_of_channels(const Tensor& map) { return map.permute({0, 2, 3, 1}).contiguous(); }
 Tensor as_maps(const Tensor& rows) { return rows.permute({0, 3, 1, 2}); }
+
+// A tensor as the launchers read it, on the device of another.
+Tensor beside(const Tensor& other, const Tensor& t, at::ScalarType type) {
+  return t.to(other.device(), type).contiguous();
+}
 
 // What all calls have in common.
 struct Settings {
@@ -37,15 +44,16 @@ saccade_roi_align arguments(const Settings& settings, const Tensor& like, int64_
   a.width = settings.output[1];
   a.sampling_ratio = settings.sampling_ratio;
   a.aligned = settings.aligned;
-  a.level = levels.data();
+  std::copy(levels.begin(), levels.end(), a.level);
   a.rois = data(rois);
   a.level_of = level_of.data_ptr<int64_t>();
   return a;
 }
 
 void check_inputs(at::TensorList maps, const Tensor& rois, const Tensor& level_of, const Settings& settings) {
-  TORCH_CHECK(!maps.empty() && maps.size() == settings.scales.size(), "saccade::roi_align: ", maps.size(),
-              " maps, ", settings.scales.size(), " scales");
+  TORCH_CHECK(!maps.empty() && maps.size() <= std::size(saccade_roi_align{}.level) &&
+                  maps.size() == settings.scales.size(),
+              "saccade::roi_align: ", maps.size(), " maps, ", settings.scales.size(), " scales");
   for (const Tensor& map : maps) {
     TORCH_CHECK(map.dim() == 4 && map.size(0) == maps[0].size(0) && map.size(1) == maps[0].size(1) &&
                     map.scalar_type() == maps[0].scalar_type(),
@@ -60,7 +68,9 @@ void check_inputs(at::TensorList maps, const Tensor& rois, const Tensor& level_o
               "saccade::roi_align: output ", settings.output, ", sampling_ratio ", settings.sampling_ratio);
 }
 
+// Where reading them would not make a program wait for a GPU.
 void check_places(const Tensor& places, int64_t count, const char* what) {
+  if (places.is_cuda()) return;
   for (const int64_t place : at::IntArrayRef(places.data_ptr<int64_t>(), places.numel())) {
     TORCH_CHECK(place >= 0 && place < count, "saccade::roi_align: ", what, " ", place, " of ", count);
   }
@@ -74,13 +84,13 @@ Tensor forward(at::TensorList maps, const Tensor& rois, const Tensor& level_of, 
     rows.push_back(rows_of_channels(maps[l]));
     levels.push_back({maps[l].size(2), maps[l].size(3), settings.scales[l], data(rows[l]), nullptr});
   }
-  const Tensor r = rois.to(sums(maps[0])).contiguous(), of = level_of.to(at::kLong).contiguous();
+  const Tensor r = beside(maps[0], rois, sums(maps[0])), of = beside(maps[0], level_of, at::kLong);
   check_places(r.select(1, 0).to(at::kLong).contiguous(), maps[0].size(0), "image");
   check_places(of, static_cast<int64_t>(maps.size()), "level");
   Tensor out = at::empty({r.size(0), settings.output[0], settings.output[1], maps[0].size(1)}, maps[0].options());
   saccade_roi_align a = arguments(settings, maps[0], maps[0].size(0), maps[0].size(1), levels, r, of);
   a.out = data(out);
-  check(saccade_roi_align_forward(&a), "roi_align");
+  launch("roi_align", out, saccade_roi_align_forward, saccade_roi_align_forward_cuda, a);
   return as_maps(out);
 }
 
@@ -116,10 +126,10 @@ class RoiAlign : public torch::autograd::Function<RoiAlign> {
       levels.push_back({h, w, settings.scales[l], nullptr, data(d_map)});
       d_maps.push_back(d_map.defined() ? as_maps(d_map) : d_map);
     }
-    const Tensor r = saved[0].to(sums(d_out)).contiguous(), of = saved[1].to(at::kLong).contiguous();
+    const Tensor r = beside(d_out, saved[0], sums(d_out)), of = beside(d_out, saved[1], at::kLong);
     saccade_roi_align a = arguments(settings, d_out, shapes[0], shapes[1], levels, r, of);
     a.d_out = data(d_out);
-    check(saccade_roi_align_backward(&a), "roi_align");
+    launch("roi_align", d_out, saccade_roi_align_backward, saccade_roi_align_backward_cuda, a);
     d_maps.resize(d_maps.size() + 3);
     return d_maps;
   }
@@ -147,6 +157,8 @@ TORCH_LIBRARY_FRAGMENT(saccade, m) {
       "int sampling_ratio, bool aligned) -> Tensor");
 }
 TORCH_LIBRARY_IMPL(saccade, CPU, m) { m.impl("roi_align", without_gradients); }
+TORCH_LIBRARY_IMPL(saccade, CUDA, m) { m.impl("roi_align", without_gradients); }
 TORCH_LIBRARY_IMPL(saccade, AutogradCPU, m) { m.impl("roi_align", with_gradients); }
+TORCH_LIBRARY_IMPL(saccade, AutogradCUDA, m) { m.impl("roi_align", with_gradients); }
 
 }  // namespace saccade

@@ -119,15 +119,18 @@ typedef struct {
   int64_t height, width;        /* bins of a region */
   int64_t sampling_ratio;       /* points along each axis of a bin; 0: one a cell */
   int aligned;                  /* whether cells are centred at half-integers */
-  const saccade_level* level;   /* [levels] */
+  saccade_level level[8];       /* the first levels of them */
   const void* rois;             /* [regions, 5]: image, x1, y1, x2, y2, of the type of sums */
   const int64_t* level_of;      /* [regions] */
-  void* out;                    /* forward: [regions, height, width, channels] */
+  void* out;                    /* forward: [regions, height, width, channels]; on a GPU NaN for a region
+                                   of no image or level */
   const void* d_out;            /* backward: the same */
 } saccade_roi_align;
 
 int saccade_roi_align_forward(const saccade_roi_align*);
 int saccade_roi_align_backward(const saccade_roi_align*);
+int saccade_roi_align_forward_cuda(const saccade_roi_align*, const saccade_cuda*);
+int saccade_roi_align_backward_cuda(const saccade_roi_align*, const saccade_cuda*);
 
 /* Greedy suppression of boxes whose IoU with a better one of their group, which stays, exceeds a
  * threshold. Boxes of group g are moved by g * (largest coordinate + 1) first; where coordinates are
@@ -139,10 +142,11 @@ typedef struct {
   const int64_t* groups;    /* [n], from 0 to before 2^31 */
   float iou_threshold;
   int64_t* keep;            /* [n]: those that stay, best first, of equal ones the first */
-  int64_t* kept;            /* how many stay */
+  int64_t* kept;            /* how many stay; -1 where a group is out of range */
 } saccade_nms;
 
 int saccade_nms_forward(const saccade_nms*);
+int saccade_nms_forward_cuda(const saccade_nms*, const saccade_cuda*);
 
 /* softmax(scale q k^T + table) v for every head of every window. The map is padded at the bottom and
  * right to whole windows and rolled to the top left; what the roll brought beside a query from the
@@ -196,8 +200,43 @@ typedef struct {
 
 int saccade_layer_norm_forward(const saccade_layer_norm*);
 int saccade_layer_norm_backward(const saccade_layer_norm*);
+int saccade_layer_norm_forward_cuda(const saccade_layer_norm*, const saccade_cuda*);
+int saccade_layer_norm_backward_cuda(const saccade_layer_norm*, const saccade_cuda*);
 
-/* Euclidean norms: that of all tensors as one vector, then that of each. */
+/* out = start + left right, matrices of every image. The types have one type of sums. */
+typedef struct {
+  saccade_type left_type, right_type, out_type;
+  int64_t n, rows, columns, inner;
+  int left_turned, right_turned;  /* whether they are stored column by column */
+  const void* left;     /* [n, rows, inner]; turned: [n, inner, rows] */
+  const void* right;    /* [n, inner, columns]; turned: [n, columns, inner] */
+  const void* start;    /* [n, columns], the same for all rows, of the type of sums; null: zeros */
+  void* out;            /* [n, rows, columns] */
+} saccade_product;
+
+int saccade_product_forward(const saccade_product*);
+
+/* mean[n,h] = sum_t softmax_t(saliency[h] x[n,t]) x[n,t]: the mean over the tokens of an image, by
+ * what is salient to a head. */
+typedef struct {
+  saccade_type type;
+  int64_t n, tokens, heads, channels;
+  const void* x;          /* [n, tokens, channels] */
+  const void* saliency;   /* [heads, channels], of the type of sums */
+  void* mean;             /* [n, heads, channels], of the type of sums */
+  void* level;            /* [n, heads], of the type of sums: logarithms of the sums of exponentials */
+  const void* d_mean;     /* backward: as mean */
+  void* d_x;              /* backward: added to */
+  void* d_saliency;       /* backward: [n, heads, channels], of the type of sums, for every image */
+} saccade_salient_mean;
+
+int saccade_salient_mean_forward(const saccade_salient_mean*);
+int saccade_salient_mean_backward(const saccade_salient_mean*);
+int saccade_salient_mean_forward_cuda(const saccade_salient_mean*, const saccade_cuda*);
+int saccade_salient_mean_backward_cuda(const saccade_salient_mean*, const saccade_cuda*);
+
+/* Euclidean norms: that of all tensors as one vector, then that of each. Where the tensors are on a
+ * GPU, the lists of them are not; nor are sizes, rates and decays below. */
 typedef struct {
   int64_t tensors;
   const int64_t* size;          /* [tensors]: numbers of each */
@@ -206,6 +245,7 @@ typedef struct {
 } saccade_norms;
 
 int saccade_norms_forward(const saccade_norms*);
+int saccade_norms_forward_cuda(const saccade_norms*, const saccade_cuda*);
 
 /* One step of AdamW, in place, for g = scale gradient:
  * mean = beta1 mean + (1 - beta1) g; square = beta2 square + (1 - beta2) g^2;
@@ -229,6 +269,35 @@ typedef struct {
 } saccade_adamw;
 
 int saccade_adamw_step(const saccade_adamw*);
+int saccade_adamw_step_cuda(const saccade_adamw*, const saccade_cuda*);
+
+/* Maps of probabilities, interpolated over their boxes on a canvas with zeros around them, against a
+ * threshold. */
+typedef struct {
+  int64_t n, h, w;          /* of the maps */
+  int64_t height, width;    /* of the canvas */
+  float threshold;
+  const float* masks;       /* [n, h, w] */
+  const float* boxes;       /* [n, 4]: x1, y1, x2, y2, in pixels of the canvas */
+  uint8_t* out;             /* [n, height, width]: 1 for at least the threshold, up to a pixel beyond
+                               the box; else 0 */
+} saccade_paste_masks;
+
+int saccade_paste_masks_forward(const saccade_paste_masks*);
+int saccade_paste_masks_forward_cuda(const saccade_paste_masks*, const saccade_cuda*);
+
+/* Regions of bitmaps, brought to one size by RoIAlign, against one half. */
+typedef struct {
+  int64_t n, h, w;          /* of the bitmaps */
+  int64_t regions, side;
+  const uint8_t* masks;     /* [n, h, w]: 0 or 1 */
+  const float* boxes;       /* [regions, 4]: x1, y1, x2, y2, in pixels; what is outside is cut off */
+  const int64_t* mask_of;   /* [regions] */
+  float* out;               /* [regions, side, side]: 0 or 1 */
+} saccade_mask_targets;
+
+int saccade_mask_targets_forward(const saccade_mask_targets*);
+int saccade_mask_targets_forward_cuda(const saccade_mask_targets*, const saccade_cuda*);
 
 /* out = start + left right, matrices of every image. The types have one type of sums. */
 typedef struct {

@@ -119,3 +119,18 @@ SACCADE_EMULATE(window_attention_forward, saccade_window_attention)
 SACCADE_EMULATE(window_attention_backward, saccade_window_attention)
 SACCADE_EMULATE(focal_attention_forward, saccade_focal_attention)
 SACCADE_EMULATE(focal_attention_backward, saccade_focal_attention)
+SACCADE_EMULATE(roi_align_forward, saccade_roi_align)
+SACCADE_EMULATE(roi_align_backward, saccade_roi_align)
+SACCADE_EMULATE(nms_forward, saccade_nms)
+SACCADE_EMULATE(layer_norm_forward, saccade_layer_norm)
+SACCADE_EMULATE(layer_norm_backward, saccade_layer_norm)
+SACCADE_EMULATE(salient_mean_forward, saccade_salient_mean)
+SACCADE_EMULATE(salient_mean_backward, saccade_salient_mean)
+SACCADE_EMULATE(norms_forward, saccade_norms)
+SACCADE_EMULATE(adamw_step, saccade_adamw)
+SACCADE_EMULATE(paste_masks_forward, saccade_paste_masks)
+SACCADE_EMULATE(mask_targets_forward, saccade_mask_targets)
+
+// What torch does on a GPU.
+extern "C" int saccade_product_forward_avx2(const saccade_product* a);
+extern "C" int saccade_product_forward(const saccade_product* a) { return saccade_product_forward_avx2(a); }

@@ -279,7 +279,15 @@ auto max(A a, B b) -> decltype(a + b) {
 inline float rsqrtf(float x) { return 1 / sqrtf(x); }
 inline double rsqrt(double x) { return 1 / sqrt(x); }
 inline float __fdividef(float a, float b) { return a / b; }
-inline float __fmul_rn(float a, float b) { return a * b; }
+// Not fused with a sum.
+template <class T>
+T emulated_product(T a, T b) {
+  T product = a * b;
+  asm("" : "+x"(product));
+  return product;
+}
+inline float __fmul_rn(float a, float b) { return emulated_product(a, b); }
+inline double __dmul_rn(double a, double b) { return emulated_product(a, b); }
 inline float __fadd_rn(float a, float b) { return a + b; }
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }

@@ -11,7 +11,8 @@ KERNELS = pathlib.Path(__file__).parents[3]
 
 def operators():
     """The names of the operators that have a form for GPUs; each has a module here."""
-    return sorted(f.name.removesuffix("_cuda.cpp") for f in (KERNELS / "src/main/cpp").glob("*_cuda.cpp"))
+    sources = (KERNELS / "src/main/cpp").glob("*_op.cpp")
+    return sorted(f.name.removesuffix("_op.cpp") for f in sources if "_cuda, a)" in f.read_text())
 
 
 # Errors relative to the norm of what is expected.

@@ -21,9 +21,10 @@ def build():
     embedded += [f'{{"{t.name}", R"~~~({t.read_text()})~~~"}},' for t in texts] + ["{nullptr, nullptr}};\n"]
     (BUILD / "cuda_sources.cpp").write_text("\n".join(embedded))
     sources = [KERNELS / "src/test/cpp/emulate.cpp", BUILD / "cuda_sources.cpp", cpp / "library_op.cpp"]
-    sources += [cpp / f"{name}{kind}.cpp" for name in operators() for kind in ("_op", "_cuda")]
+    sources += [cpp / f"{name}_op.cpp" for name in operators()]
+    sources += [*sorted(cpp.glob("*_cuda.cpp")), cpp / "product.cpp"]
     torch_folder = pathlib.Path(torch.__file__).parent
-    flags = "-std=c++20 -O1 -fPIC -fvisibility=hidden".split() + [
+    flags = "-std=c++20 -O1 -fPIC -fvisibility=hidden -mavx2 -mfma -mf16c".split() + [
         f"-I{cpp}",
         "-isystem", f"{torch_folder}/include",
         "-isystem", f"{torch_folder}/include/torch/csrc/api/include",

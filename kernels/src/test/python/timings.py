@@ -23,7 +23,7 @@ class Timing:
 
 def once(f, inputs):
     """What is timed: forward, and backward where inputs need gradients."""
-    wanted = [x for x in inputs if x is not None and x.requires_grad]
+    wanted = [x for x in inputs if isinstance(x, torch.Tensor) and x.requires_grad]
     if not wanted:
         with torch.no_grad():
             return f(*inputs)

@@ -1,0 +1,12 @@
+// Maps of masks on a canvas, on a GPU.
+
+#include "cuda.h"
+
+using namespace saccade::cuda;
+
+extern "C" int saccade_paste_masks_forward_cuda(const saccade_paste_masks* a, const saccade_cuda* cuda) {
+  constexpr int COLUMNS = 256, ROWS = 32;  // of pixels, of a block, as in paste_masks.cu
+  if (a->n < 0 || a->h <= 0 || a->w <= 0 || a->height < 0 || a->width < 0 || a->height * a->width >= 1ll << 31) return -1;
+  const int down = static_cast<int>(ceil_div(a->height, ROWS)), across = static_cast<int>(ceil_div(a->width, COLUMNS));
+  return launch(*cuda, {"paste_masks.cu", "paste_masks", ""}, {a->n * down * across, COLUMNS}, *a, down, across);
+}
