@@ -42,7 +42,7 @@ compile() { # OBJECT SOURCE FLAGS...
   object=$BUILD/$1; source=$2; shift 2
   OBJECTS="$OBJECTS $object"
   if [ ! -f "$object" ] || [ -n "$(find src/main/cpp/*.h src/main/cuda/*_sizes.cuh "$source" build.sh -newer "$object")" ]; then
-    echo "$source $object"
+    echo "$source $object"; rm -f "$object"
     g++ $FLAGS "$@" -c "$source" -o "$object" &
     STARTED=$((STARTED + 1))
     [ $((STARTED % ${JOBS:-1})) -ne 0 ] || wait

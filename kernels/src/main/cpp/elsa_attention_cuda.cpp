@@ -9,7 +9,7 @@ using namespace saccade::cuda;
 
 namespace {
 
-constexpr int64_t CHANNELS = 32, ROWS = 8, COLUMNS = 16, THREADS = 256, WARPS = 4, PARTS = 528;
+constexpr int64_t CHANNELS = 32, ROWS = 8, COLUMNS = 16, THREADS = 256, WARPS = 4, PARTS = 528, ACROSS = 24;
 
 bool is_tiled(const saccade_elsa_attention& a) {
   return a.type != SACCADE_DOUBLE && a.dilation == 1 && (a.kernel == 3 || a.kernel == 5 || a.kernel == 7);
@@ -24,9 +24,13 @@ std::string options(const saccade_elsa_attention& a, bool aligned) {
          define("MUL", a.mul != nullptr) + define("ADD", a.add != nullptr);
 }
 
+// Whether sums are products of matrices.
+bool multiplies(const saccade_elsa_attention& a) { return a.mul == nullptr && size_of(a.type) == 2; }
+
 // Bytes of a tile with so much around it, and of weights and ghost heads.
 int64_t field(const saccade_elsa_attention& a, int64_t around, int64_t padding = 0) {
-  return (ROWS + 2 * around) * (COLUMNS + 2 * around + 1) * (CHANNELS + padding) * size_of(a.type);
+  const int64_t across = around > 0 && multiplies(a) ? ACROSS : COLUMNS + 2 * around;
+  return (ROWS + 2 * around) * (across + 1) * (CHANNELS + padding) * size_of(a.type);
 }
 
 int64_t weights(const saccade_elsa_attention& a, int64_t around) {
@@ -41,10 +45,10 @@ int64_t ghost(const saccade_elsa_attention& a) {
 // Bytes of a tile that is summed with so much around it weighed: weights of 16 bits in bands where the
 // sums are products of matrices.
 int64_t shared_of_sum(const saccade_elsa_attention& a, int64_t weighed) {
-  if (a.mul != nullptr || size_of(a.type) > 2) return field(a, a.kernel / 2) + weights(a, weighed) + ghost(a);
-  const int64_t across = 24, band = ceil_div(a.kernel * across, 16) * 16 + 8;
-  const int64_t around = (ROWS + a.kernel - 1) * (across + 1) * (CHANNELS + 8) * 2;
-  return around + ROWS * COLUMNS * band * 2 + ghost(a);
+  const int64_t reach = a.kernel / 2;
+  if (!multiplies(a)) return field(a, reach) + weights(a, weighed) + ghost(a);
+  const int64_t band = ceil_div(a.kernel * ACROSS, 16) * 16 + 8;
+  return field(a, reach, 8) + ROWS * COLUMNS * band * 2 + ghost(a);
 }
 
 bool is_sound(const saccade_elsa_attention& a) {

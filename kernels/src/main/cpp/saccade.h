@@ -299,62 +299,6 @@ typedef struct {
 int saccade_mask_targets_forward(const saccade_mask_targets*);
 int saccade_mask_targets_forward_cuda(const saccade_mask_targets*, const saccade_cuda*);
 
-/* out = start + left right, matrices of every image. The types have one type of sums. */
-typedef struct {
-  saccade_type left_type, right_type, out_type;
-  int64_t n, rows, columns, inner;
-  int left_turned, right_turned;  /* whether they are stored column by column */
-  const void* left;     /* [n, rows, inner]; turned: [n, inner, rows] */
-  const void* right;    /* [n, inner, columns]; turned: [n, columns, inner] */
-  const void* start;    /* [n, columns], the same for all rows, of the type of sums; null: zeros */
-  void* out;            /* [n, rows, columns] */
-} saccade_product;
-
-int saccade_product_forward(const saccade_product*);
-
-/* mean[n,h] = sum_t softmax_t(saliency[h] x[n,t]) x[n,t]: the mean over the tokens of an image, by
- * what is salient to a head. */
-typedef struct {
-  saccade_type type;
-  int64_t n, tokens, heads, channels;
-  const void* x;          /* [n, tokens, channels] */
-  const void* saliency;   /* [heads, channels], of the type of sums */
-  void* mean;             /* [n, heads, channels], of the type of sums */
-  void* level;            /* [n, heads], of the type of sums: logarithms of the sums of exponentials */
-  const void* d_mean;     /* backward: as mean */
-  void* d_x;              /* backward: added to */
-  void* d_saliency;       /* backward: [n, heads, channels], of the type of sums, for every image */
-} saccade_salient_mean;
-
-int saccade_salient_mean_forward(const saccade_salient_mean*);
-int saccade_salient_mean_backward(const saccade_salient_mean*);
-
-/* Maps of probabilities, interpolated over their boxes on a canvas with zeros around them, against a
- * threshold. */
-typedef struct {
-  int64_t n, h, w;          /* of the maps */
-  int64_t height, width;    /* of the canvas */
-  float threshold;
-  const float* masks;       /* [n, h, w] */
-  const float* boxes;       /* [n, 4]: x1, y1, x2, y2, in pixels of the canvas */
-  uint8_t* out;             /* [n, height, width]: 1 for at least the threshold, up to a pixel beyond
-                               the box; else 0 */
-} saccade_paste_masks;
-
-int saccade_paste_masks_forward(const saccade_paste_masks*);
-
-/* Regions of bitmaps, brought to one size by RoIAlign, against one half. */
-typedef struct {
-  int64_t n, h, w;          /* of the bitmaps */
-  int64_t regions, side;
-  const uint8_t* masks;     /* [n, h, w]: 0 or 1 */
-  const float* boxes;       /* [regions, 4]: x1, y1, x2, y2, in pixels; what is outside is cut off */
-  const int64_t* mask_of;   /* [regions] */
-  float* out;               /* [regions, side, side]: 0 or 1 */
-} saccade_mask_targets;
-
-int saccade_mask_targets_forward(const saccade_mask_targets*);
-
 #ifdef __cplusplus
 }
 #endif

@@ -3,61 +3,103 @@
 
 #include "elsa_attention_bands.cuh"
 
-// The gradients of logits: a block for a group of a tile. A warp has a row of the kernel, a thread RUN
-// pixels of a row of the tile.
 namespace logits {
 
-constexpr int RUN = 4;
-typedef Field<REACH, ACCESS> Values;
 typedef Field<0, ACCESS> Outs;
 
-struct Gradients {
-  float at[RUN][KERNEL] = {};
-  const int ky = threadIdx.x / WARP, y = threadIdx.x % ROWS, x = threadIdx.x % WARP / ROWS * RUN;
+#if MATRICES
 
-  // Adds what some channels have; mul is [TAPS][CHANNELS].
-  __device__ __forceinline__ void add(const Values& values, const Outs& d_out, const float* mul) {
+typedef Around Values;
+
+// Sets the gradients of the weights of a tile, or adds to them, what some channels have. A warp has a row
+// of the tile: the products of its gradients with a row of values, of which the band is wanted.
+__device__ __forceinline__ void learn(const Values& values, const Outs& d_out, const float*, bool first,
+                                      float* d_weights) {
+  const int y = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+  uint32_t g[CHANNELS / 16][4];
+#pragma unroll
+  for (int k = 0; k < CHANNELS / 16; k++) load_squares(g[k], d_out.at(y, lane % 16) + k * 16 + lane / 16 * 8);
 #pragma unroll 1
-    for (int c = 0; c < CHANNELS; c += ACCESS) {
-      float g[RUN][ACCESS];
+  for (int ky = 0; ky < KERNEL; ky++) {
 #pragma unroll
-      for (int p = 0; p < RUN; p++) widen_all(d_out.at(y, x + p) + c, g[p]);
+    for (int n = 0; n < ACROSS; n += 8) {
+      uint32_t v[4];
+      load_squares(v, values.at(y + ky, n + lane % 8) + lane / 8 * 8);
+      float sums[4] = {};
+      multiply(sums, g[0], v[0], v[1]);
+      multiply(sums, g[1], v[2], v[3]);
 #pragma unroll
-      for (int i = 0; i < RUN + KERNEL - 1; i++) {
-        float v[ACCESS];
-        widen_all(values.at(y + ky, x + i) + c, v);
+      for (int i = 0; i < 4; i++) {
+        const int x = lane / 4 + i / 2 * 8, kx = n + lane % 4 * 2 + i % 2 - x;
+        float* to = d_weights + (y * COLUMNS + x) * WEIGHTS + ky * SLOT + kx;
+        if (kx >= 0 && kx < KERNEL) *to = first ? sums[i] : *to + sums[i];
+      }
+    }
+  }
+}
+
+#else
+
+typedef Field<REACH, ACCESS> Values;
+constexpr int RUN = 4;
+
+__device__ __forceinline__ void widen_all(const Storage* from, float (&to)[ACCESS]) {
+  const Pack<Storage, ACCESS> pack = load_pack<ACCESS>(from);
 #pragma unroll
-        for (int p = 0; p < RUN; p++) {
-          const int kx = i - p;
-          if (kx < 0 || kx >= KERNEL) continue;
+  for (int j = 0; j < ACCESS; j++) to[j] = widen(pack.at[j]);
+}
+
+// Sets the gradients of the weights of a tile, or adds to them, what some channels have; mul is
+// [TAPS][CHANNELS]. A warp has a row of the kernel, a thread RUN pixels of a row of the tile.
+__device__ __forceinline__ void learn(const Values& values, const Outs& d_out, const float* mul, bool first,
+                                      float* d_weights) {
+  const int ky = threadIdx.x / WARP, y = threadIdx.x % ROWS, x = threadIdx.x % WARP / ROWS * RUN;
+  if (ky >= KERNEL) return;
+  float sums[RUN][KERNEL] = {};
+#pragma unroll 1
+  for (int c = 0; c < CHANNELS; c += ACCESS) {
+    float g[RUN][ACCESS];
 #pragma unroll
-          for (int j = 0; j < ACCESS; j++) {
-            const float product = g[p][j] * v[j];
-            at[p][kx] += MUL ? product * mul[(ky * KERNEL + kx) * CHANNELS + c + j] : product;
-          }
+    for (int p = 0; p < RUN; p++) widen_all(d_out.at(y, x + p) + c, g[p]);
+#pragma unroll
+    for (int i = 0; i < RUN + KERNEL - 1; i++) {
+      float v[ACCESS];
+      widen_all(values.at(y + ky, x + i) + c, v);
+#pragma unroll
+      for (int p = 0; p < RUN; p++) {
+        const int kx = i - p;
+        if (kx < 0 || kx >= KERNEL) continue;
+#pragma unroll
+        for (int j = 0; j < ACCESS; j++) {
+          const float product = g[p][j] * v[j];
+          sums[p][kx] += MUL ? product * mul[(ky * KERNEL + kx) * CHANNELS + c + j] : product;
         }
       }
     }
   }
-
-  __device__ static void widen_all(const Storage* from, float (&to)[ACCESS]) {
-    const Pack<Storage, ACCESS> pack = load_pack<ACCESS>(from);
 #pragma unroll
-    for (int j = 0; j < ACCESS; j++) to[j] = widen(pack.at[j]);
+  for (int p = 0; p < RUN; p++) {
+#pragma unroll
+    for (int kx = 0; kx < KERNEL; kx++) {
+      float* to = d_weights + (y * COLUMNS + x + p) * WEIGHTS + ky * SLOT + kx;
+      *to = first ? sums[p][kx] : *to + sums[p][kx];
+    }
   }
-};
+}
+
+#endif
 
 }  // namespace logits
 
-extern "C" __global__ void __launch_bounds__(THREADS, 2) elsa_attention_logits(saccade_elsa_attention a) {
-  using namespace logits;
+// The gradients of logits: a block for a group of a tile.
+extern "C" __global__ void __launch_bounds__(THREADS, MUL ? 1 : 2) elsa_attention_logits(saccade_elsa_attention a) {
+  using logits::Outs, logits::Values;
   const int64_t chunks = (a.depth + CHANNELS - 1) / CHANNELS, channels = a.groups * a.depth;
   const int64_t group = blockIdx.x % a.groups, tile = blockIdx.x / a.groups;
   const Values values = {reinterpret_cast<Storage*>(shared_memory())};
   const Outs d_out = {reinterpret_cast<Storage*>(shared_memory() + Values::BYTES)};
   float* d_weights = reinterpret_cast<float*>(shared_memory() + Values::BYTES + Outs::BYTES);
   float* mul = d_weights + PIXELS * WEIGHTS;
-  Gradients gradients;
   for (int64_t chunk = 0; chunk < chunks; chunk++) {
     const Work work(a, tile, group * chunks + chunk);
     __syncthreads();
@@ -66,16 +108,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) elsa_attention_logits(s
     if constexpr (MUL) copy_ghost(a.mul, channels, work.first, work.known, mul);
     finish();
     __syncthreads();
-    if (gradients.ky < KERNEL) gradients.add(values, d_out, mul);
-  }
-  if (gradients.ky < KERNEL) {
-#pragma unroll
-    for (int p = 0; p < logits::RUN; p++) {
-#pragma unroll
-      for (int kx = 0; kx < KERNEL; kx++) {
-        d_weights[(gradients.y * COLUMNS + gradients.x + p) * WEIGHTS + gradients.ky * SLOT + kx] = gradients.at[p][kx];
-      }
-    }
+    logits::learn(values, d_out, mul, chunk == 0, d_weights);
   }
   __syncthreads();
   const Place place(tile, a.h, a.w);
@@ -97,7 +130,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) elsa_attention_logits(s
 }
 
 // The gradients of values: as the forward, of the pixels that see them.
-#if SACCADE_STORAGE >= 2 && !MUL
+#if MATRICES
 
 extern "C" __global__ void __launch_bounds__(THREADS, 2) elsa_attention_values(saccade_elsa_attention a) {
   const int64_t items = a.groups * ((a.depth + CHANNELS - 1) / CHANNELS);

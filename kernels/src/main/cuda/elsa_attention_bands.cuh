@@ -4,7 +4,10 @@
 
 #include "elsa_attention.cuh"
 
-#if SACCADE_STORAGE >= 2
+// Where a weight is the same for all channels.
+#define MATRICES (SACCADE_STORAGE >= 2 && !MUL)
+
+#if MATRICES
 
 constexpr int ACROSS = 24;                                         // pixels of a row that weights are kept for
 constexpr int DEEP = (KERNEL * ACROSS + 15) / 16 * 16;             // of all rows of the kernel

@@ -2,7 +2,7 @@
 
 #include "elsa_attention_bands.cuh"
 
-#if SACCADE_STORAGE >= 2 && !MUL
+#if MATRICES
 
 extern "C" __global__ void __launch_bounds__(THREADS, 2) elsa_attention_forward(saccade_elsa_attention a) {
   const int64_t items = a.groups * ((a.depth + CHANNELS - 1) / CHANNELS);

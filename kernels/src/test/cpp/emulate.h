@@ -276,6 +276,7 @@ template <class A, class B>
 auto max(A a, B b) -> decltype(a + b) {
   return a > b ? a : b;
 }
+using std::isinf;
 inline float rsqrtf(float x) { return 1 / sqrtf(x); }
 inline double rsqrt(double x) { return 1 / sqrt(x); }
 inline float __fdividef(float a, float b) { return a / b; }

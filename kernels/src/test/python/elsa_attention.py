@@ -49,6 +49,7 @@ CASES = [
     case(1, 9, 18, 1, 40, 7, mul=True),
     case(1, 17, 5, 3, 8, 5, add=False),
     case(2, 5, 7, 2, 5, 3, mul=True),
+    case(1, 8, 17, 1, 40, 5, types=(torch.float16, torch.bfloat16)),
     case(1, 9, 6, 3, 5, 3, types=(torch.float16, torch.bfloat16)),
     case(1, 8, 33, 1, 72, 3, add=False, mul=True),
     case(1, 7, 9, 2, 6, 3, dilation=2, mul=True, types=(torch.float32, torch.float64, torch.bfloat16)),
