@@ -2,7 +2,6 @@ package dev.saccade.core.nn;
 
 import ai.djl.ndarray.NDArray;
 
-import dev.saccade.core.ops.Activations;
 import dev.saccade.core.ops.Scope;
 
 /** The feed-forward layers of a transformer block: linear, GELU, linear over the last axis. */
@@ -24,6 +23,6 @@ public final class Mlp extends Layer {
 
     @Override
     public NDArray forward(NDArray x) {
-        return Scope.array(() -> fc2.forward(Activations.gelu(fc1.forward(x))));
+        return Scope.array(() -> fc2.forward(fc1.forwardGelu(x)));
     }
 }

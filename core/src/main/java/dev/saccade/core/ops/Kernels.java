@@ -30,6 +30,9 @@ public final class Kernels {
     /** The property that turns fused operators off. */
     public static final String PROPERTY = "saccade.kernels";
 
+    /** The property that lets linear layers predict in {@code bfloat16}. */
+    public static final String PRECISION = "saccade.precision";
+
     private static final Logger LOG = LoggerFactory.getLogger(Kernels.class);
 
     private static final ThreadLocal<Boolean> PORTABLY = ThreadLocal.withInitial(() -> false);
@@ -109,6 +112,29 @@ public final class Kernels {
     /** Returns whether fused operators run, and why. */
     public static Status status() {
         return Library.STATUS;
+    }
+
+    private static final class Bfloat16 {
+
+        static final boolean SERVES = serves();
+
+        private static boolean serves() {
+            if (!"bfloat16".equals(System.getProperty(PRECISION)) || !status().loaded()) {
+                return false;
+            }
+            boolean supported = ask("int(ops.mkldnn._is_mkldnn_bf16_supported())") > 0;
+            if (!supported) {
+                LOG.warn("-D{}=bfloat16: the processor has none, float32 is used", PRECISION);
+            }
+            return supported;
+        }
+    }
+
+    /**
+     * Returns whether linear layers are to predict in bfloat16: if asked for, and if it is there.
+     */
+    public static boolean predictInBfloat16() {
+        return Bfloat16.SERVES;
     }
 
     /** Runs something without fused operators in this thread, to hold the one against the other. */

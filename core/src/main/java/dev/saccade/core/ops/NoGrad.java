@@ -15,6 +15,11 @@ public final class NoGrad {
 
     private NoGrad() {}
 
+    /** Returns whether gradients are off in this thread. */
+    public static boolean holds() {
+        return !JniUtils.isGradMode();
+    }
+
     /** Returns what {@code body} returns, run with gradients off; the mode is restored after. */
     public static <T> T call(Supplier<T> body) {
         Engine.getEngine("PyTorch");

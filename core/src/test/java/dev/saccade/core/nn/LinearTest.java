@@ -9,6 +9,9 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.training.GradientCollector;
 
+import dev.saccade.core.ops.Activations;
+import dev.saccade.core.ops.NoGrad;
+
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -57,6 +60,20 @@ class LinearTest {
         close(expected.reshape(y.getShape()), y);
         close(expected.mul(2).transpose().matMul(rows), w.getGradient());
         close(expected.mul(2).matMul(w).reshape(x.getShape()), x.getGradient());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"2 3 5 8, true", "4 7 8, true", "8, true", "2 3 5 8, false"})
+    void takesTheGeluWhetherOrNotGradientsAreRecorded(String sizes, boolean bias) {
+        long[] shape = Arrays.stream(sizes.split(" ")).mapToLong(Long::parseLong).toArray();
+        WeightInit init = WeightInit.normal(1);
+        Linear linear = new Linear(8, 12, init, bias ? init : null);
+        linear.initialize(manager, 3);
+        NDArray x = manager.randomNormal(new Shape(shape));
+        NDArray expected = Activations.gelu(linear.forward(x));
+        close(expected, linear.forwardGelu(x));
+        linear.train(false);
+        close(expected, NoGrad.call(() -> linear.forwardGelu(x)));
     }
 
     private static void close(NDArray expected, NDArray actual) {
