@@ -119,12 +119,21 @@ public final class Kernels {
         static final boolean SERVES = serves();
 
         private static boolean serves() {
-            if (!"bfloat16".equals(System.getProperty(PRECISION)) || !status().loaded()) {
+            String asked = System.getProperty(PRECISION, "float32");
+            if (asked.equals("float32")) {
                 return false;
             }
-            boolean supported = ask("int(ops.mkldnn._is_mkldnn_bf16_supported())") > 0;
+            if (!asked.equals("bfloat16")) {
+                LOG.warn(
+                        "-D{}={}: got neither float32 nor bfloat16, float32 it is",
+                        PRECISION,
+                        asked);
+                return false;
+            }
+            boolean supported =
+                    status().loaded() && ask("int(ops.mkldnn._is_mkldnn_bf16_supported())") > 0;
             if (!supported) {
-                LOG.warn("-D{}=bfloat16: the processor has none, float32 is used", PRECISION);
+                LOG.warn("-D{}=bfloat16: the processor has none, float32 it is", PRECISION);
             }
             return supported;
         }
