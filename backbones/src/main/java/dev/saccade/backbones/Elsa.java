@@ -16,7 +16,6 @@ import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Activations;
 import dev.saccade.core.ops.ElsaAttention;
 import dev.saccade.core.ops.MultiplyAdds;
-import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.ScriptTemplate;
 
@@ -103,20 +102,6 @@ public final class Elsa extends Layer {
                     return (product, torch.permute(parts[2], [0, 2, 3, 1]))
                     """);
 
-    /** The same of what is not yet projected: values that come by themselves need no copy. */
-    private static final ScriptTemplate PROJECTED_APART =
-            ScriptTemplate.of(
-                    "(x: Tensor, w: Tensor, b: Tensor) -> Tuple[Tensor, Tensor]",
-                    """
-                    mixed = torch.conv2d(x, torch.slice(w, 0, 0, 2 * %1$d), torch.slice(b, 0, 0, 2 * %1$d))
-                    values = torch.conv2d(x, torch.slice(w, 0, 2 * %1$d), torch.slice(b, 0, 2 * %1$d))
-                    q, k, = torch.split(mixed, %1$d, 1)
-                    product = q * k
-                    if %2$s != 1.0:
-                      product = torch.mul_(product, %2$s)
-                    return (product, torch.permute(values, [0, 2, 3, 1]))
-                    """);
-
     private final Config config;
     private final Conv2d preProj;
     private final Layer logits;
@@ -174,7 +159,9 @@ public final class Elsa extends Layer {
     public NDArray forward(NDArray x) {
         return Scope.array(
                 () -> {
-                    NDList parts = productAndValues(x.transpose(0, 3, 1, 2));
+                    NDList parts =
+                            HADAMARD.with(config.queryChannels, config.valueChannels, config.scale)
+                                    .runAll(preProj.forward(x.transpose(0, 3, 1, 2)));
                     NDArray product = parts.get(0);
                     NDArray values = parts.get(1);
                     MultiplyAdds.add(product.size());
@@ -184,18 +171,6 @@ public final class Elsa extends Layer {
                                     logits.forward(product),
                                     ghostHead.map(Parameter::getArray)));
                 });
-    }
-
-    private NDList productAndValues(NDArray x) {
-        if (isTraining() || !NoGrad.holds() || !config.qkvBias) {
-            return HADAMARD.with(config.queryChannels, config.valueChannels, config.scale)
-                    .runAll(preProj.forward(x));
-        }
-        NDArray w = preProj.weight();
-        MultiplyAdds.add(x.size() * w.getShape().get(0));
-        return PROJECTED_APART
-                .with(config.queryChannels, config.scale)
-                .runAll(x, w, preProj.namedParameters().get("bias").getArray());
     }
 
     /**

@@ -4,6 +4,7 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
+import ai.djl.pytorch.jni.JniUtils;
 
 import dev.saccade.core.ops.Activations;
 import dev.saccade.core.ops.Affine;
@@ -136,7 +137,7 @@ public final class Linear extends Layer implements Affine {
             return (convolves ? CONVOLUTION_WITHOUT_BIAS : MATMUL_WITHOUT_BIAS).run(x, w);
         }
         Script script = convolves ? CONVOLUTION : MATMUL;
-        boolean half = convolves && infers(x) && Kernels.predictInBfloat16();
+        boolean half = convolves && infers(x) && predictsInBfloat16();
         return (half ? Inference.IN_BFLOAT16 : script).run(x, w, bias.getArray());
     }
 
@@ -151,8 +152,12 @@ public final class Linear extends Layer implements Affine {
             return Scope.array(() -> Activations.gelu(forward(x)));
         }
         count(x);
-        return (Kernels.predictInBfloat16() ? Inference.GELU_IN_BFLOAT16 : Inference.GELU)
+        return (predictsInBfloat16() ? Inference.GELU_IN_BFLOAT16 : Inference.GELU)
                 .run(x, weight.getArray(), bias.getArray());
+    }
+
+    private boolean predictsInBfloat16() {
+        return !isTraining() && Kernels.predictInBfloat16();
     }
 
     private void count(NDArray x) {
@@ -160,12 +165,12 @@ public final class Linear extends Layer implements Affine {
     }
 
     /**
-     * Returns whether an array may be given to what has no gradients. In training, blocks without
-     * gradients are those computed again later, with the same numbers.
+     * Returns whether an array may be given to what has no gradients. With one thread, libtorch
+     * convolves small batches without oneDNN, and there would be two sets of numbers.
      */
-    private boolean infers(NDArray x) {
-        return !isTraining()
-                && NoGrad.holds()
+    private static boolean infers(NDArray x) {
+        return NoGrad.holds()
+                && JniUtils.getNumThreads() > 1
                 && x.getDataType() == DataType.FLOAT32
                 && !x.getDevice().isGpu()
                 && Kernels.serve(x);
