@@ -5,7 +5,7 @@ import dev.saccade.cli.demo.SceneRenderer;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.DatasetReport;
-import dev.saccade.models.ObjectDetector;
+import dev.saccade.models.Detector;
 import dev.saccade.models.config.ConfigBinder;
 import dev.saccade.models.config.ConfigFile;
 import dev.saccade.train.Outcome;
@@ -116,7 +116,7 @@ final class DemoCommand implements Callable<Integer> {
     }
 
     private void predict(Path out, Path images) {
-        try (ObjectDetector detector = ObjectDetector.load(new RunFolder(out).best())) {
+        try (Detector detector = Detector.load(new RunFolder(out).best())) {
             Pictures pictures = new Pictures(out.resolve("predictions"), detector.classes());
             Predictor predictor = new ObjectPredictor(detector, pictures, 0.3);
             for (int i = 0; i < PREDICTED; i++) {

@@ -3,8 +3,8 @@ package dev.saccade.cli;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.eval.IouType;
-import dev.saccade.models.ObjectDetector;
-import dev.saccade.models.SemanticSegmenter;
+import dev.saccade.models.Detector;
+import dev.saccade.models.Segmenter;
 import dev.saccade.models.TrainedModel;
 import dev.saccade.train.config.DataConfig;
 
@@ -83,13 +83,13 @@ final class EvalCommand implements Callable<Integer> {
     }
 
     private Measurement measure(TrainedModel model, Dataset dataset, int workers) {
-        if (model instanceof SemanticSegmenter segmenter) {
+        if (model instanceof Segmenter segmenter) {
             run.requireDetectorFor(spec, "--results", "--score", "--box-areas");
             return LabelMeasurement.of(segmenter, dataset, workers);
         }
         IouType areaOf = boxAreas ? IouType.BOX : IouType.MASK;
         ObjectMeasurement measured =
-                ObjectMeasurement.of((ObjectDetector) model, dataset, areaOf, score, workers);
+                ObjectMeasurement.of((Detector) model, dataset, areaOf, score, workers);
         results.ifPresent(measured::writeResults);
         return measured;
     }

@@ -18,7 +18,7 @@ import dev.saccade.datasets.Photo;
 import dev.saccade.eval.ClassOverlap;
 import dev.saccade.eval.PixelConfusion;
 import dev.saccade.eval.SegmentationEvaluation;
-import dev.saccade.models.SemanticSegmenter;
+import dev.saccade.models.Segmenter;
 
 import org.opencv.core.Mat;
 import org.opencv.imgproc.Imgproc;
@@ -46,10 +46,10 @@ final class LabelFigures {
                     "mDice", "twice the shared pixels over the sum of both, mean",
                     "boundary_mIoU", "as mIoU, along the edges of regions only");
 
-    private final SemanticSegmenter segmenter;
+    private final Segmenter segmenter;
     private final Dataset dataset;
 
-    private LabelFigures(SemanticSegmenter segmenter, Dataset dataset) {
+    private LabelFigures(Segmenter segmenter, Dataset dataset) {
         this.segmenter = segmenter;
         this.dataset = dataset;
     }
@@ -60,8 +60,7 @@ final class LabelFigures {
      * @param segmenter what was measured; it is run again on the photographs that are shown
      * @param dataset the held-back photographs
      */
-    static TaskFigures of(
-            SemanticSegmenter segmenter, Dataset dataset, SegmentationEvaluation evaluation) {
+    static TaskFigures of(Segmenter segmenter, Dataset dataset, SegmentationEvaluation evaluation) {
         return new TaskFigures(
                 headline(evaluation.values()),
                 "Agreement with the labels",

@@ -7,7 +7,7 @@ import dev.saccade.datasets.Dataset;
 import dev.saccade.eval.MetricTable;
 import dev.saccade.eval.SegmentationEvaluation;
 import dev.saccade.eval.SegmentationEvaluator;
-import dev.saccade.models.SemanticSegmenter;
+import dev.saccade.models.Segmenter;
 
 import java.util.List;
 import java.util.Map;
@@ -19,12 +19,11 @@ import java.util.Map;
  * @param dataset what it was measured on
  * @param evaluation how it did
  */
-record LabelMeasurement(
-        SemanticSegmenter segmenter, Dataset dataset, SegmentationEvaluation evaluation)
+record LabelMeasurement(Segmenter segmenter, Dataset dataset, SegmentationEvaluation evaluation)
         implements Measurement {
 
     /** Runs a segmenter over a data set with a progress bar. */
-    static LabelMeasurement of(SemanticSegmenter segmenter, Dataset dataset, int workers) {
+    static LabelMeasurement of(Segmenter segmenter, Dataset dataset, int workers) {
         SegmentationEvaluator evaluator = new SegmentationEvaluator(dataset);
         try (Progress progress = new Progress("evaluate", evaluator.size(), " photos")) {
             SegmentationEvaluation evaluation =

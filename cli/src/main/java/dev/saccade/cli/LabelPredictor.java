@@ -1,7 +1,7 @@
 package dev.saccade.cli;
 
 import dev.saccade.core.structures.LabelMap;
-import dev.saccade.models.SemanticSegmenter;
+import dev.saccade.models.Segmenter;
 
 import java.nio.file.Path;
 import java.util.Comparator;
@@ -13,12 +13,12 @@ import java.util.stream.IntStream;
 /** Tells the class of every pixel: writes a label map and a picture of it for each photograph. */
 final class LabelPredictor implements Predictor {
 
-    private final SemanticSegmenter segmenter;
+    private final Segmenter segmenter;
     private final Pictures pictures;
     private final Set<String> seen = new HashSet<>();
 
     /** Takes a segmenter, which it does not close. */
-    LabelPredictor(SemanticSegmenter segmenter, Pictures pictures) {
+    LabelPredictor(Segmenter segmenter, Pictures pictures) {
         this.segmenter = segmenter;
         this.pictures = pictures;
     }

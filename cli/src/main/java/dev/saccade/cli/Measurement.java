@@ -3,8 +3,8 @@ package dev.saccade.cli;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.eval.IouType;
 import dev.saccade.eval.MetricTable;
-import dev.saccade.models.ObjectDetector;
-import dev.saccade.models.SemanticSegmenter;
+import dev.saccade.models.Detector;
+import dev.saccade.models.Segmenter;
 import dev.saccade.models.TrainedModel;
 
 import java.util.List;
@@ -26,10 +26,10 @@ sealed interface Measurement permits ObjectMeasurement, LabelMeasurement {
      * @param workers threads that read photographs
      */
     static Measurement of(TrainedModel model, Dataset dataset, int workers) {
-        if (model instanceof SemanticSegmenter segmenter) {
+        if (model instanceof Segmenter segmenter) {
             return LabelMeasurement.of(segmenter, dataset, workers);
         }
-        ObjectDetector detector = (ObjectDetector) model;
+        Detector detector = (Detector) model;
         return ObjectMeasurement.of(detector, dataset, IouType.MASK, REPORT_SCORE, workers);
     }
 

@@ -12,7 +12,7 @@ import dev.saccade.eval.ErrorBreakdown;
 import dev.saccade.eval.Evaluation;
 import dev.saccade.eval.IouType;
 import dev.saccade.eval.MetricTable;
-import dev.saccade.models.ObjectDetector;
+import dev.saccade.models.Detector;
 
 import java.nio.file.Path;
 import java.util.List;
@@ -34,7 +34,7 @@ record ObjectMeasurement(Dataset dataset, Evaluation evaluation, double score)
      * @param areaOf whether the size of a mask is that of its box or its own
      */
     static ObjectMeasurement of(
-            ObjectDetector detector, Dataset dataset, IouType areaOf, double score, int workers) {
+            Detector detector, Dataset dataset, IouType areaOf, double score, int workers) {
         DetectionEvaluator evaluator =
                 DetectionEvaluator.of(dataset, detector.spec().model().head().targets(), areaOf);
         try (Progress progress = new Progress("evaluate", evaluator.size(), " photos")) {

@@ -6,7 +6,7 @@ import com.google.common.collect.ImmutableMap;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Rle;
-import dev.saccade.models.ObjectDetector;
+import dev.saccade.models.Detector;
 
 import java.nio.file.Path;
 import java.util.List;
@@ -16,7 +16,7 @@ import java.util.stream.IntStream;
 /** Finds objects: writes a picture with boxes, and masks if there are any, for each photograph. */
 final class ObjectPredictor implements Predictor {
 
-    private final ObjectDetector detector;
+    private final Detector detector;
     private final Pictures pictures;
     private final double minScore;
     private int objects;
@@ -26,7 +26,7 @@ final class ObjectPredictor implements Predictor {
      *
      * @param minScore least score of what is drawn and told
      */
-    ObjectPredictor(ObjectDetector detector, Pictures pictures, double minScore) {
+    ObjectPredictor(Detector detector, Pictures pictures, double minScore) {
         this.detector = detector;
         this.pictures = pictures;
         this.minScore = minScore;

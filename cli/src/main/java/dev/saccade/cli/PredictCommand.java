@@ -1,8 +1,8 @@
 package dev.saccade.cli;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.models.ObjectDetector;
-import dev.saccade.models.SemanticSegmenter;
+import dev.saccade.models.Detector;
+import dev.saccade.models.Segmenter;
 import dev.saccade.models.TrainedModel;
 
 import picocli.CommandLine.Command;
@@ -103,11 +103,11 @@ final class PredictCommand implements Callable<Integer> {
 
     private Predictor predictor(TrainedModel model) {
         Pictures pictures = new Pictures(out, model.classes());
-        if (model instanceof ObjectDetector detector) {
+        if (model instanceof Detector detector) {
             return new ObjectPredictor(detector, pictures, minScore);
         }
         run.requireDetectorFor(spec, "--score");
-        return new LabelPredictor((SemanticSegmenter) model, pictures);
+        return new LabelPredictor((Segmenter) model, pictures);
     }
 
     private List<Path> photos() {

@@ -11,7 +11,7 @@ import dev.saccade.cli.demo.SceneDataset;
 import dev.saccade.cli.demo.SceneRenderer;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.ImageWriter;
-import dev.saccade.models.Detector;
+import dev.saccade.models.DetectionModel;
 import dev.saccade.models.checkpoint.Checkpoint;
 import dev.saccade.models.checkpoint.Checkpoints;
 import dev.saccade.models.config.ConfigBinder;
@@ -165,7 +165,7 @@ class FineTuningTest {
                         RunConfig.class);
         List<String> classes = IntStream.range(0, 80).mapToObj(i -> "class " + i).toList();
         try (NDManager manager = NDManager.newBaseManager()) {
-            Detector detector = new Detector(config.model(), classes);
+            DetectionModel detector = new DetectionModel(config.model(), classes);
             detector.initialize(manager, 5);
             Checkpoints.save(file, Checkpoint.of(detector, Map.of()));
         }

@@ -14,7 +14,7 @@ import dev.saccade.cli.demo.SceneDataset;
 import dev.saccade.cli.demo.SceneRenderer;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Size;
-import dev.saccade.models.ObjectDetector;
+import dev.saccade.models.Detector;
 import dev.saccade.models.checkpoint.Checkpoints;
 
 import org.junit.jupiter.api.BeforeAll;
@@ -183,7 +183,7 @@ class SaccadeTest {
         assertTrue(predicted.err().contains("broken.jpg"), predicted.err());
         assertTrue(Files.size(found.resolve("scene_0001.jpg")) > 0);
         Path best = run.resolve("checkpoints").resolve("best.safetensors");
-        try (ObjectDetector detector = ObjectDetector.load(best)) {
+        try (Detector detector = Detector.load(best)) {
             assertEquals(List.of("button", "coin", "key", "leaf"), detector.classes());
             for (Instances objects : detector.detect(List.of(photos.resolve("scene_0001.jpg")))) {
                 assertTrue(objects.size() <= 100);

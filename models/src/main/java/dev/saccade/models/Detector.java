@@ -1,101 +1,81 @@
 package dev.saccade.models;
 
-import ai.djl.ndarray.NDArray;
-import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 
-import dev.saccade.core.SaccadeException;
-import dev.saccade.core.ops.NoGrad;
-import dev.saccade.core.parts.DetectionHead;
-import dev.saccade.core.structures.FeaturePyramid;
-import dev.saccade.core.structures.ImageBatch;
-import dev.saccade.core.structures.Instances;
-import dev.saccade.core.structures.Losses;
-import dev.saccade.datasets.Batch;
+import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.datasets.PhotoViews;
+import dev.saccade.datasets.transforms.Views;
+
+import java.nio.file.Path;
 import java.util.List;
 
-/**
- * Backbone, neck and head as one: images to losses in training, to objects in inference.
- *
- * <p>Parameters are named as in mmdetection's checkpoints: {@code backbone.*}, {@code neck.*} and
- * those of the head.
- */
-public final class Detector extends Model {
+/** Finds objects in photographs: a trained detector with its transforms. */
+public final class Detector extends TrainedModel {
 
-    private final DetectionHead head;
+    private final DetectionModel detector;
 
-    /**
-     * Makes a detector without weights.
-     *
-     * @param config its parts; the head is one of detection
-     * @param classes the names of the labels, in order
-     * @throws SaccadeException of kind user that names the part, if one does not fit the one before
-     */
-    public Detector(ModelConfig config, List<String> classes) {
-        super(config, classes);
-        DetectionHead.Config part = (DetectionHead.Config) config.head();
-        head = add("", built("head", () -> part.build(levels(), classes.size())));
-    }
-
-    /** Returns the head. */
-    public DetectionHead head() {
-        return head;
-    }
-
-    @Override
-    public Losses losses(Batch batch, NDManager manager) {
-        return losses(batch.on(manager), batch.targets());
+    Detector(NDManager manager, DetectionModel detector, ModelSpec spec) {
+        super(manager, spec);
+        this.detector = detector;
     }
 
     /**
-     * Returns the training losses of a batch.
+     * Loads a detector from a checkpoint of a run; nothing but this file is needed.
      *
-     * @param batch normalised images
-     * @param targets boxes in the coordinates of the batch, and labels, of each image; masks of its
-     *     padded size if the head learns them
+     * @throws SaccadeException if the file cannot be read or holds no detector
      */
-    public Losses losses(ImageBatch batch, List<Instances> targets) {
-        FeaturePyramid pyramid = features(batch.pixels());
-        Losses losses = head.losses(pyramid, batch.images(), targets);
-        pyramid.levels().forEach(NDArray::close);
-        return losses;
-    }
-
-    /**
-     * Returns the objects of each image, in the coordinates of the original image, without
-     * recording gradients. The detector must be in inference mode.
-     */
-    @Override
-    public List<Instances> predict(ImageBatch batch) {
-        return NoGrad.call(() -> head.predict(features(batch.pixels()), batch.images()));
-    }
-
-    /**
-     * Returns the objects of one image, in its own coordinates, from several views of it, without
-     * recording gradients. The detector must be in inference mode.
-     *
-     * <p>As in mmdetection, a single view is that of {@link #predict}, with nothing to merge.
-     *
-     * <p>Heads of several stages look at every view more than once, so the pyramids of all views
-     * are held until the end: with 256 channels from stride 4 on, 85 bytes a pixel, or 92 MB for a
-     * view of 800 by 1344. Besides them, only the pixels of the views stay.
-     *
-     * @param views batches of one, such as scales and mirror images
-     */
-    public Instances predictViews(List<ImageBatch> views) {
-        if (views.size() == 1) {
-            return predict(views.get(0)).get(0);
+    public static Detector load(Path file) {
+        TrainedModel model = TrainedModel.load(file);
+        if (model instanceof Detector detector) {
+            return detector;
         }
-        return NoGrad.call(
-                () ->
-                        head.predictViews(
-                                views.stream().map(view -> features(view.pixels())).toList(),
-                                views.stream().map(view -> view.images().get(0)).toList()));
+        model.close();
+        throw SaccadeException.user("%s: holds a segmenter, expected a detector", file);
     }
 
     @Override
-    public NDList call(NDList inputs) {
-        return head.call(new NDList(features(inputs.singletonOrThrow()).levels()));
+    public Detector withViews(Views views) {
+        return new Detector(manager(), detector, spec().withViews(views));
+    }
+
+    /**
+     * Returns the objects in a photograph, best first, in its own pixels; with masks of its size if
+     * the head of the detector predicts them.
+     *
+     * @throws SaccadeException that names the file, if it is no usable image
+     */
+    public Instances detect(Path photo) {
+        try (PhotoViews views = reader().read(List.of(photo))) {
+            return detect(views);
+        }
+    }
+
+    /**
+     * Returns the objects in each of some photographs, which go through the detector together; one
+     * by one if it looks at them in several views.
+     *
+     * @throws SaccadeException that names the file, if one is no usable image
+     */
+    public List<Instances> detect(List<Path> photos) {
+        if (photos.isEmpty()) {
+            return ImmutableList.of();
+        }
+        if (spec().viewTransforms().size() > 1) {
+            return photos.stream().map(this::detect).collect(ImmutableList.toImmutableList());
+        }
+        try (PhotoViews views = reader().read(photos);
+                NDManager scratch = manager().newSubManager()) {
+            return ImmutableList.copyOf(detector.predict(views.on(scratch).get(0)));
+        }
+    }
+
+    /** Returns the objects in a photograph of which all views are there. */
+    public Instances detect(PhotoViews photo) {
+        try (NDManager scratch = manager().newSubManager()) {
+            return detector.predictViews(photo.on(scratch));
+        }
     }
 }

@@ -32,7 +32,7 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /** What detectors and segmenters have in common: a backbone, mostly a neck, and classes. */
-public abstract sealed class Model extends Module permits Detector, Segmenter {
+public abstract sealed class Model extends Module permits DetectionModel, SegmentationModel {
 
     private final ModelConfig config;
     private final ImmutableList<String> classes;

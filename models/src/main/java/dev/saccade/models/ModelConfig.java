@@ -14,7 +14,7 @@ import java.util.Optional;
 
 /**
  * The parts of a model, as the {@code model} section of a config names them. The head decides
- * whether it is a {@link Detector} or a {@link Segmenter}.
+ * whether it is a {@link DetectionModel} or a {@link SegmentationModel}.
  *
  * @param backbone images to features
  * @param neck features to features; none where the head takes those of the backbone
@@ -58,7 +58,7 @@ public record ModelConfig(
     /** Returns a model without weights for classes of given names. */
     public Model build(List<String> classes) {
         return head instanceof DetectionHead.Config
-                ? new Detector(this, classes)
-                : new Segmenter(this, classes);
+                ? new DetectionModel(this, classes)
+                : new SegmentationModel(this, classes);
     }
 }

@@ -1,183 +1,59 @@
 package dev.saccade.models;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
-import ai.djl.ndarray.NDArray;
-import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
-
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.ops.NoGrad;
-import dev.saccade.core.parts.HeadConfig;
-import dev.saccade.core.parts.SegmentationHead;
-import dev.saccade.core.structures.FeaturePyramid;
-import dev.saccade.core.structures.ImageBatch;
-import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.LabelMap;
-import dev.saccade.core.structures.Losses;
-import dev.saccade.core.structures.Size;
-import dev.saccade.datasets.Batch;
-import dev.saccade.models.segmentation.MeanOfViews;
-import dev.saccade.models.segmentation.MirroredMap;
-import dev.saccade.models.segmentation.ScoreMap;
-import dev.saccade.models.segmentation.ScoreMaps;
+import dev.saccade.datasets.PhotoViews;
+import dev.saccade.datasets.transforms.Views;
 
-import java.util.ArrayList;
+import java.nio.file.Path;
 import java.util.List;
-import java.util.Optional;
 
-/**
- * Backbone, perhaps a neck, and one or two heads as one: images to losses in training, to the class
- * of every pixel in inference.
- *
- * <p>Parameters are named as in mmsegmentation's checkpoints: {@code backbone.*}, {@code neck.*},
- * {@code decode_head.*} and {@code auxiliary_head.*}.
- */
-public final class Segmenter extends Model {
+/** Tells the class of every pixel of photographs: a trained segmenter with its transforms. */
+public final class Segmenter extends TrainedModel {
 
-    private final SegmentationHead decodeHead;
-    private final Optional<SegmentationHead> auxiliaryHead;
+    private final SegmentationModel segmenter;
 
-    /**
-     * Makes a segmenter without weights.
-     *
-     * @param config its parts; the head is one of segmentation
-     * @param classes the names of the labels, in order
-     * @throws SaccadeException of kind user that names the part, if one does not fit the one before
-     */
-    public Segmenter(ModelConfig config, List<String> classes) {
-        super(config, classes);
-        decodeHead = add("decode_head", head("head", config.head()));
-        auxiliaryHead =
-                config.auxiliaryHead()
-                        .map(part -> head("auxiliary_head", part))
-                        .map(built -> add("auxiliary_head", built));
-    }
-
-    private SegmentationHead head(String key, HeadConfig config) {
-        SegmentationHead.Config part = (SegmentationHead.Config) config;
-        return built(key, () -> part.build(levels(), classes().size()));
-    }
-
-    /** Returns the head that predicts. */
-    public SegmentationHead decodeHead() {
-        return decodeHead;
-    }
-
-    /** Returns the head that only teaches, if there is one. */
-    public Optional<SegmentationHead> auxiliaryHead() {
-        return auxiliaryHead;
+    Segmenter(NDManager manager, SegmentationModel segmenter, ModelSpec spec) {
+        super(manager, spec);
+        this.segmenter = segmenter;
     }
 
     /**
-     * Returns the scores before softmax.
+     * Loads a segmenter from a checkpoint of a run; nothing but this file is needed.
      *
-     * @param pixels {@code [N, 3, H, W]}
-     * @return {@code [N, K, h, w]}, usually at the stride of the finest level
+     * @throws SaccadeException if the file cannot be read or holds no segmenter
      */
-    public NDArray logits(NDArray pixels) {
-        FeaturePyramid pyramid = features(pixels);
-        NDArray logits = decodeHead.logits(pyramid);
-        pyramid.levels().forEach(NDArray::close);
-        return logits;
+    public static Segmenter load(Path file) {
+        TrainedModel model = TrainedModel.load(file);
+        if (model instanceof Segmenter segmenter) {
+            return segmenter;
+        }
+        model.close();
+        throw SaccadeException.user("%s: holds a detector, expected a segmenter", file);
     }
 
     @Override
-    public Losses losses(Batch batch, NDManager manager) {
-        return losses(batch.on(manager), batch.labels(manager));
+    public Segmenter withViews(Views views) {
+        return new Segmenter(manager(), segmenter, spec().withViews(views));
     }
 
     /**
-     * Returns the training losses of a batch: those of the head under {@code decode.}, of the
-     * auxiliary one under {@code aux.}.
+     * Returns the class of every pixel of a photograph, at its own size.
      *
-     * @param batch normalised images
-     * @param labels {@code [N, H, W]} int64, the class of every pixel of the batch, or {@link
-     *     LabelMap#IGNORE} as in the padding
+     * @throws SaccadeException that names the file, if it is no usable image
      */
-    public Losses losses(ImageBatch batch, NDArray labels) {
-        FeaturePyramid pyramid = features(batch.pixels());
-        ImmutableMap.Builder<String, NDArray> terms = ImmutableMap.builder();
-        ImmutableMap.Builder<String, NDArray> figures = ImmutableMap.builder();
-        Losses decode = decodeHead.losses(pyramid, labels);
-        decode.terms().forEach((name, term) -> terms.put("decode." + name, term));
-        decode.figures().forEach((name, figure) -> figures.put("decode." + name, figure));
-        auxiliaryHead.ifPresent(
-                head -> {
-                    Losses aux = head.losses(pyramid, labels);
-                    aux.terms().forEach((name, term) -> terms.put("aux." + name, term));
-                    aux.figures().forEach((name, figure) -> figures.put("aux." + name, figure));
-                });
-        pyramid.levels().forEach(NDArray::close);
-        return new Losses(terms.buildOrThrow(), figures.buildOrThrow());
-    }
-
-    /**
-     * Returns the class of every pixel of each image, at its original size, without recording
-     * gradients. The segmenter must be in inference mode.
-     *
-     * <p>As in mmsegmentation, each image goes through the network alone and without its padding,
-     * so what comes of it does not depend on the others of the batch.
-     */
-    @Override
-    public List<LabelMap> predict(ImageBatch batch) {
-        ImmutableList.Builder<LabelMap> labels = ImmutableList.builder();
-        for (int n = 0; n < batch.size(); n++) {
-            labels.add(labels(List.of(scores(batch, n))));
-        }
-        return labels.build();
-    }
-
-    /**
-     * Returns the class of every pixel of one image, at its original size, from several views of
-     * it, without recording gradients. The segmenter must be in inference mode.
-     *
-     * @param views batches of one, such as scales and mirror images
-     */
-    public LabelMap predictViews(List<ImageBatch> views) {
-        List<ScoreMap> maps = new ArrayList<>();
-        for (ImageBatch view : views) {
-            checkArgument(view.size() == 1, "views of %s images", view.size());
-            maps.add(scores(view, 0));
-        }
-        return labels(maps);
-    }
-
-    private static LabelMap labels(List<ScoreMap> views) {
-        try (MeanOfViews mean = new MeanOfViews(views)) {
-            return mean.labels();
+    public LabelMap segment(Path photo) {
+        try (PhotoViews views = reader().read(List.of(photo))) {
+            return segment(views);
         }
     }
 
-    /** Returns the scores of an image of a batch, upright and at its original size. */
-    private ScoreMap scores(ImageBatch batch, int n) {
-        ImageInfo image = batch.images().get(n);
-        Size size = image.size();
-        String part = n + ":" + (n + 1) + ", :, :" + size.height() + ", :" + size.width();
-        ScoreMap scores = scores(batch.pixels().get(part), image.original());
-        return image.flipped() ? MirroredMap.leftToRight(scores) : scores;
-    }
-
-    /**
-     * Returns the scores of an image at a size; windows are looked at when a part they lie over is
-     * asked for. The segmenter must be in inference mode.
-     *
-     * @param pixels {@code [1, 3, H, W]}, freed with the scores
-     * @param original the size that is wanted
-     */
-    public ScoreMap scores(NDArray pixels, Size original) {
-        boolean alignCorners = decodeHead.alignsCorners();
-        ScoreMaps maps = new ScoreMaps(part -> NoGrad.call(() -> logits(part)), alignCorners);
-        return config().slidingWindow()
-                .map(window -> maps.sliding(pixels, window, classes().size(), original))
-                .orElseGet(() -> maps.whole(pixels, original));
-    }
-
-    @Override
-    public NDList call(NDList inputs) {
-        return new NDList(logits(inputs.singletonOrThrow()));
+    /** Returns the class of every pixel of a photograph of which all views are there. */
+    public LabelMap segment(PhotoViews photo) {
+        try (NDManager scratch = manager().newSubManager()) {
+            return segmenter.predictViews(photo.on(scratch));
+        }
     }
 }

@@ -17,8 +17,7 @@ import java.util.List;
  *
  * <p>Several threads may share one; each call holds the memory of its own photographs only.
  */
-public abstract sealed class TrainedModel implements AutoCloseable
-        permits ObjectDetector, SemanticSegmenter {
+public abstract sealed class TrainedModel implements AutoCloseable permits Detector, Segmenter {
 
     private final NDManager manager;
     private final ModelSpec spec;
@@ -43,10 +42,10 @@ public abstract sealed class TrainedModel implements AutoCloseable
         model.initialize(manager, 0);
         Weights.restore(checkpoint, model);
         model.train(false);
-        if (model instanceof Detector detector) {
-            return new ObjectDetector(manager, detector, spec);
+        if (model instanceof DetectionModel detector) {
+            return new Detector(manager, detector, spec);
         }
-        return new SemanticSegmenter(manager, (Segmenter) model, spec);
+        return new Segmenter(manager, (SegmentationModel) model, spec);
     }
 
     /**

@@ -32,6 +32,6 @@ class ParameterTotalsTest {
     private static long total(Backbone.Config backbone, DetectionHead.Config head) {
         Fpn.Config neck = new Fpn.Config(256, 0, 5, Fpn.ExtraConvs.NONE, false);
         ModelConfig model = ModelConfig.detector(backbone, neck, head);
-        return new Detector(model, Collections.nCopies(80, "thing")).parameterCount();
+        return new DetectionModel(model, Collections.nCopies(80, "thing")).parameterCount();
     }
 }

@@ -10,7 +10,7 @@ import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Size;
-import dev.saccade.models.Detector;
+import dev.saccade.models.DetectionModel;
 import dev.saccade.models.ModelConfig;
 
 import java.util.Comparator;
@@ -26,7 +26,7 @@ final class RecordedDetector {
     private static final Tolerance SCORES = Tolerance.absolute(1e-3);
 
     private final Case recorded;
-    private final Detector detector;
+    private final DetectionModel detector;
     private final ImageBatch batch;
 
     /** Loads the detector of a case whose head is built by other code. */
@@ -42,7 +42,8 @@ final class RecordedDetector {
         batch = new ImageBatch(recorded.tensor("img"), List.of(image));
     }
 
-    private static Detector detector(Settings model, DetectionHead.Config head, int numClasses) {
+    private static DetectionModel detector(
+            Settings model, DetectionHead.Config head, int numClasses) {
         Settings backbone = model.object("backbone");
         Settings neck = model.object("neck");
         ModelConfig config =
@@ -50,8 +51,8 @@ final class RecordedDetector {
                         BackboneKind.config(backbone.text("type"), backbone),
                         NeckKind.config(neck.text("type"), neck),
                         head);
-        Detector detector =
-                new Detector(
+        DetectionModel detector =
+                new DetectionModel(
                         config,
                         IntStream.range(0, numClasses).mapToObj(i -> "class " + i).toList());
         neck.only("in_channels", channels(detector.backbone().features()));
@@ -76,7 +77,7 @@ final class RecordedDetector {
         return channels(detector.levels()).get(0);
     }
 
-    Detector detector() {
+    DetectionModel detector() {
         return detector;
     }
 

@@ -6,7 +6,7 @@ import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
-import dev.saccade.models.Segmenter;
+import dev.saccade.models.SegmentationModel;
 import dev.saccade.models.segmentation.MeanOfViews;
 import dev.saccade.models.segmentation.MirroredMap;
 import dev.saccade.models.segmentation.ScoreMap;
@@ -23,7 +23,7 @@ final class SegInferenceKind implements Kind {
     @Override
     public void run(Case recorded) {
         recorded.settings().only("cls", "EncoderDecoder.inference/aug_test");
-        Segmenter segmenter = SegmenterSettings.load(recorded);
+        SegmentationModel segmenter = SegmenterSettings.load(recorded);
         List<Integer> shape = recorded.settings().integers("ori_shape");
         Size original = new Size(shape.get(0), shape.get(1));
         List<ScoreMap> views = new ArrayList<>();

@@ -10,7 +10,7 @@ import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Size;
-import dev.saccade.models.Segmenter;
+import dev.saccade.models.SegmentationModel;
 import dev.saccade.models.segmentation.ScoreMap;
 import dev.saccade.models.segmentation.Tile;
 
@@ -26,13 +26,13 @@ final class SegmenterKind implements Kind {
     @Override
     public void run(Case recorded) {
         recorded.settings().only("cls", "EncoderDecoder");
-        Segmenter segmenter = SegmenterSettings.load(recorded);
+        SegmentationModel segmenter = SegmenterSettings.load(recorded);
         NDArray images = recorded.tensor("img");
         compareMaps(recorded, segmenter, images);
         compareTraining(recorded, segmenter, images);
     }
 
-    private static void compareMaps(Case recorded, Segmenter segmenter, NDArray images) {
+    private static void compareMaps(Case recorded, SegmentationModel segmenter, NDArray images) {
         Tolerance stated = Tolerance.parse(recorded.settings().text("tolerance"));
         FeaturePyramid pyramid = segmenter.features(images);
         for (int level = 0; level < pyramid.size(); level++) {
@@ -53,7 +53,8 @@ final class SegmenterKind implements Kind {
         return new Size((int) images.getShape().get(2), (int) images.getShape().get(3));
     }
 
-    private static void compareTraining(Case recorded, Segmenter segmenter, NDArray images) {
+    private static void compareTraining(
+            Case recorded, SegmentationModel segmenter, NDArray images) {
         int count = (int) images.getShape().get(0);
         ImageInfo each = ImageInfo.of(size(images));
         ImageBatch batch = new ImageBatch(images, Collections.nCopies(count, each));

@@ -10,7 +10,7 @@ import dev.saccade.heads.Norm;
 import dev.saccade.heads.SemanticFpnHead;
 import dev.saccade.heads.UperNetHead;
 import dev.saccade.models.ModelConfig;
-import dev.saccade.models.Segmenter;
+import dev.saccade.models.SegmentationModel;
 import dev.saccade.models.segmentation.SlidingWindow;
 
 import java.util.List;
@@ -32,20 +32,20 @@ final class SegmenterSettings {
     }
 
     /** Returns the segmenter of a case with its recorded weights, in inference mode. */
-    static Segmenter load(Case recorded) {
-        Segmenter segmenter =
+    static SegmentationModel load(Case recorded) {
+        SegmentationModel segmenter =
                 new SegmenterSettings(recorded.settings().object("model")).segmenter();
         RecordedWeights.load(recorded, segmenter);
         segmenter.train(false);
         return segmenter;
     }
 
-    private Segmenter segmenter() {
+    private SegmentationModel segmenter() {
         Settings backbone = model.object("backbone");
         Settings decode = model.object("decode_head");
         int numClasses = decode.integer("num_classes");
-        Segmenter segmenter =
-                new Segmenter(
+        SegmentationModel segmenter =
+                new SegmentationModel(
                         new ModelConfig(
                                 BackboneKind.config(backbone.text("type"), backbone),
                                 neck(),

@@ -15,10 +15,10 @@ import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.PhotoViews;
 import dev.saccade.eval.DetectionEvaluator;
 import dev.saccade.eval.SegmentationEvaluator;
-import dev.saccade.models.Detector;
+import dev.saccade.models.DetectionModel;
 import dev.saccade.models.Model;
 import dev.saccade.models.ModelSpec;
-import dev.saccade.models.Segmenter;
+import dev.saccade.models.SegmentationModel;
 import dev.saccade.models.checkpoint.Checkpoints;
 import dev.saccade.models.config.ConfigBinder;
 import dev.saccade.models.config.ConfigFile;
@@ -90,7 +90,7 @@ public final class Training {
                 result(
                         photos.evaluate(
                                         spec().viewTransforms(),
-                                        photo -> predicted((Detector) model, photo),
+                                        photo -> predicted((DetectionModel) model, photo),
                                         config.data().workers(),
                                         done -> progress.run())
                                 .values());
@@ -102,7 +102,7 @@ public final class Training {
                 result(
                         photos.evaluate(
                                         spec().viewTransforms(),
-                                        photo -> predicted((Segmenter) model, photo),
+                                        photo -> predicted((SegmentationModel) model, photo),
                                         config.data().workers(),
                                         done -> progress.run())
                                 .values());
@@ -116,13 +116,13 @@ public final class Training {
         }
     }
 
-    private Instances predicted(Detector detector, PhotoViews photo) {
+    private Instances predicted(DetectionModel detector, PhotoViews photo) {
         try (NDManager scratch = manager.newSubManager()) {
             return detector.predictViews(photo.on(scratch));
         }
     }
 
-    private LabelMap predicted(Segmenter segmenter, PhotoViews photo) {
+    private LabelMap predicted(SegmentationModel segmenter, PhotoViews photo) {
         try (NDManager scratch = manager.newSubManager()) {
             return segmenter.predictViews(photo.on(scratch));
         }

@@ -22,7 +22,7 @@ import dev.saccade.core.structures.Size;
 import dev.saccade.models.Model;
 import dev.saccade.models.ModelConfig;
 import dev.saccade.models.ModelSpec;
-import dev.saccade.models.Segmenter;
+import dev.saccade.models.SegmentationModel;
 import dev.saccade.models.checkpoint.Checkpoint;
 import dev.saccade.models.checkpoint.Checkpoints;
 import dev.saccade.models.checkpoint.Weights;
@@ -227,7 +227,7 @@ class EveryCombinationTest {
             }
             text.append('\n');
         }
-        if (model instanceof Segmenter segmenter) {
+        if (model instanceof SegmentationModel segmenter) {
             NDArray logits = NoGrad.call(() -> segmenter.logits(images.pixels()));
             text.append(Arrays.toString(logits.toFloatArray())).append('\n');
         }

@@ -12,9 +12,9 @@ import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
-import dev.saccade.models.Detector;
+import dev.saccade.models.DetectionModel;
 import dev.saccade.models.Model;
-import dev.saccade.models.Segmenter;
+import dev.saccade.models.SegmentationModel;
 import dev.saccade.train.optimizers.Gradients;
 import dev.saccade.train.optimizers.Optimizer;
 
@@ -43,9 +43,9 @@ record NoiseScene(ImageBatch batch, Size size) {
     }
 
     private Losses losses(Model model) {
-        return model instanceof Detector detector
+        return model instanceof DetectionModel detector
                 ? detector.losses(batch, Collections.nCopies(batch.size(), object()))
-                : ((Segmenter) model).losses(batch, batch.pixels().argMax(1));
+                : ((SegmentationModel) model).losses(batch, batch.pixels().argMax(1));
     }
 
     private Instances object() {

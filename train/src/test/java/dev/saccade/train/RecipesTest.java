@@ -15,7 +15,7 @@ import com.google.common.io.Resources;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.transforms.Views;
 import dev.saccade.models.Model;
-import dev.saccade.models.Segmenter;
+import dev.saccade.models.SegmentationModel;
 import dev.saccade.models.config.ConfigBinder;
 import dev.saccade.models.config.ConfigFile;
 import dev.saccade.train.config.DataConfig;
@@ -334,6 +334,6 @@ class RecipesTest {
 
     /** Normalisation over a batch wants two values, and the pooled maps of UperNet have one. */
     private static int images(Model model) {
-        return model instanceof Segmenter ? 2 : 1;
+        return model instanceof SegmentationModel ? 2 : 1;
     }
 }

@@ -12,7 +12,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.transforms.Views;
 import dev.saccade.eval.DetectionEvaluator;
 import dev.saccade.eval.Evaluation;
-import dev.saccade.models.ObjectDetector;
+import dev.saccade.models.Detector;
 import dev.saccade.models.checkpoint.Checkpoint;
 import dev.saccade.models.checkpoint.Checkpoints;
 import dev.saccade.models.checkpoint.Tensor;
@@ -112,7 +112,7 @@ class TrainingTest {
         assertTrue(log.contains("step 6/6"), log);
         assertEquals(5, Files.readAllLines(files.metrics()).size());
         assertEquals(config(), Training.config(run));
-        try (ObjectDetector detector = ObjectDetector.load(files.best())) {
+        try (Detector detector = Detector.load(files.best())) {
             assertEquals(List.of("cell"), detector.classes());
         }
     }
@@ -135,7 +135,7 @@ class TrainingTest {
         RunConfig config = Training.config(run);
         DetectionEvaluator evaluator =
                 new DetectionEvaluator(config.data().val().orElseThrow().open(folder));
-        try (ObjectDetector detector = ObjectDetector.load(new RunFolder(run).last())) {
+        try (Detector detector = Detector.load(new RunFolder(run).last())) {
             assertEquals(
                     new Views(List.of(List.of(40, 32), List.of(80, 64)), true),
                     detector.spec().views().orElseThrow());
@@ -172,7 +172,7 @@ class TrainingTest {
 
         List<MemoryUse> predicting = new ArrayList<>();
         try (NDManager any = NDManager.newBaseManager();
-                ObjectDetector detector = ObjectDetector.load(new RunFolder(run).last())) {
+                Detector detector = Detector.load(new RunFolder(run).last())) {
             for (int i = 1; i <= 500; i++) {
                 detector.detect(folder.resolve(i % 8 + ".png"));
                 if (i % 100 == 0) {

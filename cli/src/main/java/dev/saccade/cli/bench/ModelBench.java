@@ -13,9 +13,9 @@ import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
-import dev.saccade.models.Detector;
+import dev.saccade.models.DetectionModel;
 import dev.saccade.models.Model;
-import dev.saccade.models.Segmenter;
+import dev.saccade.models.SegmentationModel;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.optimizers.Gradients;
 import dev.saccade.train.optimizers.Optimizer;
@@ -93,14 +93,14 @@ public final class ModelBench implements AutoCloseable {
     }
 
     private Function<ImageBatch, Losses> losses() {
-        if (model instanceof Detector detector) {
+        if (model instanceof DetectionModel detector) {
             List<Instances> targets = IntStream.range(0, images).mapToObj(this::objects).toList();
             return batch -> detector.losses(batch, targets);
         }
         long[] labels =
                 SeededRandom.of(0).longs(images * size.area(), 0, model.classes().size()).toArray();
         NDArray map = manager.create(labels, new Shape(images, size.height(), size.width()));
-        return batch -> ((Segmenter) model).losses(batch, map);
+        return batch -> ((SegmentationModel) model).losses(batch, map);
     }
 
     private Instances objects(int image) {

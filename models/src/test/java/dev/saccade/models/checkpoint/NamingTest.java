@@ -14,7 +14,7 @@ import dev.saccade.backbones.Swin;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
 import dev.saccade.heads.RetinaNetHead;
-import dev.saccade.models.Detector;
+import dev.saccade.models.DetectionModel;
 import dev.saccade.models.ModelConfig;
 import dev.saccade.necks.Fpn;
 
@@ -188,13 +188,13 @@ class NamingTest {
         }
     }
 
-    private static Detector retinaNet() {
+    private static DetectionModel retinaNet() {
         ModelConfig config =
                 ModelConfig.detector(
                         new ResNet.Config(),
                         new Fpn.Config(256, 1, 5, Fpn.ExtraConvs.ON_OUTPUT, true),
                         new RetinaNetHead.Config());
-        return new Detector(config, Collections.nCopies(80, "thing"));
+        return new DetectionModel(config, Collections.nCopies(80, "thing"));
     }
 
     private static Map<String, Shape> ours(Module module) {

@@ -10,7 +10,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.models.Detector;
+import dev.saccade.models.DetectionModel;
 import dev.saccade.models.ModelConfig;
 import dev.saccade.models.config.ConfigBinder;
 import dev.saccade.models.config.ConfigFile;
@@ -51,7 +51,7 @@ class LayerDecayTest {
                         ModelConfig.class);
         Map<String, Double> factors = new HashMap<>();
         ParameterGroup.of(
-                        new Detector(config, List.of("nut")),
+                        new DetectionModel(config, List.of("nut")),
                         0.05,
                         true,
                         rules,

@@ -40,7 +40,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-class SegmenterTest {
+class SegmentationModelTest {
 
     private static final Fpn.Config NECK = new Fpn.Config(256, 0, 4, Fpn.ExtraConvs.NONE, false);
     private static final FcnHead.Config AUXILIARY =
@@ -81,10 +81,10 @@ class SegmenterTest {
             Optional<HeadConfig> auxiliary) {
         List<String> classes = Collections.nCopies(150, "stuff");
         ModelConfig config = new ModelConfig(backbone, neck, head, auxiliary, Optional.empty());
-        return new Segmenter(config, classes).parameterCount();
+        return new SegmentationModel(config, classes).parameterCount();
     }
 
-    private Segmenter segmenter(Optional<SlidingWindow> window) {
+    private SegmentationModel segmenter(Optional<SlidingWindow> window) {
         UperNetHead.Config head =
                 new UperNetHead.Config(
                         List.of(0, 1, 2, 3),
@@ -94,8 +94,8 @@ class SegmenterTest {
                         Norm.BN,
                         false,
                         new CrossEntropyLoss());
-        Segmenter segmenter =
-                new Segmenter(
+        SegmentationModel segmenter =
+                new SegmentationModel(
                         new ModelConfig(
                                 new ResNet.Config(
                                         18, 4, false, 4, List.of(0, 1, 2, 3), -1, false, false),
@@ -120,7 +120,7 @@ class SegmenterTest {
 
     @Test
     void teachesBothHeads() {
-        Segmenter segmenter = segmenter(Optional.empty());
+        SegmentationModel segmenter = segmenter(Optional.empty());
         segmenter.train(true);
         List<ImageInfo> images = Collections.nCopies(2, ImageInfo.of(new Size(64, 64)));
         NDArray labels = manager.randomInteger(-1, 3, new Shape(2, 64, 64), DataType.INT64);
@@ -140,7 +140,7 @@ class SegmenterTest {
                 List.of(
                         Optional.<SlidingWindow>empty(),
                         Optional.of(new SlidingWindow(List.of(48, 48), List.of(32, 32))))) {
-            Segmenter segmenter = segmenter(window);
+            SegmentationModel segmenter = segmenter(window);
             List<LabelMap> both = segmenter.predict(new ImageBatch(pixels, List.of(small, large)));
             NDArray first = pixels.get("0:1, :, :50, :61").duplicate();
             LabelMap alone = segmenter.predict(new ImageBatch(first, List.of(small))).get(0);
@@ -156,7 +156,7 @@ class SegmenterTest {
 
     @Test
     void manyEqualViewsSayWhatOneSays() {
-        Segmenter segmenter = segmenter(Optional.empty());
+        SegmentationModel segmenter = segmenter(Optional.empty());
         ImageBatch view =
                 new ImageBatch(
                         pixels(1, 64, 80), List.of(image(new Size(90, 111), new Size(64, 80))));

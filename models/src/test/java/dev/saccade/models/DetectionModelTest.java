@@ -1,0 +1,113 @@
+package dev.saccade.models;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.ndarray.NDManager;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.models.checkpoint.Checkpoint;
+import dev.saccade.models.checkpoint.LoadReport;
+import dev.saccade.models.checkpoint.Tensor;
+import dev.saccade.models.config.ConfigBinder;
+import dev.saccade.models.config.ConfigFile;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+class DetectionModelTest {
+
+    private static final ModelConfig CONFIG =
+            ConfigBinder.bind(
+                    ConfigFile.parse(
+                            """
+                            backbone: {type: resnet, depth: 18, stem_channels: 4, base_channels: 4}
+                            neck: {type: fpn, out_channels: 8}
+                            head: {type: retinanet, feat_channels: 8, stacked_convs: 1}
+                            """,
+                            "test"),
+                    ModelConfig.class);
+
+    private static final String CLASSIFIER = "bbox_head.retina_cls";
+
+    private final NDManager manager = NDManager.newBaseManager();
+
+    @AfterEach
+    void close() {
+        manager.close();
+    }
+
+    private DetectionModel detector(long seed, String... classes) {
+        DetectionModel detector = new DetectionModel(CONFIG, List.of(classes));
+        detector.initialize(manager, seed);
+        return detector;
+    }
+
+    private Checkpoint checkpoint(boolean named, String... classes) {
+        ModelSpec spec = new ModelSpec(CONFIG, List.of(), Optional.empty(), List.of(classes));
+        return Checkpoint.of(detector(1, classes), named ? spec.toMetadata() : Map.of());
+    }
+
+    private static Tensor classifier(DetectionModel detector) {
+        return Checkpoint.of(detector, Map.of()).tensors().get(CLASSIFIER + ".weight");
+    }
+
+    private static String remade(LoadReport report) {
+        return report.toString()
+                .lines()
+                .filter(line -> line.contains("made anew"))
+                .reduce("", (a, b) -> a + b);
+    }
+
+    @Test
+    void startsFromAnotherNumberOfClasses() {
+        DetectionModel detector = detector(2, "date", "fig", "hazelnut");
+        Tensor before = classifier(detector);
+        Checkpoint there = checkpoint(false, "cat", "dog", "cow", "hen", "pig");
+
+        LoadReport report = detector.initializeFrom(there);
+
+        assertEquals("3 classes here, 5 there: made anew: " + CLASSIFIER, remade(report));
+        assertEquals(List.of(), report.misshaped());
+        assertEquals(2, report.remade().size());
+        assertEquals(before, classifier(detector));
+        String shared = "bbox_head.retina_reg.weight";
+        assertEquals(
+                there.tensors().get(shared),
+                Checkpoint.of(detector, Map.of()).tensors().get(shared));
+    }
+
+    @Test
+    void doesNotTakeOneClassForAnother() {
+        DetectionModel detector = detector(2, "date", "fig");
+        LoadReport others = detector.initializeFrom(checkpoint(true, "cat", "dog"));
+        assertEquals("2 classes here, others there: made anew: " + CLASSIFIER, remade(others));
+
+        Checkpoint same = checkpoint(true, "date", "fig");
+        assertTrue(detector.initializeFrom(same).isComplete());
+        assertEquals(same.tensors().get(CLASSIFIER + ".weight"), classifier(detector));
+        assertTrue(detector.initializeFrom(checkpoint(false, "cat", "dog")).isComplete());
+    }
+
+    @Test
+    void namesThePartThatDoesNotFit() {
+        ModelConfig wrong =
+                ConfigBinder.bind(
+                        ConfigFile.parse(
+                                """
+                                backbone: {type: resnet, depth: 18}
+                                neck: {type: fpn, start_level: 4}
+                                head: {type: retinanet}
+                                """,
+                                "test"),
+                        ModelConfig.class);
+        SaccadeException thrown =
+                assertThrows(SaccadeException.class, () -> new DetectionModel(wrong, List.of("a")));
+        assertTrue(thrown.getMessage().startsWith("model.neck: "), thrown.getMessage());
+    }
+}
