@@ -166,7 +166,7 @@ final class LabelFigures {
     private LabelExamples.Picture example(int index) {
         Photo photo = dataset.photo(index);
         LabelMap truth = dataset.labels(index);
-        LabelMap predicted = segmenter.segment(photo.file());
+        LabelMap predicted = segmenter.segment(photo.file()).labels();
         Mat image = ImageReader.read(photo.file());
         try {
             Size shown = shown(photo.size());

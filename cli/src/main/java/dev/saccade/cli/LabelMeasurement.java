@@ -29,7 +29,7 @@ record LabelMeasurement(Segmenter segmenter, Dataset dataset, SegmentationEvalua
             SegmentationEvaluation evaluation =
                     evaluator.evaluate(
                             segmenter.spec().viewTransforms(),
-                            segmenter::segment,
+                            segmenter::predict,
                             workers,
                             progress::to);
             return new LabelMeasurement(segmenter, dataset, evaluation);

@@ -1,14 +1,12 @@
 package dev.saccade.cli;
 
-import dev.saccade.core.structures.LabelMap;
+import dev.saccade.models.ClassMap;
 import dev.saccade.models.Segmenter;
 
 import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.IntStream;
 
 /** Tells the class of every pixel: writes a label map and a picture of it for each photograph. */
 final class LabelPredictor implements Predictor {
@@ -35,21 +33,17 @@ final class LabelPredictor implements Predictor {
     /** Returns the classes of the photograph, that of most pixels first. */
     @Override
     public List<Region> predict(Path photo) {
-        LabelMap labels = segmenter.segment(photo);
-        pictures.write(photo, labels);
-        List<String> classes = segmenter.classes();
-        long[] pixels = labels.histogram(classes.size());
-        double all = labels.size().area();
+        ClassMap map = segmenter.segment(photo);
+        pictures.write(photo, map.labels());
+        double all = map.labels().size().area();
         List<Region> regions =
-                IntStream.range(0, classes.size())
-                        .filter(label -> pixels[label] > 0)
-                        .mapToObj(
-                                label ->
+                map.shares().entrySet().stream()
+                        .map(
+                                entry ->
                                         new Region(
-                                                classes.get(label),
-                                                pixels[label],
-                                                pixels[label] / all))
-                        .sorted(Comparator.comparingLong(Region::pixels).reversed())
+                                                entry.getKey(),
+                                                Math.round(entry.getValue() * all),
+                                                entry.getValue()))
                         .toList();
         regions.forEach(region -> seen.add(region.label()));
         return regions;

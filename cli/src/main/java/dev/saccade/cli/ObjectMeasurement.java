@@ -41,7 +41,7 @@ record ObjectMeasurement(Dataset dataset, Evaluation evaluation, double score)
             Evaluation evaluation =
                     evaluator.evaluate(
                             detector.spec().viewTransforms(),
-                            detector::detect,
+                            detector::predict,
                             workers,
                             progress::to);
             return new ObjectMeasurement(dataset, evaluation, score);

@@ -6,12 +6,13 @@ import com.google.common.collect.ImmutableMap;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Rle;
+import dev.saccade.models.Box;
+import dev.saccade.models.DetectedObject;
 import dev.saccade.models.Detector;
 
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.IntStream;
 
 /** Finds objects: writes a picture with boxes, and masks if there are any, for each photograph. */
 final class ObjectPredictor implements Predictor {
@@ -47,17 +48,13 @@ final class ObjectPredictor implements Predictor {
             List<Double> box,
             @JsonInclude(JsonInclude.Include.NON_EMPTY) Map<String, Object> segmentation) {
 
-        private static Found of(Instances instances, int i, List<String> classes) {
-            Boxes boxes = instances.boxes();
+        private static Found of(DetectedObject object) {
+            Box box = object.box();
             return new Found(
-                    classes.get(instances.label(i)),
-                    instances.score(i),
-                    List.of(
-                            (double) boxes.x1(i),
-                            (double) boxes.y1(i),
-                            (double) boxes.width(i),
-                            (double) boxes.height(i)),
-                    instances.hasMasks() ? segmentation(instances.mask(i)) : Map.of());
+                    object.label(),
+                    object.score(),
+                    List.of(box.x1(), box.y1(), box.width(), box.height()),
+                    object.mask().map(Found::segmentation).orElse(Map.of()));
         }
 
         private static Map<String, Object> segmentation(Rle mask) {
@@ -68,17 +65,30 @@ final class ObjectPredictor implements Predictor {
 
     @Override
     public List<Found> predict(Path photo) {
-        Instances sure = aboveScore(detector.detect(photo));
-        pictures.write(photo, sure);
+        List<DetectedObject> sure =
+                detector.detect(photo).stream()
+                        .filter(object -> object.score() >= minScore)
+                        .toList();
+        pictures.write(photo, instances(sure));
         objects += sure.size();
-        return IntStream.range(0, sure.size())
-                .mapToObj(i -> Found.of(sure, i, detector.classes()))
-                .toList();
+        return sure.stream().map(Found::of).toList();
     }
 
-    private Instances aboveScore(Instances all) {
-        return all.select(
-                IntStream.range(0, all.size()).filter(i -> all.score(i) >= minScore).toArray());
+    private static Instances instances(List<DetectedObject> objects) {
+        float[] corners = new float[4 * objects.size()];
+        int[] labels = new int[objects.size()];
+        float[] scores = new float[objects.size()];
+        for (int i = 0; i < labels.length; i++) {
+            Box box = objects.get(i).box();
+            corners[4 * i] = (float) box.x1();
+            corners[4 * i + 1] = (float) box.y1();
+            corners[4 * i + 2] = (float) box.x2();
+            corners[4 * i + 3] = (float) box.y2();
+            labels[i] = objects.get(i).classIndex();
+            scores[i] = (float) objects.get(i).score();
+        }
+        return Instances.predicted(Boxes.of(corners), labels, scores)
+                .withMasks(objects.stream().flatMap(object -> object.mask().stream()).toList());
     }
 
     @Override

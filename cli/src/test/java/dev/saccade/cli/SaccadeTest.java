@@ -12,7 +12,6 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 
 import dev.saccade.cli.demo.SceneDataset;
 import dev.saccade.cli.demo.SceneRenderer;
-import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Size;
 import dev.saccade.models.Detector;
 import dev.saccade.models.checkpoint.Checkpoints;
@@ -185,9 +184,7 @@ class SaccadeTest {
         Path best = run.resolve("checkpoints").resolve("best.safetensors");
         try (Detector detector = Detector.load(best)) {
             assertEquals(List.of("button", "coin", "key", "leaf"), detector.classes());
-            for (Instances objects : detector.detect(List.of(photos.resolve("scene_0001.jpg")))) {
-                assertTrue(objects.size() <= 100);
-            }
+            assertTrue(detector.detect(photos.resolve("scene_0001.jpg")).size() <= 100);
         }
         assertEquals(
                 12, new ObjectMapper().readTree(found.resolve("predictions.json").toFile()).size());

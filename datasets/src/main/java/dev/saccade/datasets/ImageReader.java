@@ -36,10 +36,14 @@ public final class ImageReader {
      *     enormous or damaged; names the file
      */
     public static Mat read(Path file) {
-        byte[] bytes = readBytes(file);
-        ImageHeader header = ImageHeader.of(file.toString(), bytes);
-        check(file.toString(), header);
-        return decode(file.toString(), header, bytes);
+        return read(file.toString(), readBytes(file));
+    }
+
+    /** Returns the pixels of a file whose bytes are there; see {@link #read(Path)}. */
+    static Mat read(String file, byte[] bytes) {
+        ImageHeader header = ImageHeader.of(file, bytes);
+        check(file, header);
+        return decode(file, header, bytes);
     }
 
     /** Refuses what would decode to something wrong, or to too much. */

@@ -7,7 +7,6 @@ import dev.saccade.core.structures.Size;
 
 import org.opencv.core.Mat;
 
-import java.nio.file.Path;
 import java.util.function.Supplier;
 
 /** Decodes photographs, as nothing has been done to them yet. */
@@ -25,13 +24,13 @@ final class PhotoReader {
     }
 
     /**
-     * Returns a loose file, its id being 0.
+     * Returns a loose photograph, its id being 0.
      *
-     * @throws SaccadeException if the file cannot be used
+     * @throws SaccadeException if it cannot be used
      */
-    static Sample read(Path file) {
-        Mat image = ImageReader.read(file);
-        return Sample.of(image, info(new Photo(0, file, size(image))), Instances.empty());
+    static Sample read(ImageSource source) {
+        Mat image = source.read();
+        return Sample.of(image, info(0, source.name(), size(image)), Instances.empty());
     }
 
     /**
@@ -57,15 +56,11 @@ final class PhotoReader {
 
     /** Returns that nothing has happened to a photograph. */
     static ImageInfo info(Photo photo) {
-        return new ImageInfo(
-                photo.id(),
-                photo.file().toString(),
-                photo.size(),
-                photo.size(),
-                photo.size(),
-                1,
-                1,
-                false);
+        return info(photo.id(), photo.file().toString(), photo.size());
+    }
+
+    private static ImageInfo info(long id, String file, Size size) {
+        return new ImageInfo(id, file, size, size, size, 1, 1, false);
     }
 
     /** Returns what is read; a failure names the photograph. */

@@ -7,7 +7,6 @@ import com.google.common.collect.ImmutableList;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.SeededRandom;
 
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -50,14 +49,14 @@ public final class ViewReader {
     }
 
     /**
-     * Returns loose files, together.
+     * Returns loose photographs, together.
      *
      * @throws SaccadeException if one cannot be used; names it
      */
-    public PhotoViews read(List<Path> files) {
+    public PhotoViews read(List<ImageSource> photos) {
         List<Sample> decoded = new ArrayList<>();
         try {
-            files.forEach(file -> decoded.add(PhotoReader.read(file)));
+            photos.forEach(photo -> decoded.add(PhotoReader.read(photo)));
             return views(decoded);
         } finally {
             decoded.forEach(Sample::close);

@@ -102,7 +102,10 @@ class DataLoaderTest {
     @Test
     void padsEveryImageToTheLargestOfItsBatchWithZeros() {
         Dataset dataset = new PhotoFolder(folder).add(40, 33).add(64, 20);
-        List<Path> files = List.of(dataset.photo(0).file(), dataset.photo(1).file());
+        List<ImageSource> files =
+                List.of(
+                        ImageSource.of(dataset.photo(0).file()),
+                        ImageSource.of(dataset.photo(1).file()));
         try (PhotoViews views = new ViewReader(List.of(TEST)).read(files)) {
             Batch batch = views.batches().get(0);
             assertEquals(new Size(64, 64), batch.size());
@@ -179,7 +182,7 @@ class DataLoaderTest {
     void readsALooseFileThroughTheSameTransforms() {
         PhotoFolder dataset = new PhotoFolder(folder).add(40, 33);
         ViewReader reader = new ViewReader(List.of(TEST));
-        try (PhotoViews loose = reader.read(List.of(dataset.photo(0).file()));
+        try (PhotoViews loose = reader.read(List.of(ImageSource.of(dataset.photo(0).file())));
                 PhotoViews labelled = reader.read(dataset, 0)) {
             Batch batch = loose.batches().get(0);
             ImageInfo image = batch.images().get(0);

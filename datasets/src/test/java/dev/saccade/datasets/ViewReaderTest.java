@@ -88,7 +88,8 @@ class ViewReaderTest {
         assertTrue(labelled.getMessage().startsWith("image 100: "), labelled.getMessage());
         Path file = dataset.photo(0).file();
         SaccadeException loose =
-                assertThrows(SaccadeException.class, () -> reader.read(List.of(file)));
+                assertThrows(
+                        SaccadeException.class, () -> reader.read(List.of(ImageSource.of(file))));
         assertTrue(loose.getMessage().startsWith(file.toString()), loose.getMessage());
     }
 }

@@ -3,23 +3,49 @@ package dev.saccade.models;
 import ai.djl.ndarray.NDManager;
 
 import com.google.common.collect.ImmutableList;
+import com.google.common.collect.Lists;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Instances;
+import dev.saccade.datasets.ImageSource;
 import dev.saccade.datasets.PhotoViews;
 import dev.saccade.datasets.transforms.Views;
 
+import org.opencv.core.Mat;
+
+import java.awt.image.BufferedImage;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Finds objects in photographs: a trained detector with its transforms. */
+/**
+ * Finds objects in photographs: a trained detector with its transforms.
+ *
+ * <pre>{@code
+ * try (Detector detector = Detector.load(Path.of("best.safetensors"))) {
+ *     for (DetectedObject object : detector.detect(Path.of("photo.jpg"))) {
+ *         System.out.println(object.label() + " " + object.score() + " " + object.box());
+ *     }
+ * }
+ * }</pre>
+ *
+ * <p>Objects come best first, in pixels of the photograph, with masks if the detector has learned
+ * them. Several threads may share a detector.
+ */
 public final class Detector extends TrainedModel {
 
-    private final DetectionModel detector;
+    /** How many photographs go through the detector together. */
+    private static final int BATCH = 8;
 
-    Detector(NDManager manager, DetectionModel detector, ModelSpec spec) {
+    private final DetectionModel model;
+
+    Detector(NDManager manager, DetectionModel model, ModelSpec spec) {
         super(manager, spec);
-        this.detector = detector;
+        this.model = model;
+    }
+
+    private Detector(Detector other, ModelSpec spec) {
+        super(other, spec);
+        this.model = other.model;
     }
 
     /**
@@ -38,44 +64,68 @@ public final class Detector extends TrainedModel {
 
     @Override
     public Detector withViews(Views views) {
-        return new Detector(manager(), detector, spec().withViews(views));
+        return new Detector(this, spec().withViews(views));
     }
 
     /**
-     * Returns the objects in a photograph, best first, in its own pixels; with masks of its size if
-     * the head of the detector predicts them.
+     * Returns the objects in the photograph of a file.
      *
-     * @throws SaccadeException that names the file, if it is no usable image
+     * @throws SaccadeException of kind user that names the file, if it is no usable image
      */
-    public Instances detect(Path photo) {
-        try (PhotoViews views = reader().read(List.of(photo))) {
-            return detect(views);
-        }
+    public List<DetectedObject> detect(Path photo) {
+        return detect(ImageSource.of(photo));
     }
 
     /**
-     * Returns the objects in each of some photographs, which go through the detector together; one
-     * by one if it looks at them in several views.
+     * Returns the objects in a photograph whose file is in memory.
      *
-     * @throws SaccadeException that names the file, if one is no usable image
+     * @throws SaccadeException of kind user, if it is no usable image
      */
-    public List<Instances> detect(List<Path> photos) {
-        if (photos.isEmpty()) {
-            return ImmutableList.of();
-        }
+    public List<DetectedObject> detect(byte[] encoded) {
+        return detect(ImageSource.of(encoded));
+    }
+
+    /** Returns the objects in an image of Java's; see {@link ImageSource#of(BufferedImage)}. */
+    public List<DetectedObject> detect(BufferedImage image) {
+        return detect(ImageSource.of(image));
+    }
+
+    /** Returns the objects in an image of OpenCV's; see {@link ImageSource#of(Mat)}. */
+    public List<DetectedObject> detect(Mat image) {
+        return detect(ImageSource.of(image));
+    }
+
+    /**
+     * Returns the objects in a photograph.
+     *
+     * @throws SaccadeException of kind user that names it, if it is no usable image
+     */
+    public List<DetectedObject> detect(ImageSource photo) {
+        return read(List.of(photo), views -> DetectedObject.of(predict(views), classes()));
+    }
+
+    /**
+     * Returns the objects in each of some photographs, of which up to 8 go through the detector
+     * together; one by one if it looks at them in several views.
+     *
+     * @throws SaccadeException of kind user that names it, if one is no usable image
+     */
+    public List<List<DetectedObject>> detect(List<ImageSource> photos) {
         if (spec().viewTransforms().size() > 1) {
             return photos.stream().map(this::detect).collect(ImmutableList.toImmutableList());
         }
-        try (PhotoViews views = reader().read(photos);
-                NDManager scratch = manager().newSubManager()) {
-            return ImmutableList.copyOf(detector.predict(views.on(scratch).get(0)));
-        }
+        return Lists.partition(photos, BATCH).stream()
+                .flatMap(batch -> read(batch, this::predictAll).stream())
+                .map(instances -> DetectedObject.of(instances, classes()))
+                .collect(ImmutableList.toImmutableList());
     }
 
-    /** Returns the objects in a photograph of which all views are there. */
-    public Instances detect(PhotoViews photo) {
-        try (NDManager scratch = manager().newSubManager()) {
-            return detector.predictViews(photo.on(scratch));
-        }
+    private List<Instances> predictAll(PhotoViews photos) {
+        return predict(scratch -> model.predict(photos.on(scratch).get(0)));
+    }
+
+    /** Returns the objects in a photograph of which all views are there, such as for metrics. */
+    public Instances predict(PhotoViews photo) {
+        return predict(scratch -> model.predictViews(photo.on(scratch)));
     }
 }

@@ -2,22 +2,44 @@ package dev.saccade.models;
 
 import ai.djl.ndarray.NDManager;
 
+import com.google.common.collect.ImmutableList;
+
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.LabelMap;
+import dev.saccade.datasets.ImageSource;
 import dev.saccade.datasets.PhotoViews;
 import dev.saccade.datasets.transforms.Views;
 
+import org.opencv.core.Mat;
+
+import java.awt.image.BufferedImage;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Tells the class of every pixel of photographs: a trained segmenter with its transforms. */
+/**
+ * Tells the class of every pixel of photographs: a trained segmenter with its transforms.
+ *
+ * <pre>{@code
+ * try (Segmenter segmenter = Segmenter.load(Path.of("best.safetensors"))) {
+ *     ClassMap map = segmenter.segment(Path.of("photo.jpg"));
+ *     System.out.println(map.shares() + ", in the middle " + map.at(map.width() / 2, map.height() / 2));
+ * }
+ * }</pre>
+ *
+ * <p>Maps are of the size of the photograph. Several threads may share a segmenter.
+ */
 public final class Segmenter extends TrainedModel {
 
-    private final SegmentationModel segmenter;
+    private final SegmentationModel model;
 
-    Segmenter(NDManager manager, SegmentationModel segmenter, ModelSpec spec) {
+    Segmenter(NDManager manager, SegmentationModel model, ModelSpec spec) {
         super(manager, spec);
-        this.segmenter = segmenter;
+        this.model = model;
+    }
+
+    private Segmenter(Segmenter other, ModelSpec spec) {
+        super(other, spec);
+        this.model = other.model;
     }
 
     /**
@@ -36,24 +58,58 @@ public final class Segmenter extends TrainedModel {
 
     @Override
     public Segmenter withViews(Views views) {
-        return new Segmenter(manager(), segmenter, spec().withViews(views));
+        return new Segmenter(this, spec().withViews(views));
     }
 
     /**
-     * Returns the class of every pixel of a photograph, at its own size.
+     * Returns the class of every pixel of the photograph of a file.
      *
-     * @throws SaccadeException that names the file, if it is no usable image
+     * @throws SaccadeException of kind user that names the file, if it is no usable image
      */
-    public LabelMap segment(Path photo) {
-        try (PhotoViews views = reader().read(List.of(photo))) {
-            return segment(views);
-        }
+    public ClassMap segment(Path photo) {
+        return segment(ImageSource.of(photo));
+    }
+
+    /**
+     * Returns the class of every pixel of a photograph whose file is in memory.
+     *
+     * @throws SaccadeException of kind user, if it is no usable image
+     */
+    public ClassMap segment(byte[] encoded) {
+        return segment(ImageSource.of(encoded));
+    }
+
+    /** Returns the class of every pixel; see {@link ImageSource#of(BufferedImage)}. */
+    public ClassMap segment(BufferedImage image) {
+        return segment(ImageSource.of(image));
+    }
+
+    /** Returns the class of every pixel; see {@link ImageSource#of(Mat)}. */
+    public ClassMap segment(Mat image) {
+        return segment(ImageSource.of(image));
+    }
+
+    /**
+     * Returns the class of every pixel of a photograph.
+     *
+     * @throws SaccadeException of kind user that names it, if it is no usable image
+     */
+    public ClassMap segment(ImageSource photo) {
+        return read(List.of(photo), views -> new ClassMap(predict(views), classes()));
+    }
+
+    /**
+     * Returns the class of every pixel of each of some photographs, which go through the segmenter
+     * one by one, as in mmsegmentation.
+     *
+     * @throws SaccadeException of kind user that names it, if one is no usable image
+     */
+    public List<ClassMap> segment(List<ImageSource> photos) {
+        return photos.stream().map(this::segment).collect(ImmutableList.toImmutableList());
     }
 
     /** Returns the class of every pixel of a photograph of which all views are there. */
-    public LabelMap segment(PhotoViews photo) {
-        try (NDManager scratch = manager().newSubManager()) {
-            return segmenter.predictViews(photo.on(scratch));
-        }
+    public LabelMap predict(PhotoViews photo) {
+        return predict(scratch -> model.predictViews(photo.on(scratch)));
     }
 }

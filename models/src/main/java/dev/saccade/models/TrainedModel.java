@@ -1,8 +1,12 @@
 package dev.saccade.models;
 
+import static com.google.common.base.Preconditions.checkState;
+
 import ai.djl.ndarray.NDManager;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.ImageSource;
+import dev.saccade.datasets.PhotoViews;
 import dev.saccade.datasets.ViewReader;
 import dev.saccade.datasets.transforms.Views;
 import dev.saccade.models.checkpoint.Checkpoint;
@@ -11,20 +15,35 @@ import dev.saccade.models.checkpoint.Weights;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.Function;
 
 /**
  * A trained model with the transforms it was trained for.
  *
- * <p>Several threads may share one; each call holds the memory of its own photographs only.
+ * <p>Several threads may share one; each call holds the memory of its own photographs only. Closing
+ * waits for the calls of other threads.
  */
 public abstract sealed class TrainedModel implements AutoCloseable permits Detector, Segmenter {
 
     private final NDManager manager;
+    private final ReadWriteLock use;
     private final ModelSpec spec;
     private final ViewReader reader;
 
     TrainedModel(NDManager manager, ModelSpec spec) {
+        this(manager, new ReentrantReadWriteLock(), spec);
+    }
+
+    /** Shares the weights of another one. */
+    TrainedModel(TrainedModel other, ModelSpec spec) {
+        this(other.manager, other.use, spec);
+    }
+
+    private TrainedModel(NDManager manager, ReadWriteLock use, ModelSpec spec) {
         this.manager = manager;
+        this.use = use;
         this.spec = spec;
         this.reader = new ViewReader(spec.viewTransforms());
     }
@@ -67,16 +86,33 @@ public abstract sealed class TrainedModel implements AutoCloseable permits Detec
         return spec;
     }
 
-    final NDManager manager() {
-        return manager;
+    /** Returns what is made of photographs that are read together. */
+    final <T> T read(List<ImageSource> photos, Function<PhotoViews, T> prediction) {
+        try (PhotoViews views = reader.read(photos)) {
+            return prediction.apply(views);
+        }
     }
 
-    final ViewReader reader() {
-        return reader;
+    /** Returns what is predicted with memory that is given back then, and weights that stay. */
+    final <T> T predict(Function<NDManager, T> prediction) {
+        use.readLock().lock();
+        try {
+            checkState(manager.isOpen(), "the %s is closed", getClass().getSimpleName());
+            try (NDManager scratch = manager.newSubManager()) {
+                return prediction.apply(scratch);
+            }
+        } finally {
+            use.readLock().unlock();
+        }
     }
 
     @Override
     public final void close() {
-        manager.close();
+        use.writeLock().lock();
+        try {
+            manager.close();
+        } finally {
+            use.writeLock().unlock();
+        }
     }
 }

@@ -1,6 +1,5 @@
 package dev.saccade.models;
 
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -10,7 +9,7 @@ import ai.djl.ndarray.NDManager;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.ImageInfo;
-import dev.saccade.core.structures.Instances;
+import dev.saccade.datasets.ImageSource;
 import dev.saccade.datasets.PhotoViews;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.ViewReader;
@@ -28,14 +27,21 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.opencv.core.Mat;
+import org.opencv.imgcodecs.Imgcodecs;
 
 import java.awt.image.BufferedImage;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 
 import javax.imageio.ImageIO;
 
@@ -117,15 +123,29 @@ class DetectorTest {
         return load(head, "0.008", TRANSFORMS);
     }
 
-    private static void assertSame(Instances expected, Instances found, float tolerance) {
+    private static void assertSame(List<DetectedObject> expected, List<DetectedObject> found) {
         assertTrue(expected.size() > 1);
-        assertEquals(expected.size(), found.size());
-        assertArrayEquals(expected.labels(), found.labels());
-        assertArrayEquals(expected.boxes().toArray(), found.boxes().toArray(), tolerance);
-        for (int i = 0; i < expected.size(); i++) {
-            assertEquals(expected.score(i), found.score(i), tolerance);
-        }
-        assertEquals(expected.masks(), found.masks());
+        assertEquals(expected, found);
+    }
+
+    private static DetectedObject mirrored(DetectedObject object) {
+        Box box = object.box();
+        return new DetectedObject(
+                object.label(),
+                object.classIndex(),
+                object.score(),
+                new Box(WIDTH - box.x2(), box.y1(), WIDTH - box.x1(), box.y2()),
+                object.mask().map(mask -> mask.flipHorizontal()));
+    }
+
+    private static void assertClose(DetectedObject expected, DetectedObject found) {
+        assertEquals(expected.label(), found.label());
+        assertEquals(expected.score(), found.score(), 1e-3);
+        assertEquals(expected.box().x1(), found.box().x1(), 1e-3);
+        assertEquals(expected.box().y1(), found.box().y1(), 1e-3);
+        assertEquals(expected.box().x2(), found.box().x2(), 1e-3);
+        assertEquals(expected.box().y2(), found.box().y2(), 1e-3);
+        assertEquals(expected.mask(), found.mask());
     }
 
     @ParameterizedTest
@@ -140,18 +160,21 @@ class DetectorTest {
             for (List<Integer> scale : List.of(OWN, LARGER)) {
                 Resize resize = new Resize(List.of(scale), Resize.Mode.VALUE, true, List.of(), 1);
                 List<Transform> transforms = List.of(resize, new Normalize());
-                try (PhotoViews view = new ViewReader(List.of(transforms)).read(List.of(photo))) {
+                try (PhotoViews view =
+                        new ViewReader(List.of(transforms)).read(List.of(ImageSource.of(photo)))) {
                     ImageBatch upright = view.on(manager).get(0);
                     ImageInfo info = upright.images().get(0);
                     batches.add(new ImageBatch(upright.pixels().duplicate(), List.of(info)));
                     batches.add(new ImageBatch(upright.pixels().flip(3), List.of(info.mirrored())));
                 }
             }
-            Instances expected = bare.predictViews(batches);
+            List<DetectedObject> expected =
+                    DetectedObject.of(bare.predictViews(batches), detector.classes());
             Detector viewing =
                     detector.withViews(new Views(List.of(OWN, LARGER), /* flip= */ true));
-            assertSame(expected, viewing.detect(photo), 0);
-            assertEquals(expected.boxes(), viewing.detect(List.of(mirrored, photo)).get(1).boxes());
+            assertSame(expected, viewing.detect(photo));
+            List<ImageSource> both = List.of(ImageSource.of(mirrored), ImageSource.of(photo));
+            assertSame(expected, viewing.detect(both).get(1));
         }
     }
 
@@ -159,9 +182,9 @@ class DetectorTest {
     @ValueSource(strings = {"retinanet", "mask_rcnn"})
     void oneViewIsAPlainLook(String head) {
         try (Detector detector = load(head)) {
-            Instances plain = detector.detect(photo);
-            assertSame(plain, detector.withViews(new Views()).detect(photo), 0);
-            assertSame(plain, detector.withViews(new Views(List.of(OWN), false)).detect(photo), 0);
+            List<DetectedObject> plain = detector.detect(photo);
+            assertSame(plain, detector.withViews(new Views()).detect(photo));
+            assertSame(plain, detector.withViews(new Views(List.of(OWN), false)).detect(photo));
         }
     }
 
@@ -170,22 +193,83 @@ class DetectorTest {
     void aMirroredPhotographHasMirroredObjects(String head) {
         try (Detector detector = load(head)) {
             Detector viewing = detector.withViews(new Views(List.of(OWN), true));
-            Instances found = viewing.detect(photo);
-            Instances other = viewing.detect(mirrored);
-            assertSame(
-                    found,
-                    other.withBoxes(other.boxes().flipHorizontal(WIDTH))
-                            .mapMasks(mask -> mask.flipHorizontal()),
-                    1e-3f);
+            List<DetectedObject> found = viewing.detect(photo);
+            List<DetectedObject> other = viewing.detect(mirrored);
+            assertTrue(found.size() > 1);
+            assertEquals(found.size(), other.size());
+            for (int i = 0; i < found.size(); i++) {
+                assertClose(found.get(i), mirrored(other.get(i)));
+            }
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"retinanet", "mask_rcnn"})
+    void theSamePixelsShowTheSameObjectsWhereverTheyComeFrom(String head) throws IOException {
+        try (Detector detector = load(head)) {
+            List<DetectedObject> expected = detector.detect(photo);
+            assertSame(expected, detector.detect(Files.readAllBytes(photo)));
+            assertSame(expected, detector.detect(ImageIO.read(photo.toFile())));
+            Mat image = Imgcodecs.imread(photo.toString());
+            assertSame(expected, detector.detect(image));
+            assertEquals(HEIGHT, image.rows(), "the caller's image is left alone");
+            image.release();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"retinanet", "mask_rcnn"})
+    void manyPhotographsAreAnsweredInTheirOrder(String head) {
+        try (Detector detector = load(head)) {
+            List<ImageSource> photos = new ArrayList<>();
+            for (int i = 0; i < 11; i++) {
+                photos.add(ImageSource.of(i % 3 == 0 ? mirrored : photo));
+            }
+            List<List<DetectedObject>> found = detector.detect(photos);
+            assertEquals(11, found.size());
+            assertEquals(List.of(), detector.detect(List.of()));
+            for (int i = 0; i < 11; i++) {
+                List<DetectedObject> alone = detector.detect(photos.get(i));
+                assertEquals(alone.size(), found.get(i).size());
+                for (int k = 0; k < alone.size(); k++) {
+                    assertClose(alone.get(k), found.get(i).get(k));
+                }
+            }
+        }
+    }
+
+    @Test
+    void threadsShareADetectorUntilItIsClosed() throws Exception {
+        Detector detector = load("mask_rcnn");
+        List<DetectedObject> expected = detector.detect(photo);
+        assertTrue(expected.size() > 1);
+        ExecutorService threads = Executors.newFixedThreadPool(4);
+        try {
+            List<Future<List<DetectedObject>>> found = new ArrayList<>();
+            for (int i = 0; i < 24; i++) {
+                found.add(threads.submit(() -> detector.detect(photo)));
+            }
+            found.get(0).get();
+            detector.close();
+            for (Future<List<DetectedObject>> one : found) {
+                try {
+                    assertEquals(expected, one.get());
+                } catch (ExecutionException e) {
+                    assertEquals("the Detector is closed", e.getCause().getMessage());
+                }
+            }
+        } finally {
+            threads.shutdownNow();
+        }
+        assertThrows(IllegalStateException.class, () -> detector.detect(photo));
+        detector.close();
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"retinanet", "mask_rcnn"})
     void findsNothingWhereNothingIs(String head) {
         try (Detector detector = load(head, "0.99", TRANSFORMS)) {
-            Instances found = detector.withViews(new Views(List.of(), true)).detect(photo);
-            assertEquals(0, found.size());
+            assertEquals(List.of(), detector.withViews(new Views(List.of(), true)).detect(photo));
         }
     }
 

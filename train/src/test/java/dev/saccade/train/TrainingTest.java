@@ -142,7 +142,7 @@ class TrainingTest {
             assertEquals(4, detector.spec().viewTransforms().size());
             Evaluation again =
                     evaluator.evaluate(
-                            detector.spec().viewTransforms(), detector::detect, 2, done -> {});
+                            detector.spec().viewTransforms(), detector::predict, 2, done -> {});
             again.values()
                     .forEach((name, value) -> assertEquals(measured.get(0).get(name), value, name));
         }

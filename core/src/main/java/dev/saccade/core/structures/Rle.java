@@ -4,6 +4,8 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import dev.saccade.core.SaccadeException;
 
+import java.awt.image.BufferedImage;
+import java.awt.image.DataBufferByte;
 import java.util.Arrays;
 import java.util.List;
 
@@ -345,6 +347,20 @@ public final class Rle {
                     }
                 });
         return bitmap;
+    }
+
+    /** Returns the bitmap as a picture of its size: 255 in the foreground and 0 elsewhere, grey. */
+    public BufferedImage toImage() {
+        BufferedImage image =
+                new BufferedImage(size.width(), size.height(), BufferedImage.TYPE_BYTE_GRAY);
+        byte[] bitmap = ((DataBufferByte) image.getRaster().getDataBuffer()).getData();
+        forEachStretch(
+                (x, top, bottom) -> {
+                    for (int y = top; y < bottom; y++) {
+                        bitmap[y * size.width() + x] = (byte) 255;
+                    }
+                });
+        return image;
     }
 
     /** Goes through the foreground, column by column, from left to right and top to bottom. */

@@ -1,0 +1,42 @@
+package dev.saccade.models;
+
+import com.google.common.collect.ImmutableList;
+
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Rle;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+
+/**
+ * An object that a {@link Detector} has found in a photograph.
+ *
+ * @param label the name of its class
+ * @param classIndex the position of its class in {@link Detector#classes}
+ * @param score how sure the detector is, from 0 to 1
+ * @param box where it is, within the photograph
+ * @param mask its pixels, of the size of the photograph, if the detector tells them; {@link
+ *     Rle#decode} and {@link Rle#toImage} give a bitmap
+ */
+public record DetectedObject(
+        String label, int classIndex, double score, Box box, Optional<Rle> mask) {
+
+    /** Returns the objects of one photograph, in their order. */
+    static List<DetectedObject> of(Instances instances, List<String> classes) {
+        Boxes boxes = instances.boxes();
+        return IntStream.range(0, instances.size())
+                .mapToObj(
+                        i ->
+                                new DetectedObject(
+                                        classes.get(instances.label(i)),
+                                        instances.label(i),
+                                        instances.score(i),
+                                        new Box(boxes.x1(i), boxes.y1(i), boxes.x2(i), boxes.y2(i)),
+                                        instances.hasMasks()
+                                                ? Optional.of(instances.mask(i))
+                                                : Optional.empty()))
+                .collect(ImmutableList.toImmutableList());
+    }
+}
