@@ -1,5 +1,6 @@
 package dev.saccade.cli;
 
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
@@ -86,4 +87,30 @@ class FloorsTest {
                     .accessField(System.class, "out")
                     .orShould()
                     .accessField(System.class, "err");
+
+    @ArchTest
+    static final ArchRule librariesLogThroughSlf4j =
+            noClasses()
+                    .that()
+                    .resideOutsideOfPackage("dev.saccade.cli..")
+                    .should()
+                    .dependOnClassesThat()
+                    .resideInAnyPackage(
+                            "ch.qos.logback..", "java.util.logging..", "org.apache..log4j..");
+
+    @ArchTest
+    static final ArchRule librariesLeaveTheProcessAlone =
+            noClasses()
+                    .that()
+                    .resideOutsideOfPackage("dev.saccade.cli..")
+                    .should()
+                    .callMethod(System.class, "exit", int.class)
+                    .orShould()
+                    .callMethod(Runtime.class, "exit", int.class)
+                    .orShould()
+                    .callMethod(Runtime.class, "halt", int.class);
+
+    @ArchTest
+    static final ArchRule nothingIsStaticThatChanges =
+            fields().that().areStatic().should().beFinal();
 }

@@ -20,11 +20,17 @@ public record BoxLoss(Type type, double beta, double lossWeight) {
 
     /** The losses of {@link BoxLosses}. */
     public enum Type {
+        /** Absolute differences. */
         L1,
+        /** Absolute differences, squared ones below {@code beta}. */
         SMOOTH_L1,
+        /** The logarithm of the overlap. */
         IOU,
+        /** Generalised overlap (Rezatofighi et al. 2019). */
         GIOU,
+        /** Overlap and distance (Zheng et al. 2020). */
         DIOU,
+        /** Overlap, distance and aspect ratio (Zheng et al. 2020). */
         CIOU;
 
         boolean comparesBoxes() {
