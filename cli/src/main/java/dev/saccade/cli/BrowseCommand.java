@@ -53,7 +53,7 @@ final class BrowseCommand implements Callable<Integer> {
     public Integer call() {
         ConfigArguments.requirePositive("--count", count);
         RunConfig run = config.bind();
-        Dataset dataset = run.data().train().open(run.data().root());
+        Dataset dataset = run.data().requireTrain().open(run.data().root());
         SampleReader reader =
                 new SampleReader(run.data().trainTransforms(), run.model().head().targets());
         Pictures pictures = new Pictures(out, dataset.classes());

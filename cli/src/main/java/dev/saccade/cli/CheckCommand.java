@@ -1,18 +1,13 @@
 package dev.saccade.cli;
 
-import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.Maps;
-
 import dev.saccade.core.SaccadeException;
-import dev.saccade.datasets.CheckOptions;
-import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.DatasetStatistics;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.ObjectStatistics;
 import dev.saccade.datasets.PixelStatistics;
-import dev.saccade.train.config.DataConfig;
-import dev.saccade.train.config.RunConfig;
+import dev.saccade.train.DataReports;
+import dev.saccade.train.Training;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -21,11 +16,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 import java.io.PrintWriter;
-import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 
 /** Finds every fault of a data set before anything is trained on it. */
@@ -51,78 +42,21 @@ final class CheckCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        Map<String, DatasetReport> reports = check(config.bind(), !quick);
+        DataReports reports = check(config.training(), !quick);
         if (json.wanted()) {
-            json.print(spec, reports);
+            json.print(spec, reports.byRole());
         } else {
-            reports.forEach((role, report) -> print(role, report, spec.commandLine().getOut()));
+            reports.byRole()
+                    .forEach((role, report) -> print(role, report, spec.commandLine().getOut()));
         }
-        return hasErrors(reports) ? SaccadeException.Kind.USER.exitCode() : 0;
+        return reports.hasErrors() ? SaccadeException.Kind.USER.exitCode() : 0;
     }
 
-    /** Checks the data sets of a config, with a progress bar, by their role. */
-    static Map<String, DatasetReport> check(RunConfig run, boolean decode) {
-        DataConfig data = run.data();
-        Map<String, Dataset.Config> roles = new LinkedHashMap<>();
-        roles.put("train", data.train());
-        data.val().ifPresent(val -> roles.put("val", val));
-        ImmutableMap.Builder<String, DatasetReport> reports = ImmutableMap.builder();
-        roles.forEach(
-                (role, dataset) -> {
-                    try (Progress progress = new Progress("check " + role, -1, " photos")) {
-                        reports.put(
-                                role,
-                                dataset.check(
-                                        data.root(),
-                                        new CheckOptions(
-                                                decode,
-                                                run.model().head().targets(),
-                                                data.workers(),
-                                                progress::step)));
-                    }
-                });
-        return withSameClasses(reports.buildOrThrow());
-    }
-
-    /** Adds an error where data sets that could be read are labelled with other classes. */
-    private static Map<String, DatasetReport> withSameClasses(Map<String, DatasetReport> reports) {
-        List<String> trained = reports.get("train").statistics().classNames();
-        return ImmutableMap.copyOf(
-                Maps.transformEntries(
-                        reports,
-                        (role, report) ->
-                                difference(trained, report.statistics().classNames())
-                                        .map(
-                                                message ->
-                                                        new Finding(
-                                                                Finding.Severity.ERROR,
-                                                                "data." + role,
-                                                                "",
-                                                                message))
-                                        .map(report::withError)
-                                        .orElse(report)));
-    }
-
-    private static Optional<String> difference(List<String> trained, List<String> labelled) {
-        if (trained.isEmpty() || labelled.isEmpty() || trained.equals(labelled)) {
-            return Optional.empty();
+    /** Checks the data sets of a training, with a progress bar. */
+    static DataReports check(Training training, boolean decode) {
+        try (Progress progress = new Progress("check", -1, " photos")) {
+            return training.check(decode, progress::step);
         }
-        int label = 0;
-        while (name(trained, label).equals(name(labelled, label))) {
-            label++;
-        }
-        return Optional.of(
-                "class %d is %s, but in data.train it is %s; labels would be mixed up"
-                        .formatted(label + 1, name(labelled, label), name(trained, label)));
-    }
-
-    private static String name(List<String> classes, int label) {
-        return label < classes.size() ? '"' + classes.get(label) + '"' : "not there";
-    }
-
-    /** Returns whether a data set has an error. */
-    static boolean hasErrors(Map<String, DatasetReport> reports) {
-        return reports.values().stream().anyMatch(report -> report.errors() > 0);
     }
 
     /** Prints what a data set holds and what is wrong with it. */

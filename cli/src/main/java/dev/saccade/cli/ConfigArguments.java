@@ -4,6 +4,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.models.config.ConfigBinder;
 import dev.saccade.models.config.ConfigFile;
 import dev.saccade.models.config.ConfigNode;
+import dev.saccade.train.Training;
 import dev.saccade.train.config.RunConfig;
 
 import picocli.CommandLine.Mixin;
@@ -50,6 +51,11 @@ final class ConfigArguments {
     /** Returns the config as records. */
     RunConfig bind() {
         return ConfigBinder.bind(read(), RunConfig.class);
+    }
+
+    /** Returns the run that the config describes. */
+    Training training() {
+        return Training.of(bind());
     }
 
     /** Sets a value of the config, {@code key=value}, as {@code --set} does. */

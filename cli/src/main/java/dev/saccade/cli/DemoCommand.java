@@ -4,12 +4,11 @@ import dev.saccade.cli.demo.SceneDataset;
 import dev.saccade.cli.demo.SceneRenderer;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Size;
-import dev.saccade.datasets.DatasetReport;
 import dev.saccade.models.Detector;
-import dev.saccade.models.config.ConfigBinder;
-import dev.saccade.models.config.ConfigFile;
+import dev.saccade.train.DataReports;
 import dev.saccade.train.Outcome;
 import dev.saccade.train.RunFolder;
+import dev.saccade.train.Training;
 import dev.saccade.train.config.RunConfig;
 
 import picocli.CommandLine.Command;
@@ -22,7 +21,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 
@@ -69,10 +67,10 @@ final class DemoCommand implements Callable<Integer> {
         Path out = wanted.orElseGet(DemoCommand::nextFolder);
         Path data = out.resolveSibling(out.getFileName() + "-scenes");
         render(data);
-        RunConfig run = config(data);
-        Map<String, DatasetReport> reports = CheckCommand.check(run, true);
-        reports.forEach((role, report) -> CheckCommand.print(role, report, err));
-        if (TrainCommand.train(run, out, false) == Outcome.INTERRUPTED) {
+        Training training = training(data);
+        DataReports reports = CheckCommand.check(training, true);
+        reports.byRole().forEach((role, report) -> CheckCommand.print(role, report, err));
+        if (TrainCommand.train(training, out, false) == Outcome.INTERRUPTED) {
             throw SaccadeException.user("interrupted before the detector was trained");
         }
         Path report =
@@ -104,7 +102,7 @@ final class DemoCommand implements Callable<Integer> {
         }
     }
 
-    private RunConfig config(Path data) {
+    private Training training(Path data) {
         Path file = Path.of(System.getProperty("saccade.home", ".")).resolve(CONFIG);
         if (!Files.exists(file)) {
             throw SaccadeException.user(
@@ -112,7 +110,7 @@ final class DemoCommand implements Callable<Integer> {
         }
         List<String> all = new ArrayList<>(List.of(DataOption.override(data)));
         all.addAll(overrides);
-        return ConfigBinder.bind(ConfigFile.load(file, all), RunConfig.class);
+        return Training.of(RunConfig.load(file, all.toArray(String[]::new)));
     }
 
     private void predict(Path out, Path images) {

@@ -17,7 +17,6 @@ import picocli.CommandLine.Spec;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 
@@ -76,7 +75,6 @@ final class EvalCommand implements Callable<Integer> {
                                                         + " on"))
                         .open(config.root());
         try (TrainedModel model = views.load(run.checkpoint())) {
-            requireSameClasses(model.classes(), dataset.classes());
             report(measure(model, dataset, config.workers()));
         }
         return 0;
@@ -99,15 +97,6 @@ final class EvalCommand implements Callable<Integer> {
         if (folder == null || !Files.isDirectory(folder)) {
             throw SaccadeException.user(
                     "--results: got %s, expected a prefix in a folder that exists", prefix);
-        }
-    }
-
-    private static void requireSameClasses(List<String> trained, List<String> labelled) {
-        if (!trained.equals(labelled)) {
-            throw SaccadeException.user(
-                    "the data set is labelled with %s but the model was trained for %s; labels"
-                            + " would be mixed up",
-                    labelled, trained);
         }
     }
 

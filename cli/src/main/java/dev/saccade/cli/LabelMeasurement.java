@@ -27,11 +27,7 @@ record LabelMeasurement(Segmenter segmenter, Dataset dataset, SegmentationEvalua
         SegmentationEvaluator evaluator = new SegmentationEvaluator(dataset);
         try (Progress progress = new Progress("evaluate", evaluator.size(), " photos")) {
             SegmentationEvaluation evaluation =
-                    evaluator.evaluate(
-                            segmenter.spec().viewTransforms(),
-                            segmenter::predict,
-                            workers,
-                            progress::to);
+                    evaluator.evaluate(segmenter, workers, progress::to);
             return new LabelMeasurement(segmenter, dataset, evaluation);
         }
     }

@@ -38,12 +38,7 @@ record ObjectMeasurement(Dataset dataset, Evaluation evaluation, double score)
         DetectionEvaluator evaluator =
                 DetectionEvaluator.of(dataset, detector.spec().model().head().targets(), areaOf);
         try (Progress progress = new Progress("evaluate", evaluator.size(), " photos")) {
-            Evaluation evaluation =
-                    evaluator.evaluate(
-                            detector.spec().viewTransforms(),
-                            detector::predict,
-                            workers,
-                            progress::to);
+            Evaluation evaluation = evaluator.evaluate(detector, workers, progress::to);
             return new ObjectMeasurement(dataset, evaluation, score);
         }
     }

@@ -2,8 +2,6 @@ package dev.saccade.cli;
 
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.models.config.ConfigBinder;
-import dev.saccade.models.config.ConfigFile;
 import dev.saccade.train.config.RunConfig;
 
 import picocli.CommandLine.Model.CommandSpec;
@@ -11,7 +9,6 @@ import picocli.CommandLine.Parameters;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -69,8 +66,7 @@ final class RunArgument {
                     "%s: is not there, so the data set is not known; expected the folder of a run",
                     config);
         }
-        List<String> overrides = new ArrayList<>();
-        data.ifPresent(root -> overrides.add(DataOption.override(root)));
-        return ConfigBinder.bind(ConfigFile.load(config, overrides), RunConfig.class);
+        String[] overrides = data.map(DataOption::override).stream().toArray(String[]::new);
+        return RunConfig.load(config, overrides);
     }
 }

@@ -7,11 +7,11 @@ import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.DatasetStatistics;
 import dev.saccade.models.TrainedModel;
+import dev.saccade.train.DataReports;
 import dev.saccade.train.Outcome;
 import dev.saccade.train.RunFolder;
 import dev.saccade.train.Training;
 import dev.saccade.train.config.DataConfig;
-import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.logs.TrainListener;
 
 import picocli.CommandLine.Command;
@@ -22,7 +22,6 @@ import picocli.CommandLine.Spec;
 
 import java.io.PrintWriter;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -63,33 +62,34 @@ final class TrainCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         initFrom.ifPresent(file -> config.override("init_from=" + ConfigArguments.quoted(file)));
-        RunConfig run = config.bind();
+        Training training = config.training();
         Path folder = out.orElse(Path.of("runs", config.name()));
         PrintWriter err = spec.commandLine().getErr();
-        Map<String, DatasetReport> reports = CheckCommand.check(run, false);
-        if (CheckCommand.hasErrors(reports)) {
-            reports.forEach((role, report) -> CheckCommand.print(role, report, err));
+        DataReports reports = CheckCommand.check(training, false);
+        DataConfig data = training.config().data();
+        if (reports.hasErrors()) {
+            reports.byRole().forEach((role, report) -> CheckCommand.print(role, report, err));
             throw SaccadeException.user(
-                    "%s: the data set has errors; nothing was trained", run.data().root());
+                    "%s: the data set has errors; nothing was trained", data.root());
         }
-        if (train(run, folder, resume) == Outcome.INTERRUPTED) {
+        if (train(training, folder, resume) == Outcome.INTERRUPTED) {
             err.printf("interrupted; go on with --resume%n");
             return INTERRUPTED;
         }
-        if (run.data().val().isPresent()) {
-            String subtitle = "Trained on %s".formatted(run.data().root());
+        if (data.val().isPresent()) {
+            String subtitle = "Trained on %s".formatted(data.root());
             Path report = report(folder, subtitle, reports, spec.commandLine().getOut());
             err.printf("report: %s%n", report);
         }
         return 0;
     }
 
-    /** Trains in a folder, with progress on stderr. */
-    static Outcome train(RunConfig run, Path folder, boolean resume) {
-        List<TrainListener> progress = List.of(new TrainProgress());
-        return resume
-                ? Training.resume(run, folder, progress)
-                : Training.start(run, folder, progress);
+    /** Trains in a folder, with progress on stderr, until all is done or Ctrl-C is pressed. */
+    static Outcome train(Training training, Path folder, boolean resume) {
+        TrainListener progress = new TrainProgress();
+        return StopSignal.during(
+                () -> resume ? training.resume(folder, progress) : training.start(folder, progress),
+                training::stop);
     }
 
     /**
@@ -99,8 +99,7 @@ final class TrainCommand implements Callable<Integer> {
      * @param reports what is known about its data sets
      * @return the file of the report
      */
-    static Path report(
-            Path folder, String subtitle, Map<String, DatasetReport> reports, PrintWriter out) {
+    static Path report(Path folder, String subtitle, DataReports reports, PrintWriter out) {
         RunFolder run = new RunFolder(folder);
         DataConfig data = Training.config(folder).data();
         Dataset dataset = data.val().orElseThrow().open(data.root());
@@ -112,7 +111,7 @@ final class TrainCommand implements Callable<Integer> {
         }
     }
 
-    private static Map<String, DatasetStatistics> statistics(Map<String, DatasetReport> reports) {
-        return Maps.transformValues(reports, DatasetReport::statistics);
+    private static Map<String, DatasetStatistics> statistics(DataReports reports) {
+        return Maps.transformValues(reports.byRole(), DatasetReport::statistics);
     }
 }

@@ -171,23 +171,18 @@ public final class Ade20kDataset implements Dataset {
     }
 
     @Override
-    public int size() {
-        return pairs.size();
+    public List<Photo> photos() {
+        return new Photos(pairs.size(), this::read);
     }
 
-    @Override
-    public Photo photo(int index) {
+    private Photo read(int index) {
         Path file = pairs.get(index).photo();
         Size size = sizes.get(index);
         if (size == null) {
-            size = header(file).size();
+            size = ImageHeader.of(file).size();
             sizes.set(index, size);
         }
         return new Photo(index + 1L, file, size);
-    }
-
-    private static ImageHeader header(Path file) {
-        return ImageHeader.of(file.toString(), ImageReader.readBytes(file));
     }
 
     @Override
@@ -196,7 +191,8 @@ public final class Ade20kDataset implements Dataset {
         LabelMap labels = code.decode(pair.labels());
         if (!labels.size().equals(photo(index).size())) {
             throw SaccadeException.user(
-                    "%s: %s", pair.labels(), sizeFault(pair, labels.size(), header(pair.photo())));
+                    "%s: %s",
+                    pair.labels(), sizeFault(pair, labels.size(), ImageHeader.of(pair.photo())));
         }
         return labels;
     }

@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.Callable;
 
 /** Finds every fault of a COCO data set in one pass over its annotations and images. */
 final class CocoCheck {
@@ -60,22 +59,14 @@ final class CocoCheck {
     }
 
     private void checkImages(CocoColumns columns, CocoReferences references, CheckOptions options) {
-        List<Callable<List<Finding>>> checks = new ArrayList<>();
+        List<Photo> photos = new ArrayList<>();
         for (int i = 0; i < columns.fileNames().size(); i++) {
             Optional<Path> file = references.locate(columns.fileNames().get(i));
             if (file.isPresent()) {
                 long id = columns.imageIds().get(i);
-                Photo photo = new Photo(id, file.get(), columns.imageSize(i));
-                checks.add(() -> ImageCheck.findings(photo, options.decode()));
+                photos.add(new Photo(id, file.get(), columns.imageSize(i)));
             }
         }
-        Workers.run(
-                "dataset-check",
-                options.threads(),
-                checks,
-                found -> {
-                    found.forEach(findings);
-                    options.onImage().run();
-                });
+        ImageCheck.run(photos, options, findings);
     }
 }

@@ -109,6 +109,24 @@ record CocoColumns(
         final ImmutableLongArray.Builder categoryIds = ImmutableLongArray.builder();
         final List<String> categoryNames = new ArrayList<>();
 
+        void add(Photo photo) {
+            imageIds.add(photo.id());
+            fileNames.add(photo.file().toString());
+            imageSizes.add(photo.size().height());
+            imageSizes.add(photo.size().width());
+        }
+
+        void add(Photo photo, Annotation annotation) {
+            annotationIds.add(annotation.id());
+            annotationImageIds.add(photo.id());
+            annotationCategoryIds.add(annotation.label());
+            boxes.add(annotation.x()).add(annotation.y());
+            boxes.add(annotation.width()).add(annotation.height());
+            areas.add(annotation.area());
+            flags.add((annotation.crowd() ? CROWD : 0) | (annotation.ignore() ? IGNORE : 0));
+            outlines.add(pool.add(annotation.segmentation()));
+        }
+
         CocoColumns build() {
             pool.trim();
             return new CocoColumns(

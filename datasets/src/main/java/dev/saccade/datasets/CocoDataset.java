@@ -150,12 +150,11 @@ public final class CocoDataset implements Dataset {
     }
 
     @Override
-    public int size() {
-        return files.size();
+    public List<Photo> photos() {
+        return new Photos(files.size(), this::read);
     }
 
-    @Override
-    public Photo photo(int index) {
+    private Photo read(int index) {
         return new Photo(columns.imageIds().get(index), files.get(index), columns.imageSize(index));
     }
 

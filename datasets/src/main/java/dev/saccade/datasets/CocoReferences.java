@@ -31,9 +31,9 @@ final class CocoReferences {
 
     /** Reports every fault. */
     void check(Consumer<Finding> findings) {
-        checkUnique("image", columns.imageIds(), findings);
-        checkUnique("annotation", columns.annotationIds(), findings);
-        checkUnique("category", columns.categoryIds(), findings);
+        checkUnique(file, "image", columns.imageIds(), findings);
+        checkUnique(file, "annotation", columns.annotationIds(), findings);
+        checkUnique(file, "category", columns.categoryIds(), findings);
         checkFileNames(findings);
         checkAnnotations(findings);
     }
@@ -57,7 +57,9 @@ final class CocoReferences {
         }
     }
 
-    private void checkUnique(String kind, ImmutableLongArray ids, Consumer<Finding> findings) {
+    /** Reports ids that occur twice. */
+    static void checkUnique(
+            String file, String kind, ImmutableLongArray ids, Consumer<Finding> findings) {
         long[] sorted = ids.toArray();
         Arrays.sort(sorted);
         LongStream.range(1, sorted.length)

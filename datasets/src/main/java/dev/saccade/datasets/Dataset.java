@@ -10,7 +10,10 @@ import java.util.List;
 /**
  * Labelled photographs in a fixed order.
  *
- * <p>Safe for use by many threads. Reading pixels is left to {@link ImageReader}.
+ * <p>One of one's own has three methods: {@link #classes}, {@link #photos}, and {@link
+ * #annotations} where objects are labelled or {@link #labels} where pixels are. They are asked
+ * often, by many threads, and always say the same. Reading the pixels of photographs is left to
+ * {@link ImageReader}.
  */
 public interface Dataset {
 
@@ -41,11 +44,18 @@ public interface Dataset {
         return label + 1L;
     }
 
+    /** Returns the photographs; the list may make them as they are asked for. */
+    List<Photo> photos();
+
     /** Returns the number of photographs. */
-    int size();
+    default int size() {
+        return photos().size();
+    }
 
     /** Returns photograph {@code index}, from 0. */
-    Photo photo(int index);
+    default Photo photo(int index) {
+        return photos().get(index);
+    }
 
     /**
      * Returns the annotations of photograph {@code index} in the order of the file, maybe none;

@@ -21,6 +21,14 @@ public record DatasetReport(
         findings = ImmutableList.copyOf(findings);
     }
 
+    /**
+     * Returns what a data set holds and all that is wrong with it; nothing is thrown for it. Faults
+     * that only its files can tell are found by the check of its {@link Dataset.Config}.
+     */
+    public static DatasetReport of(Dataset dataset, CheckOptions options) {
+        return DatasetCheck.run(dataset, options);
+    }
+
     /** Returns this report with one more error, which comes first. */
     public DatasetReport withError(Finding error) {
         return new DatasetReport(

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 
 /** What is wrong with one image file. */
@@ -49,6 +50,20 @@ final class ImageCheck {
         ImageCheck check = new ImageCheck(photo.file(), "image " + photo.id(), findings::add);
         check.run(decode).ifPresent(header -> check.checkSize(header, photo.size()));
         return findings;
+    }
+
+    /** Reports all that is wrong with the files of photographs. */
+    static void run(List<Photo> photos, CheckOptions options, Consumer<Finding> findings) {
+        List<Callable<List<Finding>>> checks = new ArrayList<>();
+        photos.forEach(photo -> checks.add(() -> findings(photo, options.decode())));
+        Workers.run(
+                "dataset-check",
+                options.threads(),
+                checks,
+                found -> {
+                    found.forEach(findings);
+                    options.onImage().run();
+                });
     }
 
     /**

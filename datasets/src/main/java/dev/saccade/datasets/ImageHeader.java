@@ -16,6 +16,7 @@ import org.apache.commons.imaging.formats.tiff.constants.TiffTagConstants;
 import java.awt.Dimension;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.Map;
 
 /**
@@ -48,6 +49,16 @@ record ImageHeader(Kind kind, Size stored, int orientation, boolean complete) {
     private static final String EXPECTED = "expected a JPEG, PNG, BMP, TIFF or WebP image";
     private static final int UPRIGHT = 1;
     private static final int SHOWN_BYTES = 16;
+
+    /**
+     * Returns the header of a file.
+     *
+     * @throws SaccadeException if it is missing, empty, no image of a kind that is read, or has no
+     *     readable header
+     */
+    static ImageHeader of(Path file) {
+        return of(file.toString(), ImageReader.readBytes(file));
+    }
 
     /**
      * Returns the header of a file.

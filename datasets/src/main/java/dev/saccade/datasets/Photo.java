@@ -1,5 +1,6 @@
 package dev.saccade.datasets;
 
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Size;
 
 import java.nio.file.Path;
@@ -7,8 +8,18 @@ import java.nio.file.Path;
 /**
  * A photograph as its data set declares it; nothing has been decoded yet.
  *
- * @param id the image id of the data set
+ * @param id the image id, unique in the data set
  * @param file where the pixels are
- * @param size the declared size
+ * @param size the declared size, turned upright
  */
-public record Photo(long id, Path file, Size size) {}
+public record Photo(long id, Path file, Size size) {
+
+    /**
+     * Returns a photograph of the size that the header of its file says, turned upright.
+     *
+     * @throws SaccadeException if the file is missing or no image of a kind that is read
+     */
+    public static Photo of(long id, Path file) {
+        return new Photo(id, file, ImageHeader.of(file).size());
+    }
+}

@@ -28,6 +28,20 @@ final class SegmentationPool {
     private byte[] bytes = new byte[1 << 12];
     private int size;
 
+    /** Adds an outline and returns where it lies. */
+    int add(Segmentation outline) {
+        if (outline instanceof Segmentation.Runs runs) {
+            return addRuns(runs.size(), runs.counts());
+        }
+        if (outline instanceof Segmentation.Polygons polygons) {
+            int start = beginPolygons();
+            polygons.rings().forEach(ring -> addRing(ring, ring.length));
+            endPolygons();
+            return start;
+        }
+        return NONE;
+    }
+
     /** Begins an outline of polygons and returns where it lies. */
     int beginPolygons() {
         int start = size;

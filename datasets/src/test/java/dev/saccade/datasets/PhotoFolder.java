@@ -68,13 +68,8 @@ final class PhotoFolder implements Dataset {
     }
 
     @Override
-    public int size() {
-        return photos.size();
-    }
-
-    @Override
-    public Photo photo(int index) {
-        return photos.get(index);
+    public List<Photo> photos() {
+        return photos;
     }
 
     @Override

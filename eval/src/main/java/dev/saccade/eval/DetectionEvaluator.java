@@ -13,6 +13,7 @@ import dev.saccade.datasets.DataLoader;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.PhotoViews;
 import dev.saccade.datasets.Transform;
+import dev.saccade.models.Detector;
 
 import java.util.Arrays;
 import java.util.List;
@@ -110,6 +111,18 @@ public final class DetectionEvaluator {
             progress.accept(i + 1);
         }
         return finish(threads);
+    }
+
+    /**
+     * Runs a detector over the data set, in the views it was made for.
+     *
+     * @param workers threads that read photographs, and that share the measuring
+     * @param progress told the number of photographs that are done, after each
+     * @throws SaccadeException of kind user, if it was trained for other classes
+     */
+    public Evaluation evaluate(Detector detector, int workers, IntConsumer progress) {
+        TrainedClasses.require(detector, dataset);
+        return evaluate(detector.spec().viewTransforms(), detector::predict, workers, progress);
     }
 
     /**

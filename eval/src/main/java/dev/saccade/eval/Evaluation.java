@@ -3,8 +3,11 @@ package dev.saccade.eval;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.datasets.Annotation;
+import dev.saccade.datasets.Dataset;
+import dev.saccade.models.Detector;
 
 import java.util.List;
 import java.util.Map;
@@ -28,12 +31,25 @@ public record Evaluation(
         Detections detections,
         List<CocoMetrics> metrics) {
 
+    private static final int READERS = 2;
+
     /** Keeps copies of the lists. */
     public Evaluation {
         predictions = ImmutableList.copyOf(predictions);
         verdicts = ImmutableList.copyOf(verdicts);
         missed = ImmutableList.copyOf(missed);
         metrics = ImmutableList.copyOf(metrics);
+    }
+
+    /**
+     * Measures a detector on a data set; masks too if it finds masks.
+     *
+     * @throws SaccadeException of kind user, if the detector was trained for other classes, or if a
+     *     photograph or what is labelled on it cannot be used
+     */
+    public static Evaluation of(Detector detector, Dataset dataset) {
+        return DetectionEvaluator.of(dataset, detector.spec().model().head().targets())
+                .evaluate(detector, READERS, done -> {});
     }
 
     /** Returns average precision and recall of the boxes. */

@@ -59,6 +59,15 @@ public final class GroundTruth {
         int count = 0;
         for (int i = 0; i < dataset.size(); i++) {
             for (Annotation object : objects(dataset, i)) {
+                if (object.label() >= dataset.classes().size()) {
+                    faults.accept(
+                            "%s: annotation %d: label %d of %d classes"
+                                    .formatted(
+                                            dataset.photo(i).file(),
+                                            object.id(),
+                                            object.label(),
+                                            dataset.classes().size()));
+                }
                 imageOf.add(i);
                 labelOf.add(object.label());
                 boxOf.add(object.x()).add(object.y()).add(object.width()).add(object.height());
@@ -89,8 +98,8 @@ public final class GroundTruth {
      * Returns the objects of a data set.
      *
      * @param iouType whether boxes or masks are evaluated; masks are rasterised only if they are
-     * @throws SaccadeException of kind user that names annotations without a usable mask, if masks
-     *     are evaluated
+     * @throws SaccadeException of kind user that names annotations of no class and, if masks are
+     *     evaluated, those without a usable mask
      */
     public static GroundTruth of(Dataset dataset, IouType iouType) {
         List<String> faults = new ArrayList<>();
@@ -100,7 +109,7 @@ public final class GroundTruth {
         if (faults.size() > MOST_NAMED) {
             problems.add("and %d more", faults.size() - MOST_NAMED);
         }
-        problems.throwIfAny("masks of the ground truth");
+        problems.throwIfAny("ground truth");
         return groundTruth;
     }
 

@@ -1,5 +1,9 @@
 package dev.saccade.eval;
 
+import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.Dataset;
+import dev.saccade.models.Segmenter;
+
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -13,6 +17,8 @@ import java.util.Map;
  */
 public record SegmentationEvaluation(SegmentationMetrics metrics, PixelConfusion confusion) {
 
+    private static final int READERS = 2;
+
     /**
      * One confusion.
      *
@@ -22,6 +28,16 @@ public record SegmentationEvaluation(SegmentationMetrics metrics, PixelConfusion
      * @param share of the pixels of their class, above 0 to 1
      */
     public record Confusion(String truth, String predicted, long pixels, double share) {}
+
+    /**
+     * Measures a segmenter on a data set.
+     *
+     * @throws SaccadeException of kind user, if the segmenter was trained for other classes, or if
+     *     a photograph or its labels cannot be used
+     */
+    public static SegmentationEvaluation of(Segmenter segmenter, Dataset dataset) {
+        return new SegmentationEvaluator(dataset).evaluate(segmenter, READERS, done -> {});
+    }
 
     /** Returns the means by name, see {@link SegmentationMetrics#values}. */
     public Map<String, Double> values() {

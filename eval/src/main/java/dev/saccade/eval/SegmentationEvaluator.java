@@ -2,11 +2,14 @@ package dev.saccade.eval;
 
 import com.google.common.collect.ImmutableSet;
 
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.LabelMap;
+import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.DataLoader;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.PhotoViews;
 import dev.saccade.datasets.Transform;
+import dev.saccade.models.Segmenter;
 
 import java.util.List;
 import java.util.Set;
@@ -37,6 +40,18 @@ public final class SegmentationEvaluator {
     }
 
     /**
+     * Runs a segmenter over the data set, in the views it was made for.
+     *
+     * @param workers threads that read photographs, and as many that measure
+     * @param progress told the number of photographs that are done, after each
+     * @throws SaccadeException of kind user, if it was trained for other classes
+     */
+    public SegmentationEvaluation evaluate(Segmenter segmenter, int workers, IntConsumer progress) {
+        TrainedClasses.require(segmenter, dataset);
+        return evaluate(segmenter.spec().viewTransforms(), segmenter::predict, workers, progress);
+    }
+
+    /**
      * Runs a segmenter over the data set, reading photographs ahead and measuring on threads.
      *
      * @param views what is done to a photograph in each view that the segmenter is shown
@@ -60,7 +75,7 @@ public final class SegmentationEvaluator {
                 LabelMap predicted = predict(segmenter, photos);
                 measuring.start(
                         () -> {
-                            LabelMap truth = dataset.labels(index);
+                            LabelMap truth = truth(index, predicted.size());
                             pixels.add(truth, predicted);
                             boundaries.add(truth, predicted);
                         });
@@ -70,6 +85,21 @@ public final class SegmentationEvaluator {
         }
         return new SegmentationEvaluation(
                 SegmentationMetrics.of(dataset.classes(), pixels, boundaries), pixels);
+    }
+
+    private LabelMap truth(int index, Size photo) {
+        LabelMap labels = dataset.labels(index);
+        if (!labels.size().equals(photo)) {
+            throw SaccadeException.user(
+                    "%s: is %s (height x width), but its labels are %s",
+                    dataset.photo(index).file(), photo, labels.size());
+        }
+        try {
+            labels.histogram(dataset.classes().size());
+            return labels;
+        } catch (IllegalArgumentException e) {
+            throw SaccadeException.user("%s: %s", dataset.photo(index).file(), e.getMessage());
+        }
     }
 
     private static LabelMap predict(

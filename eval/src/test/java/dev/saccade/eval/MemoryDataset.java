@@ -88,13 +88,8 @@ final class MemoryDataset implements Dataset {
     }
 
     @Override
-    public int size() {
-        return photos.size();
-    }
-
-    @Override
-    public Photo photo(int index) {
-        return photos.get(index);
+    public List<Photo> photos() {
+        return photos;
     }
 
     @Override

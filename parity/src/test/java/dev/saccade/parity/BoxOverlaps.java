@@ -62,13 +62,8 @@ final class BoxOverlaps {
         }
 
         @Override
-        public int size() {
-            return 1;
-        }
-
-        @Override
-        public Photo photo(int index) {
-            return new Photo(1, Path.of("1.png"), new Size(100, 100));
+        public List<Photo> photos() {
+            return List.of(new Photo(1, Path.of("1.png"), new Size(100, 100)));
         }
 
         @Override

@@ -21,21 +21,35 @@ public record RunFolder(Path path) {
      */
     public static RunFolder create(Path path) {
         RunFolder folder = new RunFolder(path);
+        folder.requireFree();
         try {
-            Files.createDirectories(path);
-            try (Stream<Path> content = Files.list(path)) {
-                if (content.findAny().isPresent()) {
-                    throw SaccadeException.user(
-                            "%s: not empty; go on with that run by --resume or name another folder",
-                            path);
-                }
-            }
             Files.createDirectories(folder.checkpoints());
         } catch (IOException e) {
             throw SaccadeException.io(
                     e, "%s: cannot make the folder of the run: %s", path, e.getMessage());
         }
         return folder;
+    }
+
+    /**
+     * Refuses a folder for a new run.
+     *
+     * @throws SaccadeException of kind user, if there is something in it already
+     */
+    void requireFree() {
+        if (!Files.exists(path)) {
+            return;
+        }
+        try (Stream<Path> content = Files.list(path)) {
+            if (content.findAny().isPresent()) {
+                throw SaccadeException.user(
+                        "%s: not empty; resume the run that is in it, or name another folder",
+                        path);
+            }
+        } catch (IOException e) {
+            throw SaccadeException.io(
+                    e, "%s: cannot be the folder of the run: %s", path, e.getMessage());
+        }
     }
 
     /** Returns the config with every default written out. */

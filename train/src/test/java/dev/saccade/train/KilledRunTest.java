@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.common.util.concurrent.Uninterruptibles;
+
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.logs.JsonLog;
 
@@ -33,12 +35,21 @@ class KilledRunTest {
         TinyRun.Photos photos = new TinyRun.Photos(folder.resolve("photos"));
         TinyRun run = new TinyRun();
         run.listener(new JsonLog(folder.resolve("steps-" + args[1]), 0));
+        Thread main = Thread.currentThread();
+        run.begun(
+                trainer ->
+                        Runtime.getRuntime().addShutdownHook(new Thread(() -> end(trainer, main))));
         Path target = folder.resolve("parts");
         if (args[1].equals("resume")) {
             run.resume(config(folder), photos, target);
         } else {
             run.start(config(folder), photos, target);
         }
+    }
+
+    private static void end(Trainer trainer, Thread run) {
+        trainer.stop();
+        Uninterruptibles.joinUninterruptibly(run);
     }
 
     private Process process(String verb) throws IOException {

@@ -20,9 +20,6 @@ import dev.saccade.datasets.Batch;
 import dev.saccade.datasets.DataLoader;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Photo;
-import dev.saccade.datasets.Segmentation;
-import dev.saccade.models.config.ConfigBinder;
-import dev.saccade.models.config.ConfigFile;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.logs.Listeners;
 import dev.saccade.train.logs.StepReport;
@@ -34,11 +31,12 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
 
 import javax.imageio.ImageIO;
 
@@ -75,20 +73,19 @@ final class TinyRun {
         }
 
         @Override
-        public int size() {
-            return COUNT;
+        public List<Photo> photos() {
+            return IntStream.range(0, COUNT)
+                    .mapToObj(i -> new Photo(100 + i, file(i), new Size(32, 40)))
+                    .toList();
         }
 
-        @Override
-        public Photo photo(int index) {
-            return new Photo(100 + index, folder.resolve(index + ".png"), new Size(32, 40));
+        private Path file(int index) {
+            return folder.resolve(index + ".png");
         }
 
         @Override
         public List<Annotation> annotations(int index) {
-            return List.of(
-                    new Annotation(
-                            index, 0, 1, 2, 10, 8, 80, false, false, new Segmentation.None()));
+            return List.of(Annotation.of(index, 0, 1, 2, 10, 8));
         }
     }
 
@@ -125,6 +122,7 @@ final class TinyRun {
     private BatchLosses losses = this::squares;
     private Optional<Evaluator> evaluator = Optional.empty();
     private long lastStep = Long.MAX_VALUE;
+    private Consumer<Trainer> begun = trainer -> {};
 
     TinyRun() {
         net.initialize(manager, 7);
@@ -159,6 +157,12 @@ final class TinyRun {
         return this;
     }
 
+    /** Tells the trainer before its first step. */
+    TinyRun begun(Consumer<Trainer> other) {
+        begun = other;
+        return this;
+    }
+
     /** Returns what was noted, warnings about damaged checkpoints included. */
     List<String> notes() {
         return notes;
@@ -182,8 +186,7 @@ final class TinyRun {
                             schedule: {type: step, milestones: [3], warmup: {iterations: 6}}
                             epochs: 5
                             """);
-            return ConfigBinder.bind(
-                    ConfigFile.load(file, Arrays.asList(overrides)), RunConfig.class);
+            return RunConfig.load(file, overrides);
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s", folder);
         }
@@ -229,7 +232,8 @@ final class TinyRun {
                             checkpoints,
                             state,
                             new Listeners(listeners)));
-            return StopSignal.during(trainer.get()::run, trainer.get()::stop);
+            begun.accept(trainer.get());
+            return trainer.get().run();
         }
     }
 }

@@ -9,15 +9,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import ai.djl.ndarray.NDManager;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.transforms.Views;
-import dev.saccade.eval.DetectionEvaluator;
 import dev.saccade.eval.Evaluation;
 import dev.saccade.models.Detector;
 import dev.saccade.models.checkpoint.Checkpoint;
 import dev.saccade.models.checkpoint.Checkpoints;
 import dev.saccade.models.checkpoint.Tensor;
-import dev.saccade.models.config.ConfigBinder;
-import dev.saccade.models.config.ConfigFile;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.logs.EvaluationReport;
 import dev.saccade.train.logs.MemoryUse;
@@ -32,7 +30,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
@@ -82,10 +79,8 @@ class TrainingTest {
     }
 
     private RunConfig config(String... overrides) throws IOException {
-        List<String> all = new ArrayList<>(Arrays.asList(overrides));
-        all.add("data.root=" + folder);
         Path file = Files.writeString(folder.resolve("run.yaml"), CONFIG);
-        return ConfigBinder.bind(ConfigFile.load(file, all), RunConfig.class);
+        return RunConfig.load(file, overrides).with("data.root=" + folder);
     }
 
     private static byte[] last(Path run) throws IOException {
@@ -103,7 +98,7 @@ class TrainingTest {
                         evaluations.add(evaluation);
                     }
                 };
-        assertEquals(Outcome.FINISHED, Training.start(config(), run, List.of(listener)));
+        assertEquals(Outcome.FINISHED, Training.of(config()).start(run, listener));
         assertEquals(2, evaluations.size());
         assertTrue(evaluations.get(1).metrics().containsKey("AP50"));
         RunFolder files = new RunFolder(run);
@@ -131,18 +126,15 @@ class TrainingTest {
                     }
                 };
         Path run = folder.resolve("run");
-        Training.start(config("epochs=1", transforms, views), run, List.of(listener));
+        Training.of(config("epochs=1", transforms, views)).start(run, listener);
         RunConfig config = Training.config(run);
-        DetectionEvaluator evaluator =
-                new DetectionEvaluator(config.data().val().orElseThrow().open(folder));
+        Dataset val = config.data().val().orElseThrow().open(folder);
         try (Detector detector = Detector.load(new RunFolder(run).last())) {
             assertEquals(
                     new Views(List.of(List.of(40, 32), List.of(80, 64)), true),
                     detector.spec().views().orElseThrow());
             assertEquals(4, detector.spec().viewTransforms().size());
-            Evaluation again =
-                    evaluator.evaluate(
-                            detector.spec().viewTransforms(), detector::predict, 2, done -> {});
+            Evaluation again = Evaluation.of(detector, val);
             again.values()
                     .forEach((name, value) -> assertEquals(measured.get(0).get(name), value, name));
         }
@@ -164,10 +156,8 @@ class TrainingTest {
                         training.add(memory);
                     }
                 };
-        Training.start(
-                config("iterations=500", "log_interval=100", "data.val=null"),
-                run,
-                List.of(listener));
+        Training.of(config("iterations=500", "log_interval=100", "data.val=null"))
+                .start(run, listener);
         assertFlat(training);
 
         List<MemoryUse> predicting = new ArrayList<>();
@@ -194,7 +184,7 @@ class TrainingTest {
     @Test
     void startsFromADetectorOfOtherClassesWithAFrozenAndASlowBackbone() throws IOException {
         Path first = folder.resolve("first");
-        Training.start(config("epochs=1"), first, List.of());
+        Training.of(config("epochs=1")).start(first);
         Checkpoint before = Checkpoints.open(new RunFolder(first).last());
         Path labels = folder.resolve("labels.json");
         Files.writeString(
@@ -204,14 +194,13 @@ class TrainingTest {
                                 "{\"id\":7,\"name\":\"cell\"}",
                                 "{\"id\":7,\"name\":\"cell\"},{\"id\":9,\"name\":\"dirt\"}"));
         Path second = folder.resolve("second");
-        Training.start(
-                config(
-                        "epochs=1",
-                        "init_from=" + new RunFolder(first).last(),
-                        "model.backbone.frozen_stages=2",
-                        "optimizer.layer_decay={rate: 0.5}"),
-                second,
-                List.of());
+        Training.of(
+                        config(
+                                "epochs=1",
+                                "init_from=" + new RunFolder(first).last(),
+                                "model.backbone.frozen_stages=2",
+                                "optimizer.layer_decay={rate: 0.5}"))
+                .start(second);
 
         String log = Files.readString(new RunFolder(second).log());
         assertTrue(log.contains("2 classes here, 1 there: made anew: bbox_head.retina_cls"), log);
@@ -234,24 +223,22 @@ class TrainingTest {
     void goesOnForMoreEpochsAsIfItHadBeenAskedToAtOnce() throws IOException {
         Path whole = folder.resolve("whole");
         Path parts = folder.resolve("parts");
-        Training.start(config("epochs=3"), whole, List.of());
-        Training.start(config(), parts, List.of());
-        Training.resume(config("epochs=3", "data.workers=1"), parts, List.of());
+        Training.of(config("epochs=3")).start(whole);
+        Training.of(config()).start(parts);
+        Training.of(config("epochs=3", "data.workers=1")).resume(parts);
         assertArrayEquals(last(whole), last(parts));
     }
 
     @Test
     void refusesToResumeAnotherRun() throws IOException {
         Path run = folder.resolve("run");
-        Training.start(config("epochs=1"), run, List.of());
+        Training.of(config("epochs=1")).start(run);
         SaccadeException changed =
                 assertThrows(
                         SaccadeException.class,
                         () ->
-                                Training.resume(
-                                        config("seed=3", "optimizer.learning_rate=0.1"),
-                                        run,
-                                        List.of()));
+                                Training.of(config("seed=3", "optimizer.learning_rate=0.1"))
+                                        .resume(run));
         assertTrue(changed.getMessage().contains("seed: was 0, is 3"), changed.getMessage());
         assertTrue(
                 changed.getMessage().contains("optimizer.learning_rate: was 0.001, is 0.1"),
@@ -259,16 +246,14 @@ class TrainingTest {
         Path labels = folder.resolve("labels.json");
         Files.writeString(labels, Files.readString(labels).replace("[2,4,16,20]", "[2,4,16,24]"));
         SaccadeException data =
-                assertThrows(
-                        SaccadeException.class, () -> Training.resume(config(), run, List.of()));
+                assertThrows(SaccadeException.class, () -> Training.of(config()).resume(run));
         assertTrue(data.getMessage().contains("run.data is not the same"), data.getMessage());
     }
 
     @Test
     void refusesAFolderThatIsInUse() throws IOException {
         SaccadeException e =
-                assertThrows(
-                        SaccadeException.class, () -> Training.start(config(), folder, List.of()));
+                assertThrows(SaccadeException.class, () -> Training.of(config()).start(folder));
         assertEquals(SaccadeException.Kind.USER, e.kind());
         assertTrue(e.getMessage().contains("not empty"), e.getMessage());
     }
@@ -278,7 +263,7 @@ class TrainingTest {
         SaccadeException e =
                 assertThrows(
                         SaccadeException.class,
-                        () -> Training.resume(config(), folder.resolve("x"), List.of()));
+                        () -> Training.of(config()).resume(folder.resolve("x")));
         assertTrue(e.getMessage().contains("no run"), e.getMessage());
     }
 }

@@ -68,6 +68,53 @@ public final class ConfigBinder {
     }
 
     /**
+     * Returns the config that {@link #bind} makes an equal record of, without what is as the
+     * defaults have it; another {@code type} or {@code variant} laid over it brings its own.
+     */
+    public static ConfigNode.Mapping unbindChanges(Record value) {
+        return changes(value, null);
+    }
+
+    /**
+     * Returns what a record has otherwise than its defaults.
+     *
+     * @param fallback the default of the place, null where it has none
+     */
+    private static ConfigNode.Mapping changes(Record value, Object fallback) {
+        boolean given = fallback != null && fallback.getClass() == value.getClass();
+        Object defaults = given ? fallback : Records.defaults(value.getClass()).orElse(null);
+        Map<String, ConfigNode> entries = new LinkedHashMap<>();
+        if (value instanceof PartConfig part) {
+            entries.put(TYPE, new ConfigNode.Scalar(part.type(), Origin.DEFAULT));
+            for (RecordComponent component : value.getClass().getRecordComponents()) {
+                if (Records.key(component).equals(VARIANT) && !part.variants().isEmpty()) {
+                    Object variant = Records.get(component, value);
+                    entries.put(VARIANT, node(variant));
+                    defaults = part.variants().get(variant.toString());
+                }
+            }
+        }
+        for (RecordComponent component : value.getClass().getRecordComponents()) {
+            Object changed = Records.get(component, value);
+            Object usual = defaults == null ? null : Records.get(component, defaults);
+            if (!changed.equals(usual)) {
+                entries.put(Records.key(component), changed(changed, usual));
+            }
+        }
+        return new ConfigNode.Mapping(entries, Origin.DEFAULT);
+    }
+
+    private static ConfigNode changed(Object value, Object fallback) {
+        if (value instanceof Record section) {
+            return changes(section, fallback);
+        }
+        if (value instanceof Optional<?> present && present.orElse(null) instanceof Record part) {
+            return changes(part, fallback instanceof Optional<?> old ? old.orElse(null) : null);
+        }
+        return node(value);
+    }
+
+    /**
      * Returns the components that {@code type} may name where a config wants one of a kind, each
      * with its defaults, by type.
      *

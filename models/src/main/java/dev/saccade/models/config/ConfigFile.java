@@ -50,13 +50,23 @@ public final class ConfigFile {
      *     itself, or if an override is no {@code key=value}
      */
     public static ConfigNode.Mapping load(Path file, List<String> overrides) {
-        ConfigNode.Mapping config = new ConfigFile().resolve(file);
+        return overridden(new ConfigFile().resolve(file), overrides);
+    }
+
+    /**
+     * Returns a config with overrides laid over it, in their order.
+     *
+     * @param overrides settings such as {@code model.backbone.depth=50}, the value in YAML
+     * @throws SaccadeException of kind user, if one is no {@code key=value}
+     */
+    public static ConfigNode.Mapping overridden(ConfigNode.Mapping config, List<String> overrides) {
+        ConfigNode.Mapping result = config;
         Problems problems = new Problems();
         for (String override : overrides) {
-            config = overridden(config, override, problems);
+            result = overridden(result, override, problems);
         }
         problems.throwIfAny("command line");
-        return config;
+        return result;
     }
 
     /**

@@ -2,6 +2,7 @@ package dev.saccade.train.config;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
+import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.transforms.Normalize;
@@ -18,7 +19,7 @@ import java.util.Optional;
  * What a model learns from and is measured on.
  *
  * @param root the folder of the data; files of data sets are relative to it
- * @param train the photographs it learns from
+ * @param train the photographs it learns from; nothing where a program gives them
  * @param val the photographs it is measured on; without them there is no evaluation
  * @param trainTransforms what happens to a photograph before it is learned
  * @param valTransforms what happens to a photograph before objects are looked for
@@ -29,7 +30,7 @@ import java.util.Optional;
  */
 public record DataConfig(
         Path root,
-        Dataset.Config train,
+        Optional<Dataset.Config> train,
         Optional<Dataset.Config> val,
         List<Transform> trainTransforms,
         List<Transform> valTransforms,
@@ -37,11 +38,11 @@ public record DataConfig(
         int batchSize,
         int workers) {
 
-    /** The transforms of published detectors; the data sets have no default. */
-    private DataConfig() {
+    /** The transforms of published detectors, and no data set. */
+    public DataConfig() {
         this(
                 Path.of("."),
-                null,
+                Optional.empty(),
                 Optional.empty(),
                 List.of(new Resize(), new RandomFlip(), new Normalize(), new Pad()),
                 List.of(new Resize(), new Normalize(), new Pad()),
@@ -57,6 +58,33 @@ public record DataConfig(
         checkViews(valViews, valTransforms);
         checkArgument(batchSize > 0, "batch_size %s is not above 0", batchSize);
         checkArgument(workers > 0, "workers %s is not above 0", workers);
+    }
+
+    /**
+     * Returns where the photographs lie that are learned from.
+     *
+     * @throws SaccadeException of kind user, if the config does not say
+     */
+    public Dataset.Config requireTrain() {
+        return train.orElseThrow(
+                () ->
+                        SaccadeException.user(
+                                "config: data.train: missing; expected the data set to learn from,"
+                                        + " such as {type: coco, annotations: train.json, images:"
+                                        + " images}"));
+    }
+
+    /** Returns the same but for the data sets, which a program gives. */
+    public DataConfig withoutDatasets() {
+        return new DataConfig(
+                root,
+                Optional.empty(),
+                Optional.empty(),
+                trainTransforms,
+                valTransforms,
+                valViews,
+                batchSize,
+                workers);
     }
 
     private static void checkViews(Optional<Views> views, List<Transform> transforms) {

@@ -2,8 +2,11 @@ package dev.saccade.train.config;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Targets;
 import dev.saccade.models.ModelConfig;
+import dev.saccade.models.config.ConfigBinder;
+import dev.saccade.models.config.ConfigFile;
 import dev.saccade.train.optimizers.Optimizer;
 import dev.saccade.train.optimizers.Sgd;
 import dev.saccade.train.schedules.RunLength;
@@ -11,6 +14,7 @@ import dev.saccade.train.schedules.Schedule;
 import dev.saccade.train.schedules.StepSchedule;
 
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Optional;
 
 /**
@@ -48,11 +52,19 @@ public record RunConfig(
         int logInterval,
         Optional<Path> initFrom) {
 
-    /** What applies where a file says nothing; model and data have no default. */
+    /** What applies where a file says nothing; the model has no default. */
     private RunConfig() {
+        this(null, new DataConfig());
+    }
+
+    /**
+     * A run of twelve epochs with SGD, the learning rate falling in steps; {@link #with} changes
+     * that.
+     */
+    public RunConfig(ModelConfig model, DataConfig data) {
         this(
-                null,
-                null,
+                model,
+                data,
                 new Sgd.Config(),
                 new StepSchedule(),
                 12,
@@ -77,6 +89,59 @@ public record RunConfig(
         referenceBatch.ifPresent(
                 images -> checkArgument(images > 0, "reference_batch %s is not above 0", images));
         checkArgument(logInterval > 0, "log_interval %s is not above 0", logInterval);
+    }
+
+    /**
+     * Returns the run that a YAML file describes.
+     *
+     * @param overrides settings such as {@code model.backbone.depth=50}, laid over the file in
+     *     their order; what {@code --set} takes on the command line
+     * @throws SaccadeException of kind user that lists every unknown key, wrong type, unknown
+     *     component and impossible value with file, line and dotted key
+     */
+    public static RunConfig load(Path file, String... overrides) {
+        return ConfigBinder.bind(ConfigFile.load(file, Arrays.asList(overrides)), RunConfig.class);
+    }
+
+    /**
+     * Returns the run that a text describes, in YAML without {@code base}.
+     *
+     * @throws SaccadeException of kind user that lists every mistake with its line
+     */
+    public static RunConfig parse(String yaml) {
+        return ConfigBinder.bind(ConfigFile.parse(yaml, "config"), RunConfig.class);
+    }
+
+    /**
+     * Returns the same run with other settings.
+     *
+     * @param overrides settings such as {@code model.backbone.depth=50}, as {@link #load} takes
+     *     them; another {@code type} or {@code variant} brings its own defaults
+     * @throws SaccadeException of kind user that lists every mistake
+     */
+    public RunConfig with(String... overrides) {
+        return ConfigBinder.bind(
+                ConfigFile.overridden(ConfigBinder.unbindChanges(this), Arrays.asList(overrides)),
+                RunConfig.class);
+    }
+
+    /** Returns the same run but for the data sets, which a program gives. */
+    public RunConfig withoutDatasets() {
+        return new RunConfig(
+                model,
+                data.withoutDatasets(),
+                optimizer,
+                schedule,
+                epochs,
+                iterations,
+                accumulation,
+                maxGradientNorm,
+                referenceBatch,
+                seed,
+                evaluation,
+                checkpoint,
+                logInterval,
+                initFrom);
     }
 
     /** Returns the name of the metric by which the best checkpoint is told. */

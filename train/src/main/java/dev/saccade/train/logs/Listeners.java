@@ -34,8 +34,19 @@ public final class Listeners implements TrainListener {
         members.forEach(member -> member.evaluated(evaluation));
     }
 
+    /** Closes all, even where one of them throws. */
     @Override
     public void close() {
-        members.forEach(TrainListener::close);
+        close(0);
+    }
+
+    private void close(int first) {
+        if (first < members.size()) {
+            try {
+                members.get(first).close();
+            } finally {
+                close(first + 1);
+            }
+        }
     }
 }

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.models.config.ConfigBinder;
-import dev.saccade.models.config.ConfigFile;
 import dev.saccade.models.config.ConfigWriter;
 import dev.saccade.train.optimizers.AdamW;
 import dev.saccade.train.optimizers.ParameterRule;
@@ -21,7 +20,6 @@ import org.junit.jupiter.api.io.TempDir;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Map;
 
 class RunConfigTest {
@@ -40,7 +38,7 @@ class RunConfigTest {
 
     private RunConfig read(String yaml, String... overrides) throws IOException {
         Path file = Files.writeString(folder.resolve("run.yaml"), yaml);
-        return ConfigBinder.bind(ConfigFile.load(file, List.of(overrides)), RunConfig.class);
+        return RunConfig.load(file, overrides);
     }
 
     @Test

@@ -1,0 +1,158 @@
+package dev.saccade.datasets;
+
+import com.google.common.primitives.ImmutableLongArray;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.parts.Targets;
+import dev.saccade.core.structures.LabelMap;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.stream.DoubleStream;
+
+/** Finds every fault of a data set that is there already, such as one that a program made. */
+final class DatasetCheck {
+
+    private static final String DATA_SET = "data set";
+
+    /**
+     * What was found in a photograph and its label map.
+     *
+     * @param counts [classes + 1] pixels of each class, ignored ones last; none if unusable
+     */
+    private record Found(List<Finding> findings, Optional<long[]> counts) {}
+
+    private final Dataset dataset;
+    private final CheckOptions options;
+    private final Findings findings = new Findings();
+    private final List<Integer> indices = new ArrayList<>();
+    private final List<Photo> photos = new ArrayList<>();
+
+    private DatasetCheck(Dataset dataset, CheckOptions options) {
+        this.dataset = dataset;
+        this.options = options;
+    }
+
+    /** Returns what the data set holds and all that is wrong with it; nothing is thrown for it. */
+    static DatasetReport run(Dataset dataset, CheckOptions options) {
+        DatasetCheck check = new DatasetCheck(dataset, options);
+        check.checkClasses();
+        check.checkPhotos();
+        DatasetStatistics held =
+                options.targets() == Targets.LABEL_MAPS
+                        ? check.checkLabels()
+                        : check.checkObjects();
+        return check.findings.report(held);
+    }
+
+    private void error(String subject, String message) {
+        findings.accept(Finding.error(DATA_SET, subject, message));
+    }
+
+    private void checkClasses() {
+        if (dataset.classes().isEmpty()) {
+            error("", "has no classes");
+        }
+        Set<String> seen = new HashSet<>();
+        dataset.classes().stream()
+                .filter(name -> !seen.add(name))
+                .forEach(name -> error("", "class \"" + name + "\" comes twice"));
+    }
+
+    private void checkPhotos() {
+        for (int i = 0; i < dataset.size(); i++) {
+            try {
+                photos.add(dataset.photo(i));
+                indices.add(i);
+            } catch (SaccadeException e) {
+                error("photograph " + i, e.getMessage());
+            }
+        }
+        if (dataset.size() == 0) {
+            error("", "has no photographs");
+        }
+        ImmutableLongArray ids = ImmutableLongArray.copyOf(photos.stream().mapToLong(Photo::id));
+        CocoReferences.checkUnique(DATA_SET, "image", ids, findings);
+    }
+
+    private DatasetStatistics checkObjects() {
+        CocoColumns.Builder builder = new CocoColumns.Builder();
+        for (int label = 0; label < dataset.classes().size(); label++) {
+            builder.categoryIds.add(label);
+            builder.categoryNames.add(dataset.classes().get(label));
+        }
+        for (int i = 0; i < photos.size(); i++) {
+            builder.add(photos.get(i));
+            for (Annotation annotation : dataset.annotations(indices.get(i))) {
+                builder.add(photos.get(i), annotation);
+                checkAnnotation(photos.get(i), annotation);
+            }
+        }
+        CocoColumns columns = builder.build();
+        CocoReferences.checkUnique(DATA_SET, "annotation", columns.annotationIds(), findings);
+        Set<Long> masked =
+                options.targets() == Targets.MASKS ? columns.categories(List.of()) : Set.of();
+        new CocoGeometry(columns, DATA_SET, masked).check(findings);
+        ImageCheck.run(photos, options, findings);
+        return ObjectStatistics.of(columns);
+    }
+
+    private void checkAnnotation(Photo photo, Annotation annotation) {
+        String subject =
+                "annotation %d of image %d (%s)"
+                        .formatted(annotation.id(), photo.id(), photo.file());
+        if (annotation.label() < -1 || annotation.label() >= dataset.classes().size()) {
+            error(
+                    subject,
+                    "label %d, expected 0 to %d, or -1 for a class that is not wanted"
+                            .formatted(annotation.label(), dataset.classes().size() - 1));
+        }
+        DoubleStream box =
+                DoubleStream.of(
+                        annotation.x(), annotation.y(), annotation.width(), annotation.height());
+        if (!box.allMatch(Double::isFinite)) {
+            error(subject, "its box is not finite");
+        }
+    }
+
+    private DatasetStatistics checkLabels() {
+        PixelStatistics.Builder statistics = new PixelStatistics.Builder(dataset.classes());
+        List<Callable<Found>> checks = new ArrayList<>();
+        for (int i = 0; i < photos.size(); i++) {
+            Photo photo = photos.get(i);
+            int index = indices.get(i);
+            checks.add(() -> checkLabels(photo, index));
+        }
+        Workers.run(
+                "dataset-check",
+                options.threads(),
+                checks,
+                found -> {
+                    found.findings().forEach(findings);
+                    found.counts().ifPresent(statistics::add);
+                    options.onImage().run();
+                });
+        return statistics.build();
+    }
+
+    private Found checkLabels(Photo photo, int index) {
+        List<Finding> found = ImageCheck.findings(photo, options.decode());
+        String subject = "labels of image %d (%s)".formatted(photo.id(), photo.file());
+        try {
+            LabelMap labels = dataset.labels(index);
+            if (!labels.size().equals(photo.size())) {
+                throw SaccadeException.user(
+                        "are %s (height x width), but the photograph is %s",
+                        labels.size(), photo.size());
+            }
+            return new Found(found, Optional.of(labels.histogram(dataset.classes().size())));
+        } catch (SaccadeException | IllegalArgumentException e) {
+            found.add(Finding.error(DATA_SET, subject, e.getMessage()));
+            return new Found(found, Optional.empty());
+        }
+    }
+}
