@@ -108,7 +108,11 @@ public record DataReports(Map<String, DatasetReport> byRole) {
                 report.findings().stream()
                         .filter(finding -> finding.severity() == severity)
                         .limit(MOST_TOLD)
-                        .map(finding -> "data.%s: %s".formatted(role, finding));
+                        .map(
+                                finding ->
+                                        finding.file().startsWith("data." + role)
+                                                ? finding.toString()
+                                                : "data.%s: %s".formatted(role, finding));
         return all <= MOST_TOLD
                 ? first
                 : Stream.concat(

@@ -75,6 +75,14 @@ class RecipesTest {
         return ConfigBinder.bind(ConfigFile.load(file, List.of(overrides)), RunConfig.class);
     }
 
+    @ParameterizedTest
+    @MethodSource("names")
+    void staysTheSameWithoutChanges(String name) {
+        RunConfig config = recipe(name);
+        assertEquals(config, config.with());
+        assertEquals(recipe(name, "data.batch_size=3"), config.with("data.batch_size=3"));
+    }
+
     private static Model model(String name, RunConfig config) {
         int classes = name.endsWith("_ade20k") ? ADE20K_CLASSES : COCO_CLASSES;
         return config.model().build(Collections.nCopies(classes, "thing"));

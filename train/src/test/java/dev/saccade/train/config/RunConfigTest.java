@@ -5,9 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.saccade.backbones.ResNet;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.heads.RetinaNetHead;
+import dev.saccade.models.ModelConfig;
 import dev.saccade.models.config.ConfigBinder;
 import dev.saccade.models.config.ConfigWriter;
+import dev.saccade.necks.Fpn;
 import dev.saccade.train.optimizers.AdamW;
 import dev.saccade.train.optimizers.ParameterRule;
 import dev.saccade.train.schedules.PolySchedule;
@@ -20,6 +24,8 @@ import org.junit.jupiter.api.io.TempDir;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 
 class RunConfigTest {
@@ -84,6 +90,49 @@ class RunConfigTest {
     void isWrittenSoThatItReadsBackTheSame() throws IOException {
         RunConfig config = read(SMALLEST, "iterations=77", "max_gradient_norm=35");
         assertEquals(config, read(ConfigWriter.yaml(ConfigBinder.unbind(config))));
+    }
+
+    @Test
+    void isReadFromATextOrMadeOfItsParts() {
+        RunConfig parsed = RunConfig.parse(SMALLEST);
+        assertEquals(parsed, new RunConfig(parsed.model(), parsed.data()));
+        assertEquals(
+                parsed.withoutDatasets(),
+                new RunConfig(
+                        ModelConfig.detector(
+                                new ResNet.Config(18),
+                                new Fpn.Config(),
+                                new RetinaNetHead.Config()),
+                        new DataConfig()));
+        SaccadeException none =
+                assertThrows(
+                        SaccadeException.class,
+                        () -> parsed.withoutDatasets().data().requireTrain());
+        assertTrue(none.getMessage().contains("data.train: missing"), none.getMessage());
+    }
+
+    @Test
+    void changesAsTheCommandLineChangesIt() throws IOException {
+        String[] overrides = {
+            "epochs=3", "model.backbone.depth=50", "optimizer={type: adamw, weight_decay: 0.1}"
+        };
+        RunConfig config = read(SMALLEST);
+        assertEquals(read(SMALLEST, overrides), config.with(overrides));
+        assertEquals(12, config.epochs());
+        String swin = SMALLEST.replace("{type: resnet, depth: 18}", "{type: swin, variant: base}");
+        assertEquals(
+                read(swin, "model.backbone.variant=tiny"),
+                read(swin).with("model.backbone.variant=tiny"));
+
+        String[] wrong = {"epoch=3", "optimizer.momentum=2", "model.backbone.depth=many", "seed"};
+        for (int count : List.of(3, 4)) {
+            String[] some = Arrays.copyOf(wrong, count);
+            String message =
+                    assertThrows(SaccadeException.class, () -> read(SMALLEST, some)).getMessage();
+            assertEquals(
+                    message,
+                    assertThrows(SaccadeException.class, () -> config.with(some)).getMessage());
+        }
     }
 
     @Test

@@ -1,0 +1,342 @@
+package dev.saccade.train;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.LabelMap;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Annotation;
+import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.Photo;
+import dev.saccade.eval.Evaluation;
+import dev.saccade.eval.SegmentationEvaluation;
+import dev.saccade.models.Detector;
+import dev.saccade.models.Segmenter;
+import dev.saccade.train.config.RunConfig;
+import dev.saccade.train.logs.EvaluationReport;
+import dev.saccade.train.logs.StepReport;
+import dev.saccade.train.logs.TrainListener;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.awt.Color;
+import java.awt.Graphics2D;
+import java.awt.image.BufferedImage;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+
+import javax.imageio.ImageIO;
+
+/** Trains, stops, resumes and measures from code, on data sets that no file describes. */
+class OwnDataTest {
+
+    private static final String CONFIG =
+            """
+            model:
+              backbone: {type: resnet, depth: 18, stem_channels: 8, base_channels: 8}
+              neck: {type: fpn, out_channels: 16, start_level: 1, num_outs: 3}
+              head: {type: retinanet, feat_channels: 16, stacked_convs: 1}
+            data:
+              train_transforms: [{type: random_flip}, {type: normalize}, {type: pad}]
+              val_transforms: [{type: normalize}, {type: pad}]
+            optimizer: {type: adamw, learning_rate: 0.001}
+            schedule: {type: constant}
+            epochs: 3
+            """;
+
+    private static final String SEGMENTER =
+            """
+            model:
+              backbone: {type: resnet, depth: 18, stem_channels: 8, base_channels: 8}
+              neck: {type: fpn, out_channels: 8, num_outs: 4}
+              head: {type: semantic_fpn, channels: 8}
+            data:
+              train_transforms: [{type: random_flip}, {type: normalize}, {type: pad}]
+              val_transforms: [{type: normalize}, {type: pad}]
+            epochs: 1
+            """;
+
+    private static final Size SIZE = new Size(48, 64);
+
+    /** Bright squares on grey, each photograph with one. */
+    private record Squares(List<String> classes, List<Photo> photos) implements Dataset {
+
+        private static int left(int index) {
+            return 3 * index;
+        }
+
+        static Squares draw(Path folder, int count) throws IOException {
+            List<Photo> photos = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                BufferedImage image =
+                        new BufferedImage(SIZE.width(), SIZE.height(), BufferedImage.TYPE_INT_RGB);
+                Graphics2D graphics = image.createGraphics();
+                graphics.setColor(new Color(60, 70 + 5 * i, 80));
+                graphics.fillRect(0, 0, SIZE.width(), SIZE.height());
+                graphics.setColor(Color.YELLOW);
+                graphics.fillRect(left(i), 8, 24, 24);
+                graphics.dispose();
+                Path file = folder.resolve("square" + i + ".png");
+                ImageIO.write(image, "png", file.toFile());
+                photos.add(Photo.of(i, file));
+            }
+            return new Squares(List.of("square"), photos);
+        }
+
+        @Override
+        public List<Annotation> annotations(int index) {
+            return List.of(Annotation.of(index, 0, left(index), 8, 24, 24));
+        }
+    }
+
+    /** The same photographs with a class for every pixel. */
+    private record SquarePixels(List<String> classes, List<Photo> photos) implements Dataset {
+
+        @Override
+        public LabelMap labels(int index) {
+            short[] labels = new short[(int) SIZE.area()];
+            for (int y = 8; y < 32; y++) {
+                for (int x = Squares.left(index); x < Squares.left(index) + 24; x++) {
+                    labels[y * SIZE.width() + x] = 1;
+                }
+            }
+            return LabelMap.of(SIZE, labels);
+        }
+    }
+
+    @TempDir private Path folder;
+    private Squares squares;
+
+    @BeforeEach
+    void draw() throws IOException {
+        squares = Squares.draw(Files.createDirectories(folder.resolve("photos")), 8);
+    }
+
+    private static TrainListener onStep(long step, Runnable action) {
+        return new TrainListener() {
+            @Override
+            public void stepped(StepReport report) {
+                if (report.iteration() == step) {
+                    action.run();
+                }
+            }
+        };
+    }
+
+    private static byte[] last(Path run) throws IOException {
+        return Files.readAllBytes(new RunFolder(run).last());
+    }
+
+    private static String messageOf(Runnable work) {
+        SaccadeException e = assertThrows(SaccadeException.class, work::run);
+        assertEquals(SaccadeException.Kind.USER, e.kind(), e.getMessage());
+        return e.getMessage();
+    }
+
+    @Test
+    void stoppedByAnotherThreadAndResumedItEndsAsIfItHadNotBeen()
+            throws IOException, InterruptedException, ExecutionException {
+        RunConfig config = RunConfig.parse(CONFIG);
+        Map<String, Double> measured = new HashMap<>();
+        Path whole = folder.resolve("whole");
+        assertEquals(Outcome.FINISHED, Training.of(config, squares, squares).start(whole));
+
+        Training training = Training.of(config, squares, squares);
+        Path parts = folder.resolve("parts");
+        CountDownLatch seen = new CountDownLatch(1);
+        CountDownLatch stopped = new CountDownLatch(1);
+        TrainListener waits =
+                onStep(
+                        5,
+                        () -> {
+                            seen.countDown();
+                            await(stopped);
+                        });
+        CompletableFuture<Outcome> running =
+                CompletableFuture.supplyAsync(
+                        () -> training.start(parts, waits), task -> new Thread(task).start());
+        await(seen);
+        assertThrows(IllegalStateException.class, () -> training.resume(parts));
+        training.stop();
+        stopped.countDown();
+        assertEquals(Outcome.INTERRUPTED, running.get());
+
+        TrainListener keeps =
+                new TrainListener() {
+                    @Override
+                    public void evaluated(EvaluationReport evaluation) {
+                        if (evaluation.best()) {
+                            measured.putAll(evaluation.metrics());
+                        }
+                    }
+                };
+        assertEquals(Outcome.FINISHED, training.resume(parts, keeps));
+        assertArrayEquals(last(whole), last(parts));
+
+        try (Detector detector = Detector.load(new RunFolder(parts).best())) {
+            Evaluation found = Evaluation.of(detector, squares);
+            measured.forEach((name, value) -> assertEquals(value, found.values().get(name), name));
+            assertTrue(found.values().containsKey("AP50"));
+            String message =
+                    messageOf(
+                            () ->
+                                    Evaluation.of(
+                                            detector,
+                                            new Squares(List.of("disc"), squares.photos())));
+            assertTrue(message.contains("labelled with [disc]"), message);
+        }
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Test
+    void aListenerStopsItAfterSomeSteps() throws IOException {
+        Training training = Training.of(RunConfig.parse(CONFIG), squares);
+        Path run = folder.resolve("run");
+        training.stop();
+        assertEquals(Outcome.INTERRUPTED, training.start(run, onStep(3, training::stop)));
+        assertTrue(Files.readString(new RunFolder(run).log()).contains("8 photographs, 1 classes"));
+        List<Long> steps = new ArrayList<>();
+        TrainListener listener =
+                new TrainListener() {
+                    @Override
+                    public void stepped(StepReport step) {
+                        steps.add(step.iteration());
+                    }
+                };
+        assertEquals(Outcome.FINISHED, training.resume(run, listener));
+        assertEquals(List.of(4L, 12L, 9), List.of(steps.get(0), steps.get(8), steps.size()));
+        assertFalse(Files.exists(new RunFolder(run).best()), "measured on nothing");
+    }
+
+    @Test
+    void theConfigOfTheRunNamesNoDataSet() {
+        RunConfig named = RunConfig.parse(CONFIG).with("data.train.type=coco", "epochs=1");
+        Path run = folder.resolve("run");
+        Training.of(named, squares).start(run);
+        RunConfig written = Training.config(run);
+        assertEquals(RunConfig.parse(CONFIG).with("epochs=1"), written);
+        String missing = messageOf(() -> Training.of(written));
+        assertTrue(missing.contains("data.train: missing"), missing);
+
+        Squares fewer = new Squares(squares.classes(), squares.photos().subList(1, 8));
+        String other = messageOf(() -> Training.of(written, fewer).resume(run));
+        assertTrue(other.contains("run.data is not the same"), other);
+    }
+
+    @Test
+    void oneFollowsAnotherAlsoAfterOneThatFailed() throws InterruptedException {
+        Training training = Training.of(RunConfig.parse(CONFIG).with("epochs=1"), squares);
+        List<String> closed = new ArrayList<>();
+        TrainListener fails =
+                new TrainListener() {
+                    @Override
+                    public void stepped(StepReport step) {
+                        throw new UnsupportedOperationException("step " + step.iteration());
+                    }
+
+                    @Override
+                    public void close() {
+                        closed.add("closed");
+                    }
+                };
+        for (int i = 0; i < 2; i++) {
+            Path failed = folder.resolve("failed" + i);
+            assertThrows(UnsupportedOperationException.class, () -> training.start(failed, fails));
+            Path good = folder.resolve("good" + i);
+            assertEquals(Outcome.FINISHED, training.start(good));
+            assertTrue(messageOf(() -> training.start(good, fails)).contains("not empty"));
+        }
+        assertEquals(4, closed.size());
+        for (Thread thread : Thread.getAllStackTraces().keySet()) {
+            if (thread.getName().matches("(data-loader|dataset-check|saccade-eval).*")) {
+                thread.join(10_000);
+                assertFalse(thread.isAlive(), thread.getName());
+            }
+        }
+    }
+
+    @Test
+    void mistakesAreToldTogetherBeforeAnythingIsWritten() {
+        List<Photo> photos = new ArrayList<>(squares.photos());
+        photos.set(2, new Photo(1, folder.resolve("gone.png"), SIZE));
+        Squares faulty = new Squares(squares.classes(), photos);
+        Squares others = new Squares(List.of("disc"), squares.photos());
+        Path run = folder.resolve("run");
+        Training training = Training.of(RunConfig.parse(CONFIG), faulty, others);
+        List<String> closed = new ArrayList<>();
+        TrainListener listener =
+                new TrainListener() {
+                    @Override
+                    public void close() {
+                        closed.add("closed");
+                    }
+                };
+        String message = messageOf(() -> training.start(run, listener));
+        assertEquals(
+                String.format(
+                        "the data set has errors; nothing was trained: 3 problems%n"
+                                + "  - data.train: data set: image 1: id occurs twice%n"
+                                + "  - data.train: %s: image 1: no such file%n"
+                                + "  - data.val: class 1 is \"disc\", but in data.train"
+                                + " it is \"square\"; labels would be mixed up",
+                        folder.resolve("gone.png")),
+                message);
+        assertFalse(Files.exists(run));
+        assertEquals(List.of("closed"), closed);
+
+        Training empty =
+                Training.of(RunConfig.parse(CONFIG), new SquarePixels(List.of("thing"), photos(3)));
+        assertTrue(
+                messageOf(() -> empty.start(run)).contains("none of 3 photographs shows a thing"));
+        assertFalse(Files.exists(run));
+    }
+
+    private List<Photo> photos(int count) {
+        return squares.photos().subList(0, count);
+    }
+
+    @Test
+    void tellsTheClassOfEveryPixel() {
+        SquarePixels pixels = new SquarePixels(List.of("ground", "square"), squares.photos());
+        Map<String, Double> measured = new HashMap<>();
+        TrainListener listener =
+                new TrainListener() {
+                    @Override
+                    public void evaluated(EvaluationReport evaluation) {
+                        measured.putAll(evaluation.metrics());
+                    }
+                };
+        Path run = folder.resolve("run");
+        Training.of(RunConfig.parse(SEGMENTER), pixels, pixels).start(run, listener);
+        try (Segmenter segmenter = Segmenter.load(new RunFolder(run).best())) {
+            assertEquals(measured, SegmentationEvaluation.of(segmenter, pixels).values());
+        }
+        String message =
+                messageOf(
+                        () ->
+                                Training.of(RunConfig.parse(SEGMENTER), squares)
+                                        .start(folder.resolve("objects")));
+        assertTrue(message.contains("its objects are labelled, but its pixels are asked for"));
+    }
+}
