@@ -108,7 +108,9 @@ class FloorsTest {
                     .orShould()
                     .callMethod(Runtime.class, "exit", int.class)
                     .orShould()
-                    .callMethod(Runtime.class, "halt", int.class);
+                    .callMethod(Runtime.class, "halt", int.class)
+                    .orShould()
+                    .callMethod(Runtime.class, "addShutdownHook", Thread.class);
 
     @ArchTest
     static final ArchRule nothingIsStaticThatChanges =

@@ -44,7 +44,10 @@ public interface Dataset {
         return label + 1L;
     }
 
-    /** Returns the photographs; the list may make them as they are asked for. */
+    /**
+     * Returns the photographs. It is called for each of them, so the list is there already; it may
+     * make them as they are asked for.
+     */
     List<Photo> photos();
 
     /** Returns the number of photographs. */
