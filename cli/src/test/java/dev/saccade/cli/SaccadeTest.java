@@ -101,6 +101,14 @@ class SaccadeTest {
     }
 
     @ParameterizedTest
+    @ValueSource(strings = {"train", "check", "browse"})
+    void aConfigWithoutPhotographsToLearnFromIsAMistake(String command) {
+        Ended ended = saccade(command, RECIPE, "--set", "data.train=null");
+        assertEquals(2, ended.code());
+        assertTrue(ended.err().contains("data.train: missing; expected"), ended.err());
+    }
+
+    @ParameterizedTest
     @MethodSource("mistakes")
     void aMistakeEndsInAMessageAndTheCodeOfTheUser(List<Object> arguments) {
         Ended ended = saccade(arguments.toArray());
