@@ -1,0 +1,135 @@
+package dev.saccade.examples;
+
+import ai.djl.ndarray.NDArray;
+
+import dev.saccade.core.nn.BatchNorm2d;
+import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.Layer;
+import dev.saccade.core.nn.WeightInit;
+import dev.saccade.core.ops.Activations;
+import dev.saccade.core.ops.Scope;
+import dev.saccade.core.parts.Backbone;
+import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.structures.FeaturePyramid;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A backbone that Saccade does not have: MobileNet (Howard et al. 2017), whose convolutions look at
+ * space and at channels by turns.
+ *
+ * <p>A line in {@code META-INF/services} makes it known; a config then names it: {@code backbone:
+ * {type: mobilenet, width: 0.5}}.
+ */
+public final class MobileNet extends Backbone {
+
+    /** Channels and stride of each block. */
+    private static final int[][] BLOCKS = {
+        {64, 1}, {128, 2}, {128, 1}, {256, 2}, {256, 1}, {512, 2}, {512, 1}, {512, 1}, {512, 1},
+        {512, 1}, {512, 1}, {1024, 2}, {1024, 1}
+    };
+
+    private static final int STEM = 32;
+
+    /**
+     * The hyper-parameters.
+     *
+     * @param width by what the channels of the paper are multiplied
+     */
+    public record Config(double width) implements Backbone.Config {
+
+        /** The width of the paper. */
+        public Config() {
+            this(1);
+        }
+
+        /** Checks the values. */
+        public Config {
+            if (!(width > 0)) {
+                throw new IllegalArgumentException("width: got " + width + ", expected > 0");
+            }
+        }
+
+        @Override
+        public String type() {
+            return "mobilenet";
+        }
+
+        @Override
+        public MobileNet build() {
+            return new MobileNet(this);
+        }
+
+        private int channels(int inPaper) {
+            return (int) Math.max(8, Math.rint(inPaper * width / 8) * 8);
+        }
+    }
+
+    private final Unit stem;
+    private final List<Unit> blocks = new ArrayList<>();
+    private final List<Integer> levelEnds = new ArrayList<>();
+    private final List<FeatureInfo> features = new ArrayList<>();
+
+    MobileNet(Config config) {
+        int in = config.channels(STEM);
+        stem = add("stem", new Unit(new Conv2d.Geometry(3, in, 3, 2, 1)));
+        int stride = 2;
+        for (int i = 0; i < BLOCKS.length; i++) {
+            int out = config.channels(BLOCKS[i][0]);
+            int step = BLOCKS[i][1];
+            Conv2d.Geometry space = new Conv2d.Geometry(in, in, 3, step, 1, 1, in);
+            blocks.add(add("blocks." + i + ".space", new Unit(space)));
+            Conv2d.Geometry channels = new Conv2d.Geometry(in, out, 1, 1, 0);
+            blocks.add(add("blocks." + i + ".channels", new Unit(channels)));
+            in = out;
+            stride *= step;
+            boolean endsLevel = i + 1 == BLOCKS.length || BLOCKS[i + 1][1] == 2;
+            if (endsLevel && stride >= 4) {
+                levelEnds.add(blocks.size());
+                features.add(new FeatureInfo(out, stride));
+            }
+        }
+    }
+
+    /** Channels and stride of each level: what necks and heads are built on. */
+    @Override
+    public List<FeatureInfo> features() {
+        return features;
+    }
+
+    /** [N, 3, H, W] to one [N, C, H / stride, W / stride] a level. */
+    @Override
+    public FeaturePyramid forward(NDArray images) {
+        List<NDArray> levels = new ArrayList<>();
+        NDArray x = stem.forward(images);
+        for (int i = 0; i < blocks.size(); i++) {
+            NDArray next = blocks.get(i).forward(x);
+            if (!levelEnds.contains(i)) {
+                x.close();
+            }
+            x = next;
+            if (levelEnds.contains(i + 1)) {
+                levels.add(x);
+            }
+        }
+        return new FeaturePyramid(levels);
+    }
+
+    /** A convolution, its normalisation, and ReLU. */
+    private static final class Unit extends Layer {
+
+        private final Conv2d conv;
+        private final BatchNorm2d norm;
+
+        Unit(Conv2d.Geometry geometry) {
+            conv = add("conv", new Conv2d(geometry, WeightInit.kaimingNormal(), null));
+            norm = add("norm", new BatchNorm2d(geometry.out()));
+        }
+
+        @Override
+        public NDArray forward(NDArray x) {
+            return Scope.array(() -> Activations.relu(norm.forward(conv.forward(x))));
+        }
+    }
+}
