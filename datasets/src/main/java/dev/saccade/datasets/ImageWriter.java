@@ -42,14 +42,23 @@ public final class ImageWriter {
     }
 
     /**
-     * Writes a label map as a grey PNG, which a data set with {@code reduce_zero_label} reads back:
-     * the number of a pixel is its label + 1, or 0 if it is ignored. Numbers have 8 bits up to 255
-     * classes and 16 bits above. Makes the folder the file lies in.
+     * Writes a label map as {@link #encodeLabels} does, and makes the folder the file lies in.
      *
      * @param classes number of classes
      * @throws SaccadeException if it cannot be written
      */
     public static void writeLabels(LabelMap labels, int classes, Path file) {
+        write(encodeLabels(labels, classes), file);
+    }
+
+    /**
+     * Returns a label map as the bytes of a grey PNG, which a data set with {@code
+     * reduce_zero_label} reads back: the number of a pixel is its label + 1, or 0 if it is ignored.
+     * Numbers have 8 bits up to 255 classes and 16 bits above.
+     *
+     * @param classes number of classes
+     */
+    public static byte[] encodeLabels(LabelMap labels, int classes) {
         Size size = labels.size();
         short[] numbers = labels.toArray();
         for (int i = 0; i < numbers.length; i++) {
@@ -61,7 +70,7 @@ public final class ImageWriter {
             if (classes < 1 << Byte.SIZE) {
                 image.convertTo(image, CvType.CV_8UC1);
             }
-            write(encode(".png", image), file);
+            return encode(".png", image);
         } finally {
             image.release();
         }

@@ -1,0 +1,69 @@
+package dev.saccade.spark;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.ImageWriter;
+import dev.saccade.models.ClassMap;
+import dev.saccade.models.Segmenter;
+
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/** Segmenters on the photographs of a table. */
+class SparkSegmenterTest {
+
+    private static final SparkSession SPARK = Fixtures.spark();
+
+    @TempDir Path folder;
+
+    @Test
+    void tellsOfEachFileOfAFolderWhatASegmenterTells() throws IOException {
+        Path photos = Fixtures.photos(folder.resolve("photos"));
+        Path checkpoint =
+                Fixtures.checkpoint(folder.resolve("best.safetensors"), Fixtures.SEMANTIC_FPN);
+        Dataset<Row> files = SPARK.read().format("binaryFile").load(photos.toString());
+        SparkSegmenter segmenter = SparkSegmenter.load(SPARK, checkpoint);
+        List<Row> rows = segmenter.segment(files.repartition(3)).collectAsList();
+        assertEquals(8, rows.size());
+        try (Segmenter alone = Segmenter.load(checkpoint)) {
+            for (Row row : rows) {
+                String path = row.getAs("path");
+                if (path.endsWith("broken.png")) {
+                    assertNull(row.getAs("labels"));
+                    assertNull(row.getAs("shares"));
+                    assertTrue(row.<String>getAs("error").startsWith(path + ": is no image"));
+                } else {
+                    ClassMap expected = alone.segment(row.<byte[]>getAs("content"));
+                    Path labels = folder.resolve("labels.png");
+                    ImageWriter.writeLabels(expected.labels(), 3, labels);
+                    assertArrayEquals(Files.readAllBytes(labels), row.getAs("labels"));
+                    assertEquals(expected.shares(), row.getJavaMap(row.fieldIndex("shares")));
+                    assertNull(row.getAs("error"));
+                }
+            }
+        }
+        assertThrows(SaccadeException.class, () -> segmenter.segment(files, "modificationTime"));
+    }
+
+    @Test
+    void refusesDetectors() {
+        Path checkpoint =
+                Fixtures.checkpoint(folder.resolve("best.safetensors"), Fixtures.RETINANET);
+        SaccadeException thrown =
+                assertThrows(SaccadeException.class, () -> SparkSegmenter.load(SPARK, checkpoint));
+        assertEquals(checkpoint + ": holds a detector, expected a segmenter", thrown.getMessage());
+    }
+}
