@@ -6,17 +6,39 @@ import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
 import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.core.importer.Location;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.junit.LocationProvider;
 import com.tngtech.archunit.lang.ArchRule;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.ForkJoinPool;
 import java.util.stream.BaseStream;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** A room imports only from floors below it, never sideways, and keeps the rules of the house. */
-@AnalyzeClasses(packages = "dev.saccade", importOptions = ImportOption.DoNotIncludeTests.class)
+@AnalyzeClasses(
+        packages = "dev.saccade",
+        locations = FloorsTest.RoomOfSpark.class,
+        importOptions = ImportOption.DoNotIncludeTests.class)
 class FloorsTest {
+
+    /** The room that the command does not have on its class path, if it has been built. */
+    static final class RoomOfSpark implements LocationProvider {
+
+        @Override
+        public Set<Location> get(Class<?> test) {
+            return Stream.of(Path.of("../spark/target/classes"))
+                    .filter(Files::isDirectory)
+                    .map(Location::of)
+                    .collect(Collectors.toSet());
+        }
+    }
 
     @ArchTest
     static final ArchRule everyRoomImportsFromBelow =
@@ -36,18 +58,22 @@ class FloorsTest {
                     .definedBy("dev.saccade.models..")
                     .layer("eval")
                     .definedBy("dev.saccade.eval..")
+                    .optionalLayer("spark")
+                    .definedBy("dev.saccade.spark..")
                     .layer("train")
                     .definedBy("dev.saccade.train..")
                     .layer("cli")
                     .definedBy("dev.saccade.cli..")
                     .whereLayer("cli")
                     .mayNotBeAccessedByAnyLayer()
+                    .whereLayer("spark")
+                    .mayNotBeAccessedByAnyLayer()
                     .whereLayer("train")
                     .mayOnlyBeAccessedByLayers("cli")
                     .whereLayer("eval")
                     .mayOnlyBeAccessedByLayers("train", "cli")
                     .whereLayer("models")
-                    .mayOnlyBeAccessedByLayers("eval", "train", "cli")
+                    .mayOnlyBeAccessedByLayers("eval", "spark", "train", "cli")
                     .whereLayer("backbones")
                     .mayOnlyBeAccessedByLayers("models", "eval", "train", "cli")
                     .whereLayer("necks")
@@ -55,7 +81,7 @@ class FloorsTest {
                     .whereLayer("heads")
                     .mayOnlyBeAccessedByLayers("models", "eval", "train", "cli")
                     .whereLayer("datasets")
-                    .mayOnlyBeAccessedByLayers("models", "eval", "train", "cli");
+                    .mayOnlyBeAccessedByLayers("models", "eval", "spark", "train", "cli");
 
     @ArchTest
     static final ArchRule noRoomIsEntangled =
