@@ -1,18 +1,15 @@
 package dev.saccade.datasets;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import com.google.common.collect.ImmutableList;
-import com.google.common.io.Resources;
-
-import java.io.IOException;
-import java.io.UncheckedIOException;
 
 /** The 150 classes of ADE20K's scene parsing benchmark, with their published colours. */
 final class Ade20kClasses {
 
     /** Colour and name of a class a line, below a header. */
-    private static final ImmutableList<String> LINES = read("ade20k.csv");
+    private static final ImmutableList<String> LINES =
+            ResourceLines.of("ade20k.csv").stream()
+                    .skip(1)
+                    .collect(ImmutableList.toImmutableList());
 
     static final ImmutableList<String> NAMES =
             LINES.stream()
@@ -26,15 +23,4 @@ final class Ade20kClasses {
                     .collect(ImmutableList.toImmutableList());
 
     private Ade20kClasses() {}
-
-    private static ImmutableList<String> read(String resource) {
-        try {
-            return Resources.readLines(Resources.getResource(Ade20kClasses.class, resource), UTF_8)
-                    .stream()
-                    .skip(1)
-                    .collect(ImmutableList.toImmutableList());
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
 }

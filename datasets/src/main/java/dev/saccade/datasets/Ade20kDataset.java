@@ -107,6 +107,11 @@ public final class Ade20kDataset implements Dataset {
         }
 
         @Override
+        public List<String> knownClasses() {
+            return classes.isEmpty() && classesFile.isEmpty() ? Ade20kClasses.NAMES : classes;
+        }
+
+        @Override
         public DatasetReport check(Path root, CheckOptions options) {
             return Ade20kCheck.run(this, root, options);
         }

@@ -13,6 +13,7 @@ import org.slf4j.LoggerFactory;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 
 /**
  * Photographs labelled in a COCO annotation file ({@code instances_*.json}).
@@ -23,6 +24,10 @@ public final class CocoDataset implements Dataset {
 
     private static final Logger log = LoggerFactory.getLogger(CocoDataset.class);
     private static final int UNWANTED = -1;
+
+    /** The files of COCO 2017, whose classes are known. */
+    private static final Pattern COCO_2017 =
+            Pattern.compile("(.*/)?instances_(train|val)2017.json");
 
     private final CocoColumns columns;
     private final ImmutableList<Path> files;
@@ -61,6 +66,13 @@ public final class CocoDataset implements Dataset {
         @Override
         public CocoDataset open(Path root) {
             return CocoDataset.open(root.resolve(annotations), root.resolve(images), classes);
+        }
+
+        @Override
+        public List<String> knownClasses() {
+            return classes.isEmpty() && COCO_2017.matcher(annotations).matches()
+                    ? CocoClasses.NAMES
+                    : List.of();
         }
 
         @Override

@@ -34,6 +34,14 @@ public interface Dataset {
          * @param root the folder that relative paths of this config start from
          */
         DatasetReport check(Path root, CheckOptions options);
+
+        /**
+         * Returns the names of the classes as far as they are known without the files, such as
+         * those of COCO and ADE20K; none if only the files tell them.
+         */
+        default List<String> knownClasses() {
+            return List.of();
+        }
     }
 
     /** Returns the names of the classes; the label of a class is its position. */

@@ -10,6 +10,7 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -35,10 +36,27 @@ public final class ConfigFile {
     private static final Pattern OVERRIDE =
             Pattern.compile("([A-Za-z0-9_-]+(?:\\.[A-Za-z0-9_-]+)*)=(.*)", Pattern.DOTALL);
 
+    /** Where configs are packaged. */
+    private static final String PACKAGED = "/dev/saccade/configs/";
+
+    /** Where files come from. */
+    private interface Source {
+
+        /**
+         * Returns the content of a file.
+         *
+         * @throws NoSuchFileException if there is none
+         */
+        InputStream open(Path file) throws IOException;
+    }
+
+    private final Source source;
     private final Map<Path, ConfigNode.Mapping> loaded = new HashMap<>();
     private final List<Path> chain = new ArrayList<>();
 
-    private ConfigFile() {}
+    private ConfigFile(Source source) {
+        this.source = source;
+    }
 
     /**
      * Returns the content of a file with its bases and overrides.
@@ -50,7 +68,7 @@ public final class ConfigFile {
      *     itself, or if an override is no {@code key=value}
      */
     public static ConfigNode.Mapping load(Path file, List<String> overrides) {
-        return overridden(new ConfigFile().resolve(file), overrides);
+        return overridden(new ConfigFile(ConfigFile::file).resolve(file), overrides);
     }
 
     /**
@@ -67,6 +85,33 @@ public final class ConfigFile {
         }
         problems.throwIfAny("command line");
         return result;
+    }
+
+    /**
+     * Returns the content of a config that comes with the library, with its bases.
+     *
+     * @param name its path below {@code configs/}, such as {@code
+     *     mask_rcnn/swin_tiny_fpn_1x_coco.yaml}
+     * @throws SaccadeException of kind user, if there is none of this name
+     */
+    public static ConfigNode.Mapping packaged(String name) {
+        return new ConfigFile(ConfigFile::resource).resolve(Path.of(name));
+    }
+
+    private static InputStream file(Path file) throws IOException {
+        if (!Files.isRegularFile(file)) {
+            throw new NoSuchFileException(file.toString());
+        }
+        return Files.newInputStream(file);
+    }
+
+    private static InputStream resource(Path name) throws IOException {
+        String path = name.toString().replace(name.getFileSystem().getSeparator(), "/");
+        InputStream content = ConfigFile.class.getResourceAsStream(PACKAGED + path);
+        if (content == null) {
+            throw new NoSuchFileException(path);
+        }
+        return content;
     }
 
     /**
@@ -148,12 +193,11 @@ public final class ConfigFile {
     }
 
     private String text(Path file) {
-        if (!Files.isRegularFile(file)) {
-            throw SaccadeException.user("%s: there is no such file", chainText());
-        }
         byte[] bytes;
-        try (InputStream in = Files.newInputStream(file)) {
+        try (InputStream in = source.open(file)) {
             bytes = in.readNBytes(MAX_BYTES + 1);
+        } catch (NoSuchFileException e) {
+            throw SaccadeException.user("%s: there is no such file", chainText());
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be read: %s", chainText(), e.getMessage());
         }

@@ -5,12 +5,12 @@ import java.util.Comparator;
 import java.util.Optional;
 
 /** Finds what somebody who mistyped a name may have meant. */
-final class Nearest {
+public final class Nearest {
 
     private Nearest() {}
 
     /** Returns the candidate with the fewest differing letters, if it is at all alike. */
-    static Optional<String> of(String name, Collection<String> candidates) {
+    public static Optional<String> of(String name, Collection<String> candidates) {
         int tolerance = Math.max(2, name.length() / 3);
         return candidates.stream()
                 .filter(candidate -> distance(name, candidate) <= tolerance)

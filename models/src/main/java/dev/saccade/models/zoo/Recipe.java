@@ -1,0 +1,69 @@
+package dev.saccade.models.zoo;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.parts.Targets;
+import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.Transform;
+import dev.saccade.datasets.transforms.Views;
+import dev.saccade.models.ModelConfig;
+import dev.saccade.models.ModelSpec;
+import dev.saccade.models.config.ConfigBinder;
+import dev.saccade.models.config.ConfigFile;
+import dev.saccade.models.config.ConfigNode;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A config that comes with the library.
+ *
+ * @param name its path below {@code configs/}, such as {@code mask_rcnn/swin_tiny_fpn_1x_coco}
+ * @param targets what its model learns and predicts
+ * @param published what is published of it
+ * @param original who published it; empty for Saccade's own
+ */
+public record Recipe(
+        String name, Targets targets, Published published, Optional<Original> original) {
+
+    /** What a config says of prediction, without the rest of it. */
+    private record Prediction(
+            ModelConfig model,
+            List<Transform> valTransforms,
+            Optional<Views> valViews,
+            Dataset.Config val) {}
+
+    /** Returns the config with its bases. */
+    public ConfigNode.Mapping config() {
+        return ConfigFile.packaged(name + ".yaml");
+    }
+
+    /**
+     * Returns all that must be known besides the weights to use the model of this recipe.
+     *
+     * @throws SaccadeException of kind user, if its classes are known from the data alone
+     */
+    public ModelSpec spec() {
+        ConfigNode.Mapping config = config();
+        Map<String, ConfigNode> entries = new LinkedHashMap<>();
+        if (config.get("data").orElse(config) instanceof ConfigNode.Mapping data) {
+            for (String key : List.of("val_transforms", "val_views", "val")) {
+                data.get(key).ifPresent(value -> entries.put(key, value));
+            }
+        }
+        config.get("model").ifPresent(model -> entries.put("model", model));
+        Prediction prediction =
+                ConfigBinder.bind(
+                        new ConfigNode.Mapping(entries, config.origin()), Prediction.class);
+        List<String> classes = prediction.val().knownClasses();
+        if (classes.isEmpty()) {
+            throw SaccadeException.user(
+                    "%s: its classes are named by its data; expected a checkpoint of a Saccade run,"
+                            + " which names them",
+                    name);
+        }
+        return new ModelSpec(
+                prediction.model(), prediction.valTransforms(), prediction.valViews(), classes);
+    }
+}
