@@ -1,10 +1,14 @@
 package dev.saccade.models;
 
+import ai.djl.ndarray.NDManager;
+
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.transforms.Views;
+import dev.saccade.models.checkpoint.Checkpoint;
+import dev.saccade.models.checkpoint.Weights;
 import dev.saccade.models.config.ConfigBinder;
 import dev.saccade.models.config.ConfigFile;
 import dev.saccade.models.config.ConfigNode;
@@ -93,13 +97,39 @@ public record ModelSpec(
      * @throws SaccadeException of kind user, if there is none, such as in an official checkpoint
      */
     public static ModelSpec fromMetadata(Map<String, String> metadata, String source) {
-        String text = metadata.get(KEY);
-        if (text == null) {
-            throw SaccadeException.user(
-                    "%s: holds weights but does not say of which model; expected a checkpoint of"
-                            + " a Saccade run (give weights of others to train --init-from)",
-                    source);
-        }
-        return ConfigBinder.bind(ConfigFile.parse(text, source), ModelSpec.class);
+        return find(metadata, source)
+                .orElseThrow(
+                        () ->
+                                SaccadeException.user(
+                                        "%s: holds weights but does not say of which model;"
+                                                + " expected a checkpoint of a Saccade run (give"
+                                                + " weights of others to train --init-from)",
+                                        source));
+    }
+
+    /**
+     * Reads the description of a model from a checkpoint, if it has one.
+     *
+     * @param metadata the metadata of the checkpoint
+     * @param source the file, for messages
+     */
+    public static Optional<ModelSpec> find(Map<String, String> metadata, String source) {
+        return Optional.ofNullable(metadata.get(KEY))
+                .map(text -> ConfigBinder.bind(ConfigFile.parse(text, source), ModelSpec.class));
+    }
+
+    /**
+     * Returns the model with the weights of a checkpoint, in inference mode.
+     *
+     * @param manager owns the weights and gives the device
+     * @throws SaccadeException of kind user that shows the differences, if they are not of this
+     *     model
+     */
+    public Model restore(Checkpoint checkpoint, NDManager manager) {
+        Model restored = model.build(classes);
+        restored.initialize(manager, 0);
+        Weights.restore(checkpoint, restored);
+        restored.train(false);
+        return restored;
     }
 }

@@ -11,7 +11,6 @@ import dev.saccade.datasets.ViewReader;
 import dev.saccade.datasets.transforms.Views;
 import dev.saccade.models.checkpoint.Checkpoint;
 import dev.saccade.models.checkpoint.Checkpoints;
-import dev.saccade.models.checkpoint.Weights;
 
 import java.nio.file.Path;
 import java.util.List;
@@ -56,11 +55,8 @@ public abstract sealed class TrainedModel implements AutoCloseable permits Detec
     public static TrainedModel load(Path file) {
         Checkpoint checkpoint = Checkpoints.open(file);
         ModelSpec spec = ModelSpec.fromMetadata(checkpoint.metadata(), file.toString());
-        Model model = spec.model().build(spec.classes());
         NDManager manager = NDManager.newBaseManager("PyTorch");
-        model.initialize(manager, 0);
-        Weights.restore(checkpoint, model);
-        model.train(false);
+        Model model = spec.restore(checkpoint, manager);
         if (model instanceof DetectionModel detector) {
             return new Detector(manager, detector, spec);
         }
