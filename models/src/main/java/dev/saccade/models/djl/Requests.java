@@ -34,7 +34,7 @@ final class Requests {
         if (data == null || type.startsWith(JSON)) {
             throw SaccadeException.user(
                     "the request holds no photograph; expected the content of an image file, such as"
-                            + " curl -T photo.jpg sends it");
+                            + " curl -X POST -T photo.jpg sends it");
         }
         return ImageSource.of(data.getAsBytes());
     }

@@ -83,6 +83,7 @@ public final class SaccadeTranslatorFactory implements TranslatorFactory {
         }
         Class<?> answered = isSegmenter(spec) ? CategoryMask.class : DetectedObjects.class;
         if (output != answered) {
+            model.close();
             throw SaccadeException.user(
                     "%s: is a %s and answers by %s, not by %s",
                     model.getName(),
