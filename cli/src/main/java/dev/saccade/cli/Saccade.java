@@ -31,6 +31,7 @@ import java.io.PrintWriter;
             InfoCommand.class,
             BenchCommand.class,
             ConvertCommand.class,
+            ExportCommand.class,
             ConfigCommand.class,
             EnvCommand.class
         },

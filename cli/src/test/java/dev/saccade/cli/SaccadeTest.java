@@ -66,7 +66,7 @@ class SaccadeTest {
     @ValueSource(
             strings = {
                 "demo", "train", "eval", "predict", "check", "browse", "info", "bench", "convert",
-                "config", "env"
+                "export", "config", "env"
             })
     void everyCommandExplainsItselfWithAnExample(String command) {
         Ended help = saccade(command, "--help");
@@ -90,6 +90,7 @@ class SaccadeTest {
                 List.of("eval", "no_such_run"),
                 List.of("predict", "no_such_run", "photo.jpg"),
                 List.of("convert", "no_such.pth", "to.safetensors"),
+                List.of("export", "no_such_run", "--out", "served"),
                 List.of("info", RECIPE, "--size", "800"),
                 List.of("info", RECIPE, "--classes", "0"),
                 List.of("info"),
@@ -304,7 +305,7 @@ class SaccadeTest {
     }
 
     @Test
-    void convertsThereAndBack() throws IOException {
+    void convertsThereAndBackAndExports() throws IOException {
         Path run = folder.resolve("run");
         assertEquals(0, onScenes("train", run, "--set", "epochs=1").code());
         Path best = run.resolve("checkpoints").resolve("best.safetensors");
@@ -332,5 +333,12 @@ class SaccadeTest {
         assertTrue(unknown.err().contains("timm has no names for this model"), unknown.err());
         assertEquals(2, saccade("convert", best, folder.resolve("x.pth"), "--part=nek").code());
         assertEquals(2, saccade("convert", torch, folder.resolve("x.pth"), "--ema").code());
+
+        Path served = folder.resolve("served");
+        assertEquals(0, saccade("export", run, "--out", served).code());
+        assertArrayEquals(
+                Files.readAllBytes(best), Files.readAllBytes(served.resolve("model.safetensors")));
+        assertTrue(Files.exists(served.resolve("serving.properties")));
+        assertEquals(2, saccade("export", run, "--out", served).code(), "overwrites");
     }
 }
