@@ -16,6 +16,7 @@ import ai.djl.repository.zoo.Criteria;
 import ai.djl.repository.zoo.ModelNotFoundException;
 import ai.djl.repository.zoo.ModelZoo;
 import ai.djl.repository.zoo.ZooModel;
+import ai.djl.translate.TranslateException;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.transforms.Views;
@@ -31,9 +32,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.opencv.core.Mat;
+import org.opencv.imgcodecs.Imgcodecs;
 
+import java.awt.image.BufferedImage;
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Proxy;
 import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -46,6 +52,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.Collectors;
+
+import javax.imageio.ImageIO;
 
 /** Saccade's models, used as any of DJL's. */
 class SaccadeZooTest {
@@ -90,6 +98,50 @@ class SaccadeZooTest {
         }
         Image image = ImageFactory.getInstance().fromFile(photo);
         assertFinds(expected, checkpoint, Image.class, image);
+    }
+
+    /** Returns an image as DJL's own factory of OpenCV images wraps it. */
+    private static Image wrapping(Object pixels) {
+        InvocationHandler handler =
+                (image, method, arguments) -> {
+                    assertEquals("getWrappedImage", method.getName());
+                    return pixels;
+                };
+        ClassLoader loader = Image.class.getClassLoader();
+        return (Image) Proxy.newProxyInstance(loader, new Class<?>[] {Image.class}, handler);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void takesImagesOfOpenCv(TinyModel model) throws Exception {
+        Path checkpoint = model.checkpoint(folder);
+        Expected expected = Expected.of(model, checkpoint, photo);
+        Mat pixels = Imgcodecs.imread(photo.toString());
+        assertFinds(expected, checkpoint, Image.class, wrapping(pixels));
+        pixels.release();
+        TranslateException refused =
+                assertThrows(
+                        TranslateException.class,
+                        () -> assertFinds(expected, checkpoint, Image.class, wrapping("pixels")));
+        assertTrue(refused.getMessage().contains("expected one that wraps"), refused.getMessage());
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"RETINANET", "MASK_RCNN"})
+    void djlDrawsWhatIsFound(TinyModel model) throws Exception {
+        Image picture = ImageFactory.getInstance().fromFile(photo);
+        try (ZooModel<Path, DetectedObjects> loaded =
+                        load(Path.class, DetectedObjects.class, model.checkpoint(folder));
+                Predictor<Path, DetectedObjects> predictor = loaded.newPredictor()) {
+            picture.drawBoundingBoxes(predictor.predict(photo));
+        }
+        BufferedImage drawn = (BufferedImage) picture.getWrappedImage();
+        BufferedImage plain = ImageIO.read(photo.toFile());
+        int changed = 0;
+        for (int x = 0; x < TinyModel.WIDTH; x++) {
+            changed += drawn.getRGB(x, 40) == plain.getRGB(x, 40) ? 0 : 1;
+        }
+        assertTrue(changed > 0);
     }
 
     @ParameterizedTest
