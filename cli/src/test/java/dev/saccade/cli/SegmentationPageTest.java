@@ -1,0 +1,175 @@
+package dev.saccade.cli;
+
+import static dev.saccade.cli.Ended.saccade;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.ndarray.NDManager;
+
+import dev.saccade.core.structures.LabelMap;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.ImageReader;
+import dev.saccade.datasets.ImageWriter;
+import dev.saccade.datasets.OpenCv;
+import dev.saccade.models.Model;
+import dev.saccade.models.checkpoint.Checkpoint;
+import dev.saccade.models.checkpoint.Checkpoints;
+import dev.saccade.models.checkpoint.Naming;
+import dev.saccade.models.config.ConfigBinder;
+import dev.saccade.models.config.ConfigFile;
+import dev.saccade.train.config.RunConfig;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.api.io.TempDir;
+import org.opencv.core.CvType;
+import org.opencv.core.Mat;
+import org.opencv.core.Scalar;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+/** Does what {@code segmentation.md} says, with a narrow model and small drawn roads. */
+class SegmentationPageTest {
+
+    private static final Size SIZE = new Size(48, 64);
+
+    private static final List<String> SMALL =
+            List.of(
+                    "model.backbone.stem_channels=4",
+                    "model.backbone.base_channels=4",
+                    "model.neck.out_channels=8",
+                    "model.head.channels=8",
+                    "data.train_transforms=[{type: normalize}, {type: pad}]",
+                    "data.val_transforms=[{type: resize, scales: [[64, 48]]}, {type: normalize}]",
+                    "iterations=4");
+
+    @TempDir Path folder;
+
+    private Page page;
+
+    @BeforeEach
+    void prepare() throws IOException {
+        OpenCv.load();
+        for (int i = 0; i < 12; i++) {
+            draw(i);
+        }
+        page = Page.in(folder, "segmentation.md");
+    }
+
+    /** Draws a sky over a road with a car, and the same in the colours of the page. */
+    private void draw(int i) {
+        String name = name(i);
+        Mat photo =
+                paint(
+                        i,
+                        new Scalar(220, 180, 120),
+                        new Scalar(90, 90, 90),
+                        new Scalar(40, 60, 200));
+        ImageWriter.write(photo, folder.resolve("mine/roads/images/" + name + ".jpg"));
+        ImageWriter.write(photo, folder.resolve("photo.jpg"));
+        photo.release();
+        Mat labels =
+                paint(i, new Scalar(180, 130, 70), new Scalar(128, 64, 128), new Scalar(142, 0, 0));
+        labels.rowRange(0, 4).setTo(new Scalar(0, 0, 0));
+        ImageWriter.write(labels, folder.resolve("mine/coloured/" + name + ".png"));
+        labels.release();
+    }
+
+    private static String name(int i) {
+        return (i < 8 ? "training/road" : "validation/road") + i;
+    }
+
+    private static Mat paint(int i, Scalar sky, Scalar road, Scalar car) {
+        Mat image = new Mat(SIZE.height(), SIZE.width(), CvType.CV_8UC3, sky);
+        image.rowRange(20, SIZE.height()).setTo(road);
+        image.submat(24, 40, 4 * i, 4 * i + 16).setTo(car);
+        return image;
+    }
+
+    @Test
+    void thePageLeadsToAProgramThatTellsClasses() throws Exception {
+        List<String> classes = IntStream.range(0, 150).mapToObj(i -> "class " + i).toList();
+        Checkpoint ade20k = untrained(classes, "model.backbone.deep_stem=true");
+        Checkpoints.save(folder.resolve("mine/fpn_r50_512x512_160k_ade20k.pth"), ade20k);
+        Checkpoint plain = untrained(classes, "model.backbone.deep_stem=false");
+        Checkpoint imagenet = Naming.TORCHVISION.fromSaccade(plain.part("backbone"));
+        Checkpoints.save(folder.resolve("mine/resnet50-0676ba61.pth"), imagenet);
+
+        String printed = page.run(this::quick);
+
+        assertEquals(2, page.outputs().size(), "outputs on the page");
+        assertTrue(printed.contains("train: 9 label maps, "), printed);
+        assertTrue(printed.contains("the middle is "), printed);
+        Mat road = ImageReader.read(folder.resolve("mine/road.png"));
+        assertEquals(SIZE, new Size(road.rows(), road.cols()));
+        for (String file : List.of("runs/roads/report.html", "found/photo.jpg", "mine/seen")) {
+            assertTrue(Files.exists(folder.resolve(file)), file);
+        }
+    }
+
+    @Test
+    void theCommonMistakesAreFound() throws Throwable {
+        for (int i = 0; i < 12; i++) {
+            Path labels = folder.resolve("mine/roads/annotations/" + name(i) + ".png");
+            ImageWriter.writeLabels(LabelMap.filled(SIZE, 1), 3, labels);
+        }
+        assertEquals(List.of(), page.quotesIn(checked()));
+        Path labels = folder.resolve("mine/roads/annotations/" + name(1) + ".png");
+        Mat photo = ImageReader.read(folder.resolve("photo.jpg"));
+        List<Executable> mistakes =
+                List.of(
+                        () -> ImageWriter.write(photo, labels),
+                        () -> ImageWriter.writeLabels(LabelMap.filled(SIZE, 4), 5, labels),
+                        () ->
+                                ImageWriter.writeLabels(
+                                        LabelMap.filled(new Size(24, 32), 1), 3, labels),
+                        () -> Files.delete(labels),
+                        () -> Files.write(labels, ImageWriter.jpeg(photo)));
+        for (Executable mistake : mistakes) {
+            mistake.execute();
+            String found = checked();
+            assertEquals(1, page.quotesIn(found).size(), found);
+        }
+        photo.release();
+    }
+
+    private String checked() {
+        Path roads = folder.resolve("mine/roads");
+        return saccade("check", folder.resolve("mine/roads.yaml"), "--data", roads).out();
+    }
+
+    private Checkpoint untrained(List<String> classes, String setting) {
+        List<String> settings = new ArrayList<>(SMALL);
+        settings.add(setting);
+        RunConfig config =
+                ConfigBinder.bind(
+                        ConfigFile.load(folder.resolve("mine/roads.yaml"), settings),
+                        RunConfig.class);
+        try (NDManager manager = NDManager.newBaseManager()) {
+            Model model = config.model().build(classes);
+            model.initialize(manager, 5);
+            return Checkpoint.of(model, Map.of());
+        }
+    }
+
+    private List<String> quick(List<String> words) {
+        List<String> quick = new ArrayList<>(words);
+        String command = words.get(1);
+        if (List.of("config", "check", "browse", "train").contains(command)) {
+            SMALL.forEach(setting -> quick.addAll(List.of("--set", setting)));
+            quick.addAll(List.of("--data", folder.resolve("mine/roads").toString()));
+        }
+        if (command.equals("train") && !words.contains("--out")) {
+            quick.addAll(List.of("--out", folder.resolve("runs/roads").toString()));
+        }
+        return quick;
+    }
+}
