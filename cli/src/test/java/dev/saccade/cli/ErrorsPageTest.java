@@ -1,0 +1,93 @@
+package dev.saccade.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.api.Test;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/** Holds the messages of {@code errors.md} to those of the sources. */
+class ErrorsPageTest {
+
+    /** The first cell of a row, with one message or more. */
+    private static final Pattern ROW = Pattern.compile("^\\| (`[^|]+`) \\|", Pattern.MULTILINE);
+
+    private static final Pattern MESSAGE = Pattern.compile("`([^`]+)`");
+
+    /** What stands for something else on the page: a word in capitals, or dots for more. */
+    private static final Pattern PLACEHOLDER = Pattern.compile("\\b[A-Z]+\\b|…");
+
+    /** Takes the place of all that is filled in when the program runs. */
+    private static final String FILLED = "§";
+
+    private static final Pattern LITERAL = Pattern.compile("\"((?:[^\"\\\\\n]|\\\\.)*)\"");
+
+    @Test
+    void everyMessageIsInTheSources() throws IOException {
+        List<String> messages = messages();
+        List<String> unknown = new ArrayList<>();
+        List<String> told =
+                ROW.matcher(Files.readString(Path.of("..", "docs", "errors.md")))
+                        .results()
+                        .flatMap(row -> MESSAGE.matcher(row.group(1)).results())
+                        .map(message -> message.group(1))
+                        .toList();
+        for (String message : told) {
+            Pattern pattern = pattern(message);
+            if (messages.stream().noneMatch(text -> pattern.matcher(text).find())) {
+                unknown.add(message);
+            }
+        }
+        assertTrue(told.size() >= 60, told.size() + " messages");
+        assertEquals(List.of(), unknown, "messages that nothing says");
+    }
+
+    /** Returns what a message of the page looks like in the sources, from end to end or in part. */
+    private static Pattern pattern(String message) {
+        StringBuilder pattern = new StringBuilder();
+        int at = 0;
+        int fixed = 0;
+        for (MatchResult place : PLACEHOLDER.matcher(message).results().toList()) {
+            String before = message.substring(at, place.start());
+            fixed += before.length();
+            pattern.append(Pattern.quote(before));
+            String word = place.group();
+            pattern.append(word.equals("…") ? ".*" : "(?:" + FILLED + "|" + word + "|$)");
+            at = place.end();
+        }
+        fixed += message.length() - at;
+        assertTrue(fixed >= 6, message + ": too little to be recognised by");
+        return Pattern.compile(pattern + Pattern.quote(message.substring(at)));
+    }
+
+    /** Returns the texts of all sources, with one sign for whatever is filled in. */
+    private static List<String> messages() throws IOException {
+        List<String> messages = new ArrayList<>();
+        try (Stream<Path> files = Files.walk(Path.of(".."), 12)) {
+            for (Path file :
+                    files.filter(path -> path.toString().endsWith(".java"))
+                            .filter(path -> path.toString().contains("/src/main/java/"))
+                            .toList()) {
+                String joined =
+                        Files.readString(file)
+                                .replaceAll("\"\\s*\\+\\s*\"", "")
+                                .replaceAll("\"\\s*\\+[^\";,]*?\\+\\s*\"", FILLED);
+                LITERAL.matcher(joined)
+                        .results()
+                        .map(literal -> literal.group(1))
+                        .map(text -> text.replaceAll("%(\\.\\d+)?[a-z]|\\{\\}", FILLED))
+                        .map(text -> text.replace("%%", "%").replace("\\\"", "\""))
+                        .forEach(messages::add);
+            }
+        }
+        return messages;
+    }
+}
