@@ -1,0 +1,179 @@
+package dev.saccade.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.ndarray.NDManager;
+
+import dev.saccade.cli.demo.SceneDataset;
+import dev.saccade.cli.demo.SceneRenderer;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.transforms.Normalize;
+import dev.saccade.datasets.transforms.Pad;
+import dev.saccade.datasets.transforms.Resize;
+import dev.saccade.models.Model;
+import dev.saccade.models.ModelConfig;
+import dev.saccade.models.ModelSpec;
+import dev.saccade.models.checkpoint.Checkpoint;
+import dev.saccade.models.checkpoint.Checkpoints;
+import dev.saccade.models.config.ConfigBinder;
+import dev.saccade.models.config.ConfigFile;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Compiles the programs of {@code library.md} and runs them with models of random weights. */
+class LibraryPageTest {
+
+    private static final Path PAGE = Path.of("..", "docs", "library.md");
+
+    private static final Pattern PROGRAM =
+            Pattern.compile("^```java\n(.*?)^```", Pattern.DOTALL | Pattern.MULTILINE);
+
+    private static final Set<String> OF_JAVA =
+            Set.of(
+                    "import java.awt.image.BufferedImage;",
+                    "import java.nio.charset.StandardCharsets;",
+                    "import java.nio.file.Files;",
+                    "import java.nio.file.Path;",
+                    "import java.util.List;",
+                    "import javax.imageio.ImageIO;");
+
+    private static final String BODY =
+            """
+            backbone: {type: resnet, depth: 18, stem_channels: 4, base_channels: 4}
+            neck: {type: fpn, out_channels: 8, num_outs: 4}
+            """;
+
+    private static final String DETECTOR =
+            BODY.replace("num_outs: 4", "num_outs: 5")
+                    + """
+                    head:
+                      type: mask_rcnn
+                      rpn_head: {feat_channels: 8}
+                      bbox_head: {fc_out_channels: 8}
+                      mask_head: {num_convs: 1, conv_out_channels: 8}
+                      nms: {score_thr: 0.01}
+                    """;
+
+    private static final String SEGMENTER = BODY + "head: {type: semantic_fpn, channels: 8}";
+
+    private static final String CONFIG =
+            """
+            base: [../configs/_base_/runtime.yaml, ../configs/_base_/datasets/coco_detection.yaml]
+            model:
+              backbone: {type: resnet, depth: 18, stem_channels: 4, base_channels: 4}
+              neck: {type: fpn, out_channels: 8}
+              head: {type: retinanet, feat_channels: 8, stacked_convs: 1}
+            data:
+              root: FOLDER/scenes
+              train: {annotations: annotations_train.json, images: images}
+              val: {annotations: annotations_val.json, images: images}
+              train_transforms: [{type: normalize}, {type: pad}]
+              val_transforms: [{type: normalize}, {type: pad}]
+            """;
+
+    @TempDir Path folder;
+
+    @Test
+    void theProgramsRun() throws Exception {
+        Page page = Page.in(folder, "library.md");
+        SceneRenderer renderer = new SceneRenderer(1, new Size(64, 96));
+        SceneDataset.write(folder.resolve("scenes"), renderer, 4, 4, n -> {});
+        Files.copy(folder.resolve("scenes/images/scene_0001.jpg"), folder.resolve("photo.jpg"));
+        Path mine = Files.createDirectories(folder.resolve("mine"));
+        Files.writeString(mine.resolve("things.yaml"), CONFIG.replace("FOLDER", "" + folder));
+        checkpoint("detector.safetensors", DETECTOR);
+        checkpoint("segmenter.safetensors", SEGMENTER);
+        Files.writeString(mine.resolve("Programs.java"), programs());
+
+        page.run(
+                List.of("javac", "-cp", Page.CLASS_PATH, "-d", "" + mine, mine + "/Programs.java"));
+        String printed = page.run(List.of("java", "-cp", Page.CLASS_PATH + ":" + mine, "Programs"));
+
+        assertTrue(
+                Pattern.compile("^[abc] 0\\.\\d+ Box\\[", Pattern.MULTILINE)
+                        .matcher(printed)
+                        .find(),
+                printed);
+        assertTrue(
+                Pattern.compile("^[abc]: \\d+ pixels, ", Pattern.MULTILINE).matcher(printed).find(),
+                printed);
+        assertTrue(printed.contains("FINISHED ["), printed);
+        assertEquals(1, page.outputs().size(), "outputs on the page");
+        assertTrue(printed.contains(page.outputs().get(0)), printed);
+    }
+
+    @Test
+    void theDependencyIsThatOfTheBuild() throws IOException {
+        Pattern coordinates =
+                Pattern.compile(
+                        "<groupId>dev.saccade</groupId>\\s*<artifactId>saccade(-models)?</artifactId>"
+                                + "\\s*<version>([^<]+)</version>");
+        List<String> versions = new ArrayList<>();
+        for (Path file : List.of(PAGE, Path.of("..", "pom.xml"))) {
+            Matcher found = coordinates.matcher(Files.readString(file));
+            assertTrue(found.find(), file.toString());
+            versions.add(found.group(2));
+        }
+        assertEquals(versions.get(1), versions.get(0));
+    }
+
+    private void checkpoint(String name, String yaml) {
+        ModelConfig parts = ConfigBinder.bind(ConfigFile.parse(yaml, name), ModelConfig.class);
+        List<List<Integer>> scale = List.of(List.of(96, 64));
+        Resize resize = new Resize(scale, Resize.Mode.VALUE, true, List.of(), 1);
+        ModelSpec spec =
+                new ModelSpec(
+                        parts,
+                        List.of(resize, new Normalize(), new Pad()),
+                        Optional.empty(),
+                        List.of("a", "b", "c"));
+        try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
+            Model model = parts.build(spec.classes());
+            model.initialize(manager, 3);
+            Checkpoints.save(folder.resolve(name), Checkpoint.of(model, spec.toMetadata()));
+        }
+    }
+
+    /** Returns a class with a method for each program; those that load no detector share one. */
+    private String programs() throws IOException {
+        Set<String> imports = new TreeSet<>(OF_JAVA);
+        List<String> calls = new ArrayList<>();
+        StringBuilder methods = new StringBuilder();
+        for (MatchResult block : PROGRAM.matcher(Files.readString(PAGE)).results().toList()) {
+            String program = block.group(1);
+            if (program.contains("org.apache.spark")) {
+                continue; // compiled in its own module
+            }
+            program.lines().filter(line -> line.startsWith("import ")).forEach(imports::add);
+            String name = "program" + calls.size();
+            calls.add(name + "();");
+            methods.append("static void " + name + "() throws Exception {\n")
+                    .append(program.replaceAll("(?m)^import .*\n", ""))
+                    .append("}\n");
+        }
+        String source =
+                String.join("\n", imports)
+                        + "\npublic final class Programs {\n"
+                        + "static Detector detector = Detector.load(Path.of(\"detector.safetensors\"));\n"
+                        + "public static void main(String[] args) throws Exception {\n"
+                        + String.join("\n", calls)
+                        + "\ndetector.close();\n}\n"
+                        + methods
+                        + "}\n";
+        return source.replace("Path.of(\"", "Path.of(\"" + folder + "/");
+    }
+}

@@ -1,0 +1,69 @@
+package dev.saccade.spark;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Pattern;
+
+import javax.tools.ToolProvider;
+
+/** Compiles what pages say of Spark. */
+class PagesTest {
+
+    private static final Pattern PROGRAM =
+            Pattern.compile("^```java\n(.*?)^```", Pattern.DOTALL | Pattern.MULTILINE);
+
+    private static final String SOURCE =
+            """
+            import static org.apache.spark.sql.functions.col;
+            import static org.apache.spark.sql.functions.explode;
+            import dev.saccade.spark.SparkDetector;
+            import java.nio.file.Path;
+            import org.apache.spark.sql.Dataset;
+            import org.apache.spark.sql.Row;
+            import org.apache.spark.sql.SparkSession;
+            final class Program {
+                static void run(SparkSession spark) {
+                    %s
+                }
+            }
+            """;
+
+    @TempDir Path folder;
+
+    @ParameterizedTest
+    @ValueSource(strings = {"README.md", "../docs/library.md"})
+    void theProgramCompiles(Path page) throws IOException {
+        List<String> programs =
+                PROGRAM.matcher(Files.readString(page))
+                        .results()
+                        .map(block -> block.group(1))
+                        .filter(block -> block.contains("SparkDetector.load"))
+                        .map(block -> block.replaceAll("(?m)^import .*$", ""))
+                        .toList();
+        assertEquals(1, programs.size(), "programs for Spark");
+        Path source = folder.resolve("Program.java");
+        Files.writeString(source, SOURCE.formatted(programs.get(0)));
+        String classPath = System.getProperty("java.class.path");
+        int code =
+                ToolProvider.getSystemJavaCompiler()
+                        .run(
+                                null,
+                                null,
+                                null,
+                                "-cp",
+                                classPath,
+                                "-proc:none",
+                                "-d",
+                                folder.toString(),
+                                source.toString());
+        assertEquals(0, code, "the program does not compile");
+    }
+}
