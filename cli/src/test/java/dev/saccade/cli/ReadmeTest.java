@@ -1,0 +1,119 @@
+package dev.saccade.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.common.collect.ImmutableMap;
+
+import dev.saccade.models.zoo.Recipe;
+import dev.saccade.models.zoo.Zoo;
+
+import org.junit.jupiter.api.Test;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** Holds {@code README.md} to the recipes, and the links of all pages to what is there. */
+class ReadmeTest {
+
+    private static final Path HOME = Path.of("..");
+
+    /** What comes before the variant in the names of recipes, and the variants. */
+    private static final Map<String, List<String>> BACKBONES =
+            ImmutableMap.of(
+                    "resnet", List.of("18", "50", "101"),
+                    "pvt_", List.of("tiny", "small", "medium", "large"),
+                    "swin_", List.of("tiny", "small", "base"),
+                    "elsa_swin_", List.of("tiny", "small", "base"),
+                    "focal_", List.of("tiny", "small", "base"),
+                    "linglo_", List.of("b0", "b1", "b2"));
+
+    /** The heads in the order of the table, with what is told of each. */
+    private static final Map<String, List<String>> HEADS =
+            ImmutableMap.of(
+                    "retinanet", List.of("box_ap"),
+                    "mask_rcnn", List.of("box_ap", "mask_ap"),
+                    "cascade_mask_rcnn", List.of("box_ap", "mask_ap"),
+                    "semantic_fpn", List.of("miou"),
+                    "upernet", List.of("miou_scales"));
+
+    private static final Pattern LINK = Pattern.compile("\\]\\(([^)#:]+)(#[^)]*)?\\)");
+
+    @Test
+    void theTableOfModelsIsThatOfTheRecipes() throws IOException {
+        String page = Files.readString(HOME.resolve("README.md"));
+        List<Recipe> recipes = List.copyOf(Zoo.packaged().recipes());
+        BACKBONES.forEach(
+                (backbone, variants) -> {
+                    List<String> cells = new ArrayList<>();
+                    HEADS.forEach(
+                            (head, names) ->
+                                    cells.add(
+                                            cell(
+                                                    variants.stream()
+                                                            .map(
+                                                                    v ->
+                                                                            head + "/" + backbone
+                                                                                    + v + "_")
+                                                            .map(s -> figures(recipes, s, names))
+                                                            .toList())));
+                    String row = " | " + String.join(" | ", cells) + " |\n";
+                    assertTrue(page.contains(row), () -> backbone + row);
+                });
+        long published = recipes.stream().filter(recipe -> recipe.original().isPresent()).count();
+        assertTrue(page.contains(published + " recipes"), published + " recipes");
+    }
+
+    private static String cell(List<String> figures) {
+        return figures.stream().allMatch("–"::equals) ? "" : String.join(" · ", figures);
+    }
+
+    /** Returns the figures of the recipe with the longest schedule, which is the last. */
+    private static String figures(List<Recipe> recipes, String start, List<String> names) {
+        Optional<Map<String, Double>> published =
+                recipes.stream()
+                        .filter(recipe -> recipe.name().startsWith(start))
+                        .filter(recipe -> recipe.original().isPresent())
+                        .map(recipe -> recipe.published().figures())
+                        .reduce((first, last) -> last);
+        return published
+                .filter(figures -> figures.keySet().containsAll(names))
+                .map(
+                        figures ->
+                                names.stream()
+                                        .map(name -> figures.get(name).toString())
+                                        .collect(Collectors.joining("/")))
+                .orElse("–");
+    }
+
+    @Test
+    void everyLinkLeadsToAFile() throws IOException {
+        List<String> broken = new ArrayList<>();
+        int links = 0;
+        for (Path page : pages()) {
+            for (MatchResult link : LINK.matcher(Files.readString(page)).results().toList()) {
+                links++;
+                if (!Files.exists(page.resolveSibling(link.group(1)))) {
+                    broken.add(page + ": " + link.group(1));
+                }
+            }
+        }
+        assertTrue(links > 10, links + " links");
+        assertEquals(List.of(), broken);
+    }
+
+    private static List<Path> pages() throws IOException {
+        try (Stream<Path> files = Files.walk(HOME, 2)) {
+            return files.filter(file -> file.toString().endsWith(".md")).toList();
+        }
+    }
+}
