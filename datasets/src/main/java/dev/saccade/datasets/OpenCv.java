@@ -1,18 +1,24 @@
 package dev.saccade.datasets;
 
+import dev.saccade.core.NativeLibrary;
 import dev.saccade.core.SaccadeException;
 
 import nu.pattern.OpenCV;
 
 import org.opencv.core.Core;
 
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.net.URL;
+import java.util.Locale;
+
 /** Loads OpenCV's native library, once a process; everything that makes a first Mat asks for it. */
 public final class OpenCv {
 
     static {
         try {
-            OpenCV.loadLocally();
-        } catch (UnsatisfiedLinkError | ExceptionInInitializerError e) {
+            loadLibrary();
+        } catch (IOException | UnsatisfiedLinkError | ExceptionInInitializerError e) {
             throw SaccadeException.internal(
                     e,
                     "OpenCV cannot be loaded on %s %s: %s",
@@ -20,8 +26,6 @@ public final class OpenCv {
                     System.getProperty("os.arch"),
                     e.getMessage());
         }
-        // The threads of the loader are the parallelism; OpenCV's own would only get in their way.
-        Core.setNumThreads(1);
     }
 
     private OpenCv() {}
@@ -29,4 +33,45 @@ public final class OpenCv {
     /** Makes sure that the native library is there. */
     @SuppressWarnings("EmptyMethod")
     public static void load() {}
+
+    private static void loadLibrary() throws IOException {
+        try {
+            System.load(NativeLibrary.file(resource()).toString());
+            leaveThreadsToCallers();
+        } catch (UnsatisfiedLinkError e) {
+            // A file serves one class loader, ours: where OpenCV's is another, or ours is not the
+            // first with this file, OpenCV's jar itself extracts one more at every start.
+            OpenCV.loadLocally();
+            leaveThreadsToCallers();
+        }
+    }
+
+    private static URL resource() throws IOException {
+        String name = System.mapLibraryName(Core.NATIVE_LIBRARY_NAME);
+        String path = "/nu/pattern/opencv/%s/%s/%s".formatted(system(), architecture(), name);
+        URL resource = Core.class.getResource(path);
+        if (resource == null) {
+            throw new FileNotFoundException("its jar has no " + path);
+        }
+        return resource;
+    }
+
+    private static String system() {
+        String name = System.getProperty("os.name").toLowerCase(Locale.ROOT);
+        return name.startsWith("windows") ? "windows" : name.startsWith("mac") ? "osx" : name;
+    }
+
+    private static String architecture() {
+        String name = System.getProperty("os.arch");
+        return switch (name) {
+            case "amd64" -> "x86_64";
+            case "aarch64" -> "ARMv8";
+            default -> name;
+        };
+    }
+
+    /** The threads of a loader are the parallelism; OpenCV's own would only get in their way. */
+    private static void leaveThreadsToCallers() {
+        Core.setNumThreads(1);
+    }
 }

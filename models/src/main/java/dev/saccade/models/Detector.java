@@ -54,12 +54,7 @@ public final class Detector extends TrainedModel {
      * @throws SaccadeException if the file cannot be read or holds no detector
      */
     public static Detector load(Path file) {
-        TrainedModel model = TrainedModel.load(file);
-        if (model instanceof Detector detector) {
-            return detector;
-        }
-        model.close();
-        throw SaccadeException.user("%s: holds a segmenter, expected a detector", file);
+        return load(file, Detector.class);
     }
 
     @Override

@@ -127,8 +127,7 @@ public record ModelSpec(
      */
     public Model restore(Checkpoint checkpoint, NDManager manager) {
         Model restored = model.build(classes);
-        restored.initialize(manager, 0);
-        Weights.restore(checkpoint, restored);
+        Weights.restore(checkpoint, restored, manager);
         restored.train(false);
         return restored;
     }

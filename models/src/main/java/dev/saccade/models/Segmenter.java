@@ -48,12 +48,7 @@ public final class Segmenter extends TrainedModel {
      * @throws SaccadeException if the file cannot be read or holds no segmenter
      */
     public static Segmenter load(Path file) {
-        TrainedModel model = TrainedModel.load(file);
-        if (model instanceof Segmenter segmenter) {
-            return segmenter;
-        }
-        model.close();
-        throw SaccadeException.user("%s: holds a detector, expected a segmenter", file);
+        return load(file, Segmenter.class);
     }
 
     @Override

@@ -4,6 +4,8 @@ import static com.google.common.base.Preconditions.checkState;
 
 import ai.djl.ndarray.NDManager;
 
+import com.google.common.base.Ascii;
+
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.ImageSource;
 import dev.saccade.datasets.PhotoViews;
@@ -61,6 +63,21 @@ public abstract sealed class TrainedModel implements AutoCloseable permits Detec
             return new Detector(manager, detector, spec);
         }
         return new Segmenter(manager, (SegmentationModel) model, spec);
+    }
+
+    /** Loads a model of a kind; any other is refused. */
+    static <M extends TrainedModel> M load(Path file, Class<M> kind) {
+        TrainedModel model = load(file);
+        if (kind.isInstance(model)) {
+            return kind.cast(model);
+        }
+        model.close();
+        throw SaccadeException.user(
+                "%s: holds a %s, expected a %s", file, name(model.getClass()), name(kind));
+    }
+
+    private static String name(Class<?> kind) {
+        return Ascii.toLowerCase(kind.getSimpleName());
     }
 
     /**

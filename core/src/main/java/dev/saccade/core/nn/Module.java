@@ -116,29 +116,38 @@ public abstract class Module extends AbstractBaseBlock {
      * @param manager owns the arrays and gives the device
      */
     public final void initialize(NDManager manager, long seed) {
-        initialize(manager, seed, "");
+        initialize(manager, seed, Map.of());
     }
 
-    private void initialize(NDManager manager, long seed, String prefix) {
+    /**
+     * Gives every parameter below this module its initial value, as {@link #initialize(NDManager,
+     * long)}, but some of them another one than their own.
+     *
+     * @param others how these parameters start, by their dotted names
+     */
+    public final void initialize(NDManager manager, long seed, Map<String, WeightInit> others) {
+        initialize(manager, seed, others, "");
+    }
+
+    private void initialize(
+            NDManager manager, long seed, Map<String, WeightInit> others, String prefix) {
         parameters.forEach(
                 (name, parameter) -> {
                     SplittableRandom random = SeededRandom.of(seed, prefix + name);
-                    WeightInit init = initializers.get(parameter);
+                    WeightInit init =
+                            others.getOrDefault(prefix + name, initializers.get(parameter));
                     parameter.setInitializer(
                             (owner, shape, type) -> firstValues(init, owner, shape, random));
                     parameter.initialize(manager, DataType.FLOAT32);
                 });
-        children.forEach((child, name) -> child.initialize(manager, seed, below(prefix, name)));
+        children.forEach(
+                (child, name) -> child.initialize(manager, seed, others, below(prefix, name)));
     }
 
     private static NDArray firstValues(
             WeightInit init, NDManager owner, Shape shape, SplittableRandom random) {
-        NDArray values = init.create(owner, shape, random);
-        if (shape.dimension() != 4) {
-            return values;
-        }
-        try (values) {
-            return MemoryFormat.channelsLast(values);
+        try (NDArray values = init.create(owner, shape, random)) {
+            return shape.dimension() == 4 ? MemoryFormat.channelsLast(values) : values.duplicate();
         }
     }
 

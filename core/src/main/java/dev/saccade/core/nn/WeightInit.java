@@ -26,7 +26,7 @@ public interface WeightInit {
      */
     void fill(float[] values, Shape shape, SplittableRandom random);
 
-    /** Returns a new array with initial values. */
+    /** Returns a new array with initial values, of which a copy is kept. */
     default NDArray create(NDManager manager, Shape shape, SplittableRandom random) {
         float[] values = new float[Math.toIntExact(shape.size())];
         fill(values, shape, random);

@@ -5,14 +5,15 @@ import ai.djl.engine.Engine;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.DataType;
 
+import dev.saccade.core.NativeLibrary;
+import dev.saccade.core.SaccadeException;
+
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.file.Files;
+import java.net.URL;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -64,14 +65,12 @@ public final class Kernels {
                 return new Status(false, "-D" + PROPERTY + "=portable");
             }
             String platform = platform();
-            String resource = "/native/" + platform + "/libsaccade.so";
-            try (InputStream library = Kernels.class.getResourceAsStream(resource)) {
-                if (library == null) {
-                    return new Status(false, "there is no library for " + platform);
-                }
-                // Its symbols are those of libtorch, which the engine loads.
-                Engine.getEngine("PyTorch");
-                return new Status(true, loadFrom(library));
+            URL resource = Kernels.class.getResource("/native/" + platform + "/libsaccade.so");
+            if (resource == null) {
+                return new Status(false, "there is no library for " + platform);
+            }
+            try {
+                return new Status(true, loadFrom(NativeLibrary.file(resource)));
             } catch (IOException | UnsatisfiedLinkError | IllegalStateException e) {
                 LOG.warn("fused operators are off: {}", e.getMessage());
                 return new Status(false, "the library cannot be loaded: " + e.getMessage());
@@ -86,13 +85,16 @@ public final class Kernels {
                     + ("amd64".equals(arch) ? "x86_64" : arch);
         }
 
-        private static String loadFrom(InputStream library) throws IOException {
-            Path file = Files.createTempFile("libsaccade", ".so");
+        private static String loadFrom(Path file) {
+            // Its symbols are those of libtorch, which the engine loads.
+            Engine.getEngine("PyTorch");
             try {
-                Files.copy(library, file, StandardCopyOption.REPLACE_EXISTING);
                 System.load(file.toString());
-            } finally {
-                Files.delete(file);
+            } catch (UnsatisfiedLinkError e) {
+                // Another class loader may have loaded it, which is as good.
+                if (!isThere()) {
+                    throw e;
+                }
             }
             String instructions = instructions();
             if (instructions.isEmpty()) {
@@ -100,6 +102,14 @@ public final class Kernels {
             }
             ask("ops.saccade.keep_memory()");
             return instructions;
+        }
+
+        private static boolean isThere() {
+            try {
+                return !instructions().isEmpty();
+            } catch (SaccadeException e) {
+                return false;
+            }
         }
 
         /** Asks the library itself, which also shows that its operators are there. */

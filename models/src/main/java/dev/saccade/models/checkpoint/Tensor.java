@@ -1,6 +1,8 @@
 package dev.saccade.models.checkpoint;
 
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
 import com.google.common.base.Preconditions;
@@ -105,8 +107,20 @@ public record Tensor(ElementType type, Shape shape, ByteBuffer data) {
     public void copyTo(NDArray array) {
         Preconditions.checkArgument(
                 array.getShape().equals(shape), "%s into %s", shape, array.getShape());
-        try (NDArray values = array.getManager().create(floats(), shape)) {
+        try (NDArray values = view(array.getManager())) {
             MemoryFormat.copy(values, array);
         }
+    }
+
+    /**
+     * Returns an array of the elements as 32-bit floating point, contiguous. On CPUs it may be the
+     * memory of this tensor: it is for reading only, and for as long as this tensor is held.
+     *
+     * @param manager owns the array and gives the device
+     */
+    public NDArray view(NDManager manager) {
+        return type == ElementType.FLOAT32 && data.isDirect()
+                ? manager.create(data(), shape, DataType.FLOAT32)
+                : manager.create(floats(), shape);
     }
 }

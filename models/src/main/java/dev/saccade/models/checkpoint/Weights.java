@@ -1,10 +1,13 @@
 package dev.saccade.models.checkpoint;
 
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
+import dev.saccade.core.nn.WeightInit;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -13,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SplittableRandom;
 
 /**
  * Brings the tensors of a checkpoint into a module by their names.
@@ -30,19 +34,28 @@ public final class Weights {
     private Weights() {}
 
     /**
-     * Puts back all values of a module, to go on training or to predict.
+     * Puts back all values of a module, to go on training.
      *
      * @throws SaccadeException of kind user that shows the differences, if a parameter or buffer is
      *     missing in the checkpoint or of another shape
      */
     public static LoadReport restore(Checkpoint checkpoint, Module module) {
-        Match match = new Match(checkpoint, module, ClassLayers.NONE);
-        LoadReport report = match.report();
-        if (!report.isComplete()) {
-            throw SaccadeException.user("the checkpoint is not of this model: %s", report);
-        }
+        Match match = Match.complete(checkpoint, module);
         match.copy();
-        return report;
+        return match.report();
+    }
+
+    /**
+     * Gives a module without values those of a checkpoint, to predict.
+     *
+     * @param manager owns the arrays and gives the device
+     * @throws SaccadeException of kind user that shows the differences, if a parameter or buffer is
+     *     missing in the checkpoint or of another shape
+     */
+    public static LoadReport restore(Checkpoint checkpoint, Module module, NDManager manager) {
+        Match match = Match.complete(checkpoint, module);
+        module.initialize(manager, 0, match.values());
+        return match.report();
     }
 
     /**
@@ -108,6 +121,15 @@ public final class Weights {
                             });
         }
 
+        static Match complete(Checkpoint checkpoint, Module module) {
+            Match match = new Match(checkpoint, module, ClassLayers.NONE);
+            LoadReport report = match.report();
+            if (!report.isComplete()) {
+                throw SaccadeException.user("the checkpoint is not of this model: %s", report);
+            }
+            return match;
+        }
+
         /** Interpolates the tables of positions that are of another size here. */
         void fitPositions() {
             for (String name : parameters.keySet()) {
@@ -142,7 +164,7 @@ public final class Weights {
         }
 
         private Shape shape(String name) {
-            return parameters.get(name).getArray().getShape();
+            return parameters.get(name).getShape();
         }
 
         LoadReport report() {
@@ -177,6 +199,17 @@ public final class Weights {
                     loaded, resized, remade, fresh, missing, unexpected, misshaped, ignored);
         }
 
+        Map<String, WeightInit> values() {
+            Map<String, WeightInit> values = new LinkedHashMap<>();
+            tensors.forEach(
+                    (name, tensor) -> {
+                        if (fits(name)) {
+                            values.put(name, new Stored(tensor));
+                        }
+                    });
+            return values;
+        }
+
         void copy() {
             tensors.forEach(
                     (name, tensor) -> {
@@ -184,6 +217,20 @@ public final class Weights {
                             tensor.copyTo(parameters.get(name).getArray());
                         }
                     });
+        }
+    }
+
+    /** The values of a tensor, as those that a parameter starts with. */
+    private record Stored(Tensor tensor) implements WeightInit {
+
+        @Override
+        public void fill(float[] values, Shape shape, SplittableRandom random) {
+            tensor.floats().get(values);
+        }
+
+        @Override
+        public NDArray create(NDManager manager, Shape shape, SplittableRandom random) {
+            return tensor.view(manager);
         }
     }
 

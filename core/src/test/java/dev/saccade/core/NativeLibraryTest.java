@@ -1,0 +1,80 @@
+package dev.saccade.core;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.URI;
+import java.net.URL;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
+
+/** Libraries out of jars, extracted once. */
+class NativeLibraryTest {
+
+    private static final String CACHE = "ENGINE_CACHE_DIR";
+
+    @TempDir Path folder;
+
+    @BeforeEach
+    void useAnEmptyCache() {
+        System.setProperty(CACHE, folder.resolve("cache").toString());
+    }
+
+    @AfterEach
+    void useTheOwnCache() {
+        System.clearProperty(CACHE);
+    }
+
+    private URL packed(String jar, String content) throws IOException {
+        Path file = folder.resolve(jar);
+        try (OutputStream out = Files.newOutputStream(file);
+                ZipOutputStream zip = new ZipOutputStream(out)) {
+            zip.putNextEntry(new ZipEntry("native/libthing.so"));
+            zip.write(content.getBytes(StandardCharsets.UTF_8));
+        }
+        return URI.create("jar:" + file.toUri() + "!/native/libthing.so").toURL();
+    }
+
+    @Test
+    void isExtractedOnce() throws IOException {
+        URL resource = packed("one.jar", "code");
+        Path file = NativeLibrary.file(resource);
+        assertArrayEquals("code".getBytes(StandardCharsets.UTF_8), Files.readAllBytes(file));
+        assertEquals("libthing.so", file.getFileName().toString());
+        FileTime longAgo = FileTime.fromMillis(1_000_000);
+        Files.setLastModifiedTime(file, longAgo);
+        assertEquals(file, NativeLibrary.file(resource));
+        assertEquals(longAgo, Files.getLastModifiedTime(file));
+        try (Stream<Path> all = Files.list(file.getParent())) {
+            assertEquals(1, all.count(), "nothing is left besides");
+        }
+    }
+
+    @Test
+    void anotherVersionIsAnotherFile() throws IOException {
+        Path one = NativeLibrary.file(packed("one.jar", "code"));
+        Path two = NativeLibrary.file(packed("two.jar", "other code"));
+        assertNotEquals(one, two);
+        assertTrue(Files.exists(one) && Files.exists(two));
+    }
+
+    @Test
+    void aFileIsTakenAsItIs() throws IOException {
+        Path file = Files.writeString(folder.resolve("libthing.so"), "code");
+        assertEquals(file, NativeLibrary.file(file.toUri().toURL()));
+    }
+}
