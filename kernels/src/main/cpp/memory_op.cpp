@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <unordered_map>
@@ -19,7 +20,7 @@ namespace saccade {
 namespace {
 
 // Smaller tensors are left to the C library, which keeps them itself.
-constexpr size_t LARGE = size_t{1} << 20;
+constexpr size_t LARGE = size_t{1} << 16;
 constexpr size_t PAGE = size_t{1} << 12;
 constexpr size_t SPARE = size_t{64} << 20;
 
@@ -132,9 +133,14 @@ class Keeping final : public c10::Allocator {
   }
 };
 
+// How many forms of its operators oneDNN keeps, one for each shape, where the user does not say. It
+// would keep 1,024, which with images of ever other sizes are hundreds of megabytes.
+constexpr const char* KEPT_FORMS = "256";
+
 // Keeps the memory of tensors from now on. Returns from how many bytes, or 0 where the system does
 // not let it; scripts leave out what has no result.
 int64_t keep_memory() {
+  setenv("ONEDNN_PRIMITIVE_CACHE_CAPACITY", KEPT_FORMS, /*replace=*/0);
   if (!range().exists()) return 0;
   static auto* keeping = new Keeping();
   c10::SetCPUAllocator(keeping, /*priority=*/1);
