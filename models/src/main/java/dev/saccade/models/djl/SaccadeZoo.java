@@ -5,7 +5,12 @@ import ai.djl.repository.zoo.ModelZoo;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.models.zoo.Zoo;
 
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 
 /**
@@ -23,7 +28,9 @@ import java.util.Set;
  *         .build();
  * }</pre>
  *
- * <p>A checkpoint of a run needs no recipe: {@code optModelZoo(SaccadeZoo.of(file))}.
+ * <p>A checkpoint of a run needs no recipe: {@code optModelZoo(SaccadeZoo.of(file))}. Where a
+ * folder is named by {@code optModelPath}, it is one that {@link ServingFolder} wrote, and DJL
+ * wants {@code optTranslatorFactory(new SaccadeTranslatorFactory())} besides.
  */
 public final class SaccadeZoo extends ModelZoo {
 
@@ -44,11 +51,28 @@ public final class SaccadeZoo extends ModelZoo {
      * Returns a zoo of one model, which needs neither factories nor options: that of a checkpoint
      * of a run.
      *
+     * @param checkpoint the file, or a folder with no other checkpoint in it
      * @throws SaccadeException of kind user, if the file cannot be read or does not say of what
      *     model it is
      */
     public static SaccadeZoo of(Path checkpoint) {
-        return new SaccadeZoo(CheckpointLoader.of(checkpoint));
+        return new SaccadeZoo(
+                CheckpointLoader.of(Files.isDirectory(checkpoint) ? only(checkpoint) : checkpoint));
+    }
+
+    private static Path only(Path folder) {
+        List<Path> checkpoints = new ArrayList<>();
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "*.safetensors")) {
+            files.forEach(checkpoints::add);
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be listed: %s", folder, e.getMessage());
+        }
+        if (checkpoints.size() != 1) {
+            throw SaccadeException.user(
+                    "%s: holds %d checkpoints, expected one; name the file",
+                    folder, checkpoints.size());
+        }
+        return checkpoints.get(0);
     }
 
     @Override

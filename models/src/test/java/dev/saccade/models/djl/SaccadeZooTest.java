@@ -302,6 +302,12 @@ class SaccadeZooTest {
                 Predictor<Path, DetectedObjects> predictor = loaded.newPredictor()) {
             expected.assertIs(predictor.predict(photo));
         }
+        assertFinds(expected, model, Path.class, photo);
+        Files.copy(checkpoint, model.resolve("another.safetensors"));
+        assertTrue(
+                assertThrows(SaccadeException.class, () -> SaccadeZoo.of(model))
+                        .getMessage()
+                        .contains("holds 2 checkpoints, expected one"));
         assertTrue(
                 assertThrows(SaccadeException.class, () -> ServingFolder.write(checkpoint, model))
                         .getMessage()
