@@ -8,6 +8,7 @@ import com.google.common.base.Ascii;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.ImageSource;
+import dev.saccade.datasets.OpenCv;
 import dev.saccade.datasets.PhotoViews;
 import dev.saccade.datasets.ViewReader;
 import dev.saccade.datasets.transforms.Views;
@@ -50,11 +51,13 @@ public abstract sealed class TrainedModel implements AutoCloseable permits Detec
     }
 
     /**
-     * Loads a model from a checkpoint of a run; nothing but this file is needed.
+     * Loads a model from a checkpoint of a run; nothing but this file is needed. OpenCV is loaded
+     * as well, so that a program may make images of it to look at.
      *
      * @throws SaccadeException if the file cannot be read or holds no model
      */
     public static TrainedModel load(Path file) {
+        OpenCv.load();
         Checkpoint checkpoint = Checkpoints.open(file);
         ModelSpec spec = ModelSpec.fromMetadata(checkpoint.metadata(), file.toString());
         NDManager manager = NDManager.newBaseManager("PyTorch");

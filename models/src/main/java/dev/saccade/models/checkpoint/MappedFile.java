@@ -31,6 +31,12 @@ final class MappedFile {
     }
 
     static MappedFile open(Path file) {
+        if (Files.isDirectory(file)) {
+            throw SaccadeException.user(
+                    "%s: is a folder; expected a file, such as checkpoints/best.safetensors of a"
+                            + " run",
+                    file);
+        }
         if (!Files.isRegularFile(file)) {
             throw SaccadeException.user("%s: there is no such file", file);
         }
