@@ -4,6 +4,7 @@ import ai.djl.ndarray.NDArray;
 
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
 import dev.saccade.models.checkpoint.Checkpoint;
@@ -13,10 +14,10 @@ import dev.saccade.models.checkpoint.Tensor;
 import dev.saccade.models.checkpoint.Weights;
 import dev.saccade.train.optimizers.Optimizer;
 
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Consumer;
@@ -48,25 +49,28 @@ public final class RunCheckpoints {
         this.identity = ImmutableMap.copyOf(identity);
     }
 
-    /** Saves all that the run needs to go on; the state saved before is kept beside it. */
+    /**
+     * Saves all that the run needs to go on; the state saved before is kept beside it. A state that
+     * was damaged meanwhile never takes the place of a whole one.
+     */
     void saveLast(RunState state) {
         Map<String, Tensor> tensors = new LinkedHashMap<>(weights(state).tensors());
         optimizer.state().forEach((name, array) -> tensors.put(OPTIMIZER + name, Tensor.of(array)));
-        keepPrevious();
-        SafeTensors.write(folder.last(), new Checkpoint(tensors, metadata(state)));
+        Checkpoint checkpoint = new Checkpoint(tensors, metadata(state));
+        if (isWhole(folder.last())) {
+            SafeTensors.write(folder.last(), folder.previous(), checkpoint);
+        } else {
+            SafeTensors.write(folder.last(), checkpoint);
+        }
     }
 
-    /** Lets the old state have a second name; the new one will take only the first. */
-    private void keepPrevious() {
-        if (!Files.exists(folder.last())) {
-            return;
-        }
+    /** Returns whether a file can be read and its checksum is right. */
+    private static boolean isWhole(Path file) {
         try {
-            Files.deleteIfExists(folder.previous());
-            Files.createLink(folder.previous(), folder.last());
-        } catch (IOException | UnsupportedOperationException e) {
-            throw SaccadeException.io(
-                    e, "%s: cannot keep the state before: %s", folder.last(), e.getMessage());
+            SafeTensors.read(file);
+            return true;
+        } catch (SaccadeException e) {
+            return false;
         }
     }
 
@@ -92,28 +96,31 @@ public final class RunCheckpoints {
      * @throws SaccadeException of kind user, if there is no state that can be used
      */
     public RunState resume(Consumer<String> warning) {
-        if (!Files.exists(folder.last())) {
-            throw SaccadeException.user(
-                    "%s: nothing to resume from, the run was never saved; start it anew",
-                    folder.path());
-        }
-        try {
-            return restore(folder.last(), Checkpoints.open(folder.last()));
-        } catch (SaccadeException e) {
-            if (!Files.exists(folder.previous())) {
-                throw e;
+        Problems problems = new Problems();
+        for (Path file : List.of(folder.last(), folder.previous())) {
+            if (!Files.exists(file)) {
+                continue;
             }
-            RunState state = restore(folder.previous(), Checkpoints.open(folder.previous()));
-            warning.accept(e.getMessage() + "; resuming from the state before");
-            return state;
+            try {
+                RunState state = restore(file, Checkpoints.open(file));
+                problems.messages()
+                        .forEach(m -> warning.accept(m + "; resuming from the state before"));
+                return state;
+            } catch (SaccadeException e) {
+                problems.add("%s", e.getMessage());
+            }
         }
+        problems.throwIfAny(folder.path() + ": cannot be resumed");
+        throw SaccadeException.user(
+                "%s: nothing to resume from, the run was never saved; start it anew",
+                folder.path());
     }
 
     private RunState restore(Path file, Checkpoint checkpoint) {
         requireSameRun(file, checkpoint.metadata());
         Map<String, Tensor> weights = new LinkedHashMap<>(checkpoint.tensors());
         weights.keySet().removeIf(name -> name.startsWith(OPTIMIZER));
-        RunState state = RunState.fromMetadata(checkpoint.metadata());
+        RunState state = RunState.fromMetadata(file, checkpoint.metadata());
         Weights.restore(new Checkpoint(weights, Map.of()), model);
         for (Map.Entry<String, NDArray> entry : optimizer.state().entrySet()) {
             Tensor tensor = checkpoint.tensors().get(OPTIMIZER + entry.getKey());

@@ -4,6 +4,7 @@ import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.SaccadeException;
 
+import java.nio.file.Path;
 import java.util.Map;
 
 /**
@@ -50,7 +51,7 @@ public record RunState(long iteration, long samples, long evaluated, double best
                 PREFIX + "stale", Integer.toString(stale));
     }
 
-    static RunState fromMetadata(Map<String, String> metadata) {
+    static RunState fromMetadata(Path file, Map<String, String> metadata) {
         try {
             return new RunState(
                     Long.parseLong(metadata.get(PREFIX + "iteration")),
@@ -60,8 +61,9 @@ public record RunState(long iteration, long samples, long evaluated, double best
                     Integer.parseInt(metadata.get(PREFIX + "stale")));
         } catch (NumberFormatException | NullPointerException e) {
             throw SaccadeException.user(
-                    "holds no state of a run; resume from a last.safetensors, or start from its"
-                            + " weights by init_from");
+                    "%s: holds no state of a run; resume from a last.safetensors, or start from its"
+                            + " weights by init_from",
+                    file);
         }
     }
 }

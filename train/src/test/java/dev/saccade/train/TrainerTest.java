@@ -19,8 +19,6 @@ import dev.saccade.train.logs.TrainListener;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledOnOs;
-import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -119,18 +117,21 @@ class TrainerTest {
     }
 
     @Test
-    @EnabledOnOs(value = OS.LINUX, disabledReason = "only Linux has /dev/full")
     void aFullDiskEndsTheRunAndLeavesTheLastState() throws IOException {
         var config = TinyRun.config(folder);
         new TinyRun().stopAfter(5).start(config, photos, folder.resolve("run"));
         byte[] before = last("run");
-        RunFolder run = new RunFolder(folder.resolve("run"));
-        Files.createSymbolicLink(
-                run.checkpoints().resolve(".last.safetensors.tmp"), Path.of("/dev/full"));
+        FailingDisk disk = new FailingDisk();
+        disk.failAt(1, FailingDisk.Fault.FULL);
         SaccadeException e =
                 assertThrows(
                         SaccadeException.class,
-                        () -> new TinyRun().resume(config, photos, run.path()));
+                        () ->
+                                new TinyRun()
+                                        .resume(
+                                                config,
+                                                photos,
+                                                disk.wrapPath(folder.resolve("run"))));
         assertEquals(SaccadeException.Kind.IO, e.kind());
         assertTrue(e.getMessage().contains("No space left"), e.getMessage());
         assertArrayEquals(before, last("run"));

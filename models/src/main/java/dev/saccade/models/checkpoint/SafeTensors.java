@@ -17,6 +17,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.zip.CRC32C;
 
 /**
@@ -137,6 +138,24 @@ public final class SafeTensors {
      * @throws SaccadeException of kind I/O, after which an old file of that name is as it was
      */
     public static void write(Path file, Checkpoint checkpoint) {
+        write(file, Optional.empty(), checkpoint);
+    }
+
+    /**
+     * Writes a checkpoint, whole or not at all, and keeps the one before under another name. If
+     * that one was whole, then at every moment one of the two names leads to a whole checkpoint.
+     *
+     * @param file where the checkpoint goes
+     * @param previous the name in the same folder that the file of that name, if there is one, goes
+     *     on under
+     * @throws SaccadeException of kind I/O, after which each of the old files is still there, under
+     *     one of the names
+     */
+    public static void write(Path file, Path previous, Checkpoint checkpoint) {
+        write(file, Optional.of(previous), checkpoint);
+    }
+
+    private static void write(Path file, Optional<Path> previous, Checkpoint checkpoint) {
         // The largest elements first, so that every tensor is aligned to the size of its own.
         List<Map.Entry<String, Tensor>> order =
                 checkpoint.tensors().entrySet().stream()
@@ -162,6 +181,7 @@ public final class SafeTensors {
                         .flip();
         AtomicFile.write(
                 file,
+                previous,
                 channel -> {
                     AtomicFile.writeFully(channel, length);
                     AtomicFile.writeFully(channel, ByteBuffer.wrap(header));

@@ -15,6 +15,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Stream;
 
 class AtomicFileTest {
@@ -53,13 +55,43 @@ class AtomicFileTest {
     }
 
     @Test
-    void whatAKilledRunLeftIsOverwritten() throws IOException {
-        Files.writeString(folder.resolve(".a.tmp"), "half of something much longer");
+    void twoThatWriteTheSameFileAtOnceDoNotMeet() throws IOException {
+        Path file = folder.resolve("a");
 
-        AtomicFile.write(folder.resolve("a"), channel -> channel.write(bytes("new")));
+        AtomicFile.write(
+                file,
+                channel -> {
+                    channel.write(bytes("first, "));
+                    AtomicFile.write(file, "second");
+                    channel.write(bytes("to its end"));
+                });
 
-        assertEquals("new", Files.readString(folder.resolve("a")));
+        assertEquals("first, to its end", Files.readString(file));
         assertEquals(List.of("a"), names());
+    }
+
+    @Test
+    void onlyWhatAKilledProcessLeftIsRemoved() throws IOException {
+        String left = ".a.0b0c96f1-9ed2-4a2d-a5a1-000000000000.tmp";
+        for (String name : List.of(left, "a", ".a.tmp", "0b0c96f1.tmp")) {
+            Files.writeString(folder.resolve(name), "half of something");
+        }
+
+        AtomicFile.removeLeftovers(folder);
+
+        assertEquals(Set.of("a", ".a.tmp", "0b0c96f1.tmp"), Set.copyOf(names()));
+    }
+
+    @Test
+    void theOldContentGoesOnUnderItsOtherName() throws IOException {
+        Path file = Files.writeString(folder.resolve("a"), "old");
+        Path kept = Files.writeString(folder.resolve("b"), "older");
+
+        AtomicFile.write(file, Optional.of(kept), channel -> channel.write(bytes("new")));
+
+        assertEquals("new", Files.readString(file));
+        assertEquals("old", Files.readString(kept));
+        assertEquals(Set.of("a", "b"), Set.copyOf(names()));
     }
 
     @Test
