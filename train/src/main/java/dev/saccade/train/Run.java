@@ -18,6 +18,7 @@ import dev.saccade.models.DetectionModel;
 import dev.saccade.models.Model;
 import dev.saccade.models.ModelSpec;
 import dev.saccade.models.SegmentationModel;
+import dev.saccade.models.checkpoint.AtomicFile;
 import dev.saccade.models.checkpoint.Checkpoints;
 import dev.saccade.models.config.ConfigBinder;
 import dev.saccade.models.config.ConfigWriter;
@@ -30,8 +31,6 @@ import dev.saccade.train.logs.TextLog;
 import dev.saccade.train.logs.TrainListener;
 import dev.saccade.train.optimizers.Optimizer;
 
-import java.io.IOException;
-import java.nio.file.Files;
 import java.time.Clock;
 import java.time.ZoneId;
 import java.util.ArrayList;
@@ -147,10 +146,13 @@ final class Run {
         config.initFrom()
                 .map(file -> model.initializeFrom(Checkpoints.open(file)))
                 .ifPresent(report -> report.toString().lines().forEach(notes::add));
-        return take(listener, begun, false);
+        RunFolder.create(folder.path());
+        return RunLock.during(folder, () -> take(listener, begun, false));
     }
 
-    /** Takes the steps that an earlier process has left; see {@link #start}. */
+    /**
+     * Takes the steps that an earlier process has left; see {@link #start}. The folder is locked.
+     */
     Outcome resume(TrainListener listener, Consumer<Trainer> begun) {
         return take(listener, begun, true);
     }
@@ -167,13 +169,10 @@ final class Run {
                                 data.workers(),
                                 config.seed())) {
             RunCheckpoints checkpoints = new RunCheckpoints(folder, model, optimizer, identity());
-            if (!resume) {
-                RunFolder.create(folder.path());
-            }
             RunState state = resume ? checkpoints.resume(notes::add) : RunState.START;
             Trainer.Parts parts =
                     new Trainer.Parts(model, model::losses, optimizer, loader, evaluator);
-            writeConfig();
+            AtomicFile.write(folder.config(), ConfigWriter.yaml(ConfigBinder.unbind(config)));
             try (TrainListener logs = logs(state.iteration())) {
                 TrainListener all = new Listeners(List.of(logs, listener));
                 notes.forEach(all::noted);
@@ -230,15 +229,6 @@ final class Run {
                                                 config.learningRate())));
         if (state.iteration() > 0) {
             listener.noted("resuming after step " + state.iteration());
-        }
-    }
-
-    private void writeConfig() {
-        try {
-            Files.writeString(folder.config(), ConfigWriter.yaml(ConfigBinder.unbind(config)));
-        } catch (IOException e) {
-            throw SaccadeException.io(
-                    e, "%s: cannot be written: %s", folder.config(), e.getMessage());
         }
     }
 }

@@ -40,6 +40,7 @@ public record RunFolder(Path path) {
         if (!Files.exists(path)) {
             return;
         }
+        RunLock.requireNone(this);
         try (Stream<Path> content = Files.list(path)) {
             if (content.findAny().isPresent()) {
                 throw SaccadeException.user(
@@ -50,6 +51,11 @@ public record RunFolder(Path path) {
             throw SaccadeException.io(
                     e, "%s: cannot be the folder of the run: %s", path, e.getMessage());
         }
+    }
+
+    /** Returns the file that keeps a second training out. */
+    Path lock() {
+        return path.resolve(".lock");
     }
 
     /** Returns the config with every default written out. */

@@ -111,7 +111,8 @@ public final class Training {
      *
      * @param folder a folder that is empty or not there
      * @param listeners hear of everything besides the logs of the run; closed at its end
-     * @throws SaccadeException if config, data or folder cannot be used, or learning diverges
+     * @throws SaccadeException if config, data or folder cannot be used, another training is under
+     *     way in the folder, or learning diverges
      * @throws IllegalStateException if a run is under way
      */
     public Outcome start(Path folder, TrainListener... listeners) {
@@ -131,8 +132,9 @@ public final class Training {
      *
      * @param folder the folder of the run
      * @param listeners hear of everything besides the logs of the run; closed at its end
-     * @throws SaccadeException if there is nothing to resume from, or if config or data set have
-     *     changed in a way that would make it another run
+     * @throws SaccadeException if there is nothing to resume from, if another training is under way
+     *     in the folder, or if config or data set have changed in a way that would make it another
+     *     run
      * @throws IllegalStateException if a run is under way
      */
     public Outcome resume(Path folder, TrainListener... listeners) {
@@ -150,7 +152,10 @@ public final class Training {
                                             "the run is longer now; its schedule runs to the new"
                                                     + " end")
                                     : List.of();
-                    return run(new RunFolder(folder), notes, run -> run.resume(heard, this::begin));
+                    RunFolder target = new RunFolder(folder);
+                    return RunLock.during(
+                            target,
+                            () -> run(target, notes, run -> run.resume(heard, this::begin)));
                 });
     }
 

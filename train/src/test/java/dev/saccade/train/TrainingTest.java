@@ -113,6 +113,30 @@ class TrainingTest {
     }
 
     @Test
+    void aSecondTrainingInTheFolderIsRefusedAndHarmsNothing() throws IOException {
+        Path run = folder.resolve("run");
+        RunConfig config = config();
+        List<SaccadeException> refusals = new ArrayList<>();
+        TrainListener intruder =
+                new TrainListener() {
+                    @Override
+                    public void stepped(StepReport step) {
+                        Training second = Training.of(config);
+                        refusals.add(assertThrows(SaccadeException.class, () -> second.start(run)));
+                        refusals.add(
+                                assertThrows(SaccadeException.class, () -> second.resume(run)));
+                    }
+                };
+        assertEquals(Outcome.FINISHED, Training.of(config).start(run, intruder));
+        assertEquals(12, refusals.size());
+        String process = "process " + ProcessHandle.current().pid();
+        for (SaccadeException e : refusals) {
+            assertTrue(e.getMessage().contains(process), e.getMessage());
+        }
+        assertEquals(5, Files.readAllLines(new RunFolder(run).metrics()).size());
+    }
+
+    @Test
     void measuresAndPredictsInTheViewsThatTheConfigAsksFor() throws IOException {
         String transforms =
                 "data.val_transforms=[{type: resize, scales: [[40, 32]]}, {type: normalize}]";

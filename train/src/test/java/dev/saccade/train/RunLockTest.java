@@ -1,0 +1,89 @@
+package dev.saccade.train;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.saccade.core.SaccadeException;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Scanner;
+
+class RunLockTest {
+
+    @TempDir private Path path;
+    private RunFolder folder;
+
+    @BeforeEach
+    void makeFolder() throws IOException {
+        folder = new RunFolder(path);
+        Files.createDirectories(folder.checkpoints());
+    }
+
+    /** Takes the lock of a folder and holds it until it is killed. */
+    public static void main(String[] args) {
+        RunLock.during(
+                new RunFolder(Path.of(args[0])),
+                () -> {
+                    System.out.println("locked");
+                    return new Scanner(System.in, UTF_8).nextLine();
+                });
+    }
+
+    @Test
+    void anotherProcessIsNamedAndItsDeathGivesTheFolderBack()
+            throws IOException, InterruptedException {
+        Process other =
+                new ProcessBuilder(
+                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                                "-cp",
+                                System.getProperty("java.class.path"),
+                                RunLockTest.class.getName(),
+                                path.toString())
+                        .redirectError(ProcessBuilder.Redirect.DISCARD)
+                        .start();
+        assertEquals("locked", other.inputReader().readLine());
+
+        SaccadeException e =
+                assertThrows(SaccadeException.class, () -> RunLock.during(folder, () -> "in"));
+
+        assertEquals(SaccadeException.Kind.USER, e.kind());
+        assertTrue(
+                e.getMessage().contains("process " + other.pid() + "@"), "who: " + e.getMessage());
+        assertTrue(e.getMessage().contains("has been training here since 20"), e.getMessage());
+
+        other.destroyForcibly().waitFor();
+        assertEquals("in", RunLock.during(folder, () -> "in"));
+    }
+
+    @Test
+    void aNewRunInTheFolderOfOneUnderWayIsToldSo() {
+        SaccadeException meanwhile =
+                RunLock.during(
+                        folder, () -> assertThrows(SaccadeException.class, folder::requireFree));
+        assertTrue(meanwhile.getMessage().contains("training here since"), meanwhile.getMessage());
+        SaccadeException e = assertThrows(SaccadeException.class, folder::requireFree);
+        assertTrue(e.getMessage().contains("not empty"), e.getMessage());
+    }
+
+    @Test
+    void whatAKilledTrainingHasHalfWrittenIsRemoved() throws IOException {
+        Path left =
+                Files.writeString(
+                        folder.checkpoints()
+                                .resolve(
+                                        ".last.safetensors.0b0c96f1-9ed2-4a2d-a5a1-000000000000.tmp"),
+                        "half of it");
+
+        assertFalse(RunLock.during(folder, () -> Files.exists(left)));
+    }
+}
