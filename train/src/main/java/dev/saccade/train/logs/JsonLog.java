@@ -1,6 +1,7 @@
 package dev.saccade.train.logs;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.stream.Collectors.joining;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -8,11 +9,11 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.models.checkpoint.AtomicFile;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Map;
 
 /**
@@ -40,11 +41,12 @@ public final class JsonLog implements TrainListener {
 
     private static void keepUntil(Path file, long iteration) {
         try {
-            List<String> kept =
+            String kept =
                     Files.readAllLines(file, UTF_8).stream()
                             .filter(line -> iterationOf(line) <= iteration)
-                            .toList();
-            Files.write(file, kept, UTF_8);
+                            .map(line -> line + '\n')
+                            .collect(joining());
+            AtomicFile.write(file, kept);
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot read the log: %s", file, e.getMessage());
         }

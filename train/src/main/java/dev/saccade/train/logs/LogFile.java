@@ -5,35 +5,62 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import dev.saccade.core.SaccadeException;
 
 import java.io.IOException;
-import java.io.Writer;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** A text file that grows by whole lines, each on disk when the call returns. */
+/**
+ * A text file that grows by whole lines, each written when the call returns. A line that the disk
+ * has no room for is not there at all.
+ */
 final class LogFile implements AutoCloseable {
 
     private final Path file;
-    private final Writer writer;
+    private final FileChannel channel;
 
-    /** Opens a file to append to, and makes it where it does not exist. */
+    /**
+     * Opens a file to append to, and makes it where it does not exist. A line that a killed process
+     * has begun is ended.
+     */
     LogFile(Path file) {
         this.file = file;
         try {
             Files.createDirectories(file.toAbsolutePath().getParent());
-            writer =
-                    Files.newBufferedWriter(
-                            file, UTF_8, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+            channel =
+                    FileChannel.open(
+                            file,
+                            StandardOpenOption.CREATE,
+                            StandardOpenOption.READ,
+                            StandardOpenOption.WRITE);
+            channel.position(channel.size());
+            if (!endsWithLine()) {
+                line("");
+            }
         } catch (IOException e) {
             throw failure(e);
         }
     }
 
+    private boolean endsWithLine() throws IOException {
+        ByteBuffer last = ByteBuffer.allocate(1);
+        return channel.size() == 0
+                || (channel.read(last, channel.size() - 1) == 1 && last.get(0) == '\n');
+    }
+
     void line(String text) {
         try {
-            writer.write(text);
-            writer.write('\n');
-            writer.flush();
+            long before = channel.position();
+            try {
+                ByteBuffer line = UTF_8.encode(text + '\n');
+                while (line.hasRemaining()) {
+                    channel.write(line);
+                }
+            } catch (IOException e) {
+                channel.truncate(before);
+                throw e;
+            }
         } catch (IOException e) {
             throw failure(e);
         }
@@ -42,7 +69,7 @@ final class LogFile implements AutoCloseable {
     @Override
     public void close() {
         try {
-            writer.close();
+            channel.close();
         } catch (IOException e) {
             throw failure(e);
         }

@@ -1,5 +1,7 @@
 package dev.saccade.train.logs;
 
+import com.google.common.primitives.Bytes;
+
 import dev.saccade.core.SaccadeException;
 
 import java.io.IOException;
@@ -8,7 +10,6 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
-import java.util.List;
 import java.util.zip.CRC32C;
 
 /**
@@ -112,9 +113,7 @@ public final class TensorBoardLog implements TrainListener {
         byte[] data = event.toByteArray();
         byte[] length = ProtoMessage.littleEndian(Long.BYTES).putLong(data.length).array();
         try {
-            for (byte[] part : List.of(length, checksum(length), data, checksum(data))) {
-                out.write(part);
-            }
+            out.write(Bytes.concat(length, checksum(length), data, checksum(data)));
         } catch (IOException e) {
             throw failure(e);
         }

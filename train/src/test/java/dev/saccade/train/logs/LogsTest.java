@@ -11,6 +11,7 @@ import ai.djl.ndarray.NDManager;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.train.FailingDisk;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -100,6 +101,51 @@ class LogsTest {
                         + "\"metrics\":{\"AP\":0.5},\"best\":true}",
                 lines.get(2));
         assertTrue(lines.get(3).contains("\"iteration\":150"));
+    }
+
+    @Test
+    void aFullDiskCutsNoLogShort() throws IOException {
+        FailingDisk disk = new FailingDisk();
+        Path file = disk.wrapPath(folder).resolve("train.log");
+        try (TextLog log = new TextLog(file, CLOCK)) {
+            log.noted("a first line");
+            disk.failAt(1, FailingDisk.Fault.FULL);
+            SaccadeException e =
+                    assertThrows(SaccadeException.class, () -> log.noted("a second line"));
+            assertTrue(e.getMessage().contains("No space left"), e.getMessage());
+            disk.recover();
+            log.noted("a third line");
+        }
+        assertEquals(
+                List.of("2026-11-21 08:00:00  a first line", "2026-11-21 08:00:00  a third line"),
+                Files.readAllLines(file));
+    }
+
+    @Test
+    void aFullDiskLeavesTheMetricsOfTheInterruptedRun() throws IOException {
+        FailingDisk disk = new FailingDisk();
+        Path file = disk.wrapPath(folder).resolve("metrics.jsonl");
+        try (JsonLog log = new JsonLog(file, 0)) {
+            log.averaged(step(50), MEMORY);
+            log.averaged(step(100), MEMORY);
+        }
+        String before = Files.readString(file);
+        for (int operation = 1; operation <= 4; operation++) {
+            disk.failAt(operation, FailingDisk.Fault.FULL);
+            assertThrows(SaccadeException.class, () -> new JsonLog(file, 50));
+            assertEquals(before, Files.readString(file));
+        }
+    }
+
+    @Test
+    void aLineThatAKilledProcessHasBegunIsNotGoneOnWith() throws IOException {
+        Path file = Files.writeString(folder.resolve("train.log"), "2026-11-20 08:00:00  half a");
+        try (TextLog log = new TextLog(file, CLOCK)) {
+            log.noted("resuming");
+        }
+        assertEquals(
+                List.of("2026-11-20 08:00:00  half a", "2026-11-21 08:00:00  resuming"),
+                Files.readAllLines(file));
     }
 
     @Test
