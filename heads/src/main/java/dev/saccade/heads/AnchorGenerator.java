@@ -10,8 +10,8 @@ import dev.saccade.core.structures.Size;
 import java.util.List;
 
 /**
- * Anchors of every cell of every level, as mmdetection lays them out: centred on the top-left
- * corner of the cell, ratio-major inside a cell, cells row by row.
+ * Anchors of every cell of every level, as mmdetection lays them out: ratio-major inside a cell,
+ * cells row by row.
  */
 public final class AnchorGenerator {
 
@@ -23,14 +23,17 @@ public final class AnchorGenerator {
      *
      * @param scales anchor sizes in strides
      * @param ratios height over width
+     * @param centerOffset where in its cell an anchor is centred, in strides from the top-left
+     *     corner, in [0, 1]
      * @param strides stride of every level in pixels; also the base size
      */
-    public AnchorGenerator(List<Double> scales, List<Double> ratios, List<Integer> strides) {
+    public AnchorGenerator(
+            List<Double> scales, List<Double> ratios, double centerOffset, List<Integer> strides) {
         checkArgument(!scales.isEmpty() && !ratios.isEmpty(), "no scales or no ratios");
         this.strides = ImmutableList.copyOf(strides);
         this.base =
                 strides.stream()
-                        .map(stride -> baseAnchors(scales, ratios, stride))
+                        .map(stride -> baseAnchors(scales, ratios, centerOffset, stride))
                         .collect(ImmutableList.toImmutableList());
     }
 
@@ -48,7 +51,9 @@ public final class AnchorGenerator {
         return scales.build();
     }
 
-    private static Boxes baseAnchors(List<Double> scales, List<Double> ratios, int size) {
+    private static Boxes baseAnchors(
+            List<Double> scales, List<Double> ratios, double centerOffset, int size) {
+        float center = (float) (centerOffset * size);
         float[] boxes = new float[4 * ratios.size() * scales.size()];
         int at = 0;
         for (double ratio : ratios) {
@@ -57,10 +62,10 @@ public final class AnchorGenerator {
             for (double scale : scales) {
                 float halfWidth = 0.5f * (size * widthRatio * (float) scale);
                 float halfHeight = 0.5f * (size * heightRatio * (float) scale);
-                boxes[at++] = -halfWidth;
-                boxes[at++] = -halfHeight;
-                boxes[at++] = halfWidth;
-                boxes[at++] = halfHeight;
+                boxes[at++] = center - halfWidth;
+                boxes[at++] = center - halfHeight;
+                boxes[at++] = center + halfWidth;
+                boxes[at++] = center + halfHeight;
             }
         }
         return Boxes.of(boxes);

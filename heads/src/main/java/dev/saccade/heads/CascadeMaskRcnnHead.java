@@ -51,7 +51,7 @@ public final class CascadeMaskRcnnHead extends TwoStageHead {
                             false,
                             true,
                             new BoxLoss(BoxLoss.Type.GIOU, 1, 10)),
-                    new MaxIouAssigner(iou, iou, iou, false, true, -1),
+                    new MaxIouAssigner(iou, iou, iou, false, true, -1, true),
                     new RandomSampler(),
                     lossWeight);
         }
@@ -90,10 +90,11 @@ public final class CascadeMaskRcnnHead extends TwoStageHead {
                             256,
                             List.of(8.0),
                             List.of(0.5, 1.0, 2.0),
+                            0,
                             new BoxCoder(),
                             new BoxLoss(BoxLoss.Type.SMOOTH_L1, 1.0 / 9, 1),
                             false,
-                            new MaxIouAssigner(0.7, 0.3, 0.3, true, true, -1),
+                            new MaxIouAssigner(0.7, 0.3, 0.3, true, true, -1, true),
                             new RandomSampler(256, 0.5, -1, false),
                             0,
                             new Proposals(2000, 2000, 0.7, 0),

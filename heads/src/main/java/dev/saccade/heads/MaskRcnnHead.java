@@ -47,7 +47,7 @@ public final class MaskRcnnHead extends TwoStageHead {
                     new BoxHead.Config(),
                     new RoiExtractor(14),
                     Optional.of(new MaskHead.Config()),
-                    new MaxIouAssigner(0.5, 0.5, 0.5, true, true, -1),
+                    new MaxIouAssigner(0.5, 0.5, 0.5, true, true, -1, true),
                     new RandomSampler(),
                     new MulticlassNms(),
                     0.5);

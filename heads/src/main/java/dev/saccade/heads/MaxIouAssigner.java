@@ -20,8 +20,10 @@ import java.util.Arrays;
  * @param minPosIou least IoU of a low-quality match
  * @param matchLowQuality whether every ground truth takes its best boxes
  * @param gtMaxAssignAll whether all boxes that tie for the best are taken, or the first alone
- * @param ignoreIofThr boxes of which a greater share lies in an ignored region are not trained; not
+ * @param ignoreIofThr boxes that share more than this with an ignored region are not trained; not
  *     positive: regions are not looked at
+ * @param ignoreWrtCandidates whether that is the share of the box that lies in the region, or the
+ *     share of the region that lies in the box
  */
 public record MaxIouAssigner(
         double posIouThr,
@@ -29,11 +31,12 @@ public record MaxIouAssigner(
         double minPosIou,
         boolean matchLowQuality,
         boolean gtMaxAssignAll,
-        double ignoreIofThr) {
+        double ignoreIofThr,
+        boolean ignoreWrtCandidates) {
 
     /** The assigner of RetinaNet. */
     public MaxIouAssigner() {
-        this(0.5, 0.4, 0, true, true, -1);
+        this(0.5, 0.4, 0, true, true, -1, true);
     }
 
     /** Checks the thresholds. */
@@ -153,7 +156,8 @@ public record MaxIouAssigner(
         }
         for (int r = 0; r < ignored.size(); r++) {
             for (int i = 0; i < boxes.size(); i++) {
-                float share = intersection(boxes, i, ignored, r) / Math.max(boxes.area(i), 1e-6f);
+                float whole = ignoreWrtCandidates ? boxes.area(i) : ignored.area(r);
+                float share = intersection(boxes, i, ignored, r) / Math.max(whole, 1e-6f);
                 inside[i] |= share > (float) ignoreIofThr;
             }
         }

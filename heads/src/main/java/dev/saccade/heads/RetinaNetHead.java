@@ -45,6 +45,8 @@ public final class RetinaNetHead extends DetectionHead {
      * @param octaveBaseScale size of the smallest anchor in strides
      * @param scalesPerOctave number of anchor sizes
      * @param ratios height over width of the anchors
+     * @param centerOffset where in its cell an anchor is centred, in strides from the top-left
+     *     corner; 0 in mmdetection's recipes, 0.5 for the middle
      * @param focalGamma how fast easy anchors fade
      * @param focalAlpha weight of the labelled class against all others
      * @param assigner which anchor learns what
@@ -58,6 +60,7 @@ public final class RetinaNetHead extends DetectionHead {
             double octaveBaseScale,
             int scalesPerOctave,
             List<Double> ratios,
+            double centerOffset,
             double focalGamma,
             double focalAlpha,
             MaxIouAssigner assigner,
@@ -74,6 +77,7 @@ public final class RetinaNetHead extends DetectionHead {
                     4,
                     3,
                     List.of(0.5, 1.0, 2.0),
+                    0,
                     2,
                     0.25,
                     new MaxIouAssigner(),
@@ -99,6 +103,10 @@ public final class RetinaNetHead extends DetectionHead {
                     !ratios.isEmpty() && ratios.stream().allMatch(r -> r > 0),
                     "ratios: got %s, expected positive numbers",
                     ratios);
+            checkArgument(
+                    centerOffset >= 0 && centerOffset <= 1,
+                    "center_offset: got %s, expected in [0, 1]",
+                    centerOffset);
             checkArgument(nmsPre > 0, "nms_pre: got %s, expected > 0", nmsPre);
         }
 
@@ -155,6 +163,7 @@ public final class RetinaNetHead extends DetectionHead {
                         AnchorGenerator.octaveScales(
                                 config.octaveBaseScale(), config.scalesPerOctave()),
                         config.ratios(),
+                        config.centerOffset(),
                         features.stream().map(FeatureInfo::stride).toList());
         WeightInit init = WeightInit.normal(0.01);
         int width = config.featChannels();

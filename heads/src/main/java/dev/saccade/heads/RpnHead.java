@@ -44,6 +44,8 @@ public final class RpnHead extends Module {
      * @param featChannels width of its hidden layer
      * @param scales anchor sizes in strides
      * @param ratios height over width of the anchors
+     * @param centerOffset where in its cell an anchor is centred, in strides from the top-left
+     *     corner; 0 in mmdetection's recipes, 0.5 for the middle
      * @param bboxCoder how boxes are written
      * @param lossBbox the loss of the boxes
      * @param regDecodedBbox whether that loss looks at boxes rather than at their changes
@@ -58,6 +60,7 @@ public final class RpnHead extends Module {
             int featChannels,
             List<Double> scales,
             List<Double> ratios,
+            double centerOffset,
             BoxCoder bboxCoder,
             BoxLoss lossBbox,
             boolean regDecodedBbox,
@@ -73,10 +76,11 @@ public final class RpnHead extends Module {
                     256,
                     List.of(8.0),
                     List.of(0.5, 1.0, 2.0),
+                    0,
                     new BoxCoder(),
                     new BoxLoss(),
                     false,
-                    new MaxIouAssigner(0.7, 0.3, 0.3, true, true, -1),
+                    new MaxIouAssigner(0.7, 0.3, 0.3, true, true, -1, true),
                     new RandomSampler(256, 0.5, -1, false),
                     -1,
                     new Proposals(2000, 1000, 0.7, 0),
@@ -96,6 +100,10 @@ public final class RpnHead extends Module {
                     !ratios.isEmpty() && ratios.stream().allMatch(r -> r > 0),
                     "ratios: got %s, expected positive numbers",
                     ratios);
+            checkArgument(
+                    centerOffset >= 0 && centerOffset <= 1,
+                    "center_offset: got %s, expected in [0, 1]",
+                    centerOffset);
         }
     }
 
@@ -150,6 +158,7 @@ public final class RpnHead extends Module {
                 new AnchorGenerator(
                         config.scales(),
                         config.ratios(),
+                        config.centerOffset(),
                         features.stream().map(FeatureInfo::stride).toList());
         WeightInit init = WeightInit.normal(0.01);
         int width = config.featChannels();

@@ -53,6 +53,7 @@ class RetinaNetHeadTest {
                         4,
                         3,
                         List.of(0.5, 1.0, 2.0),
+                        0,
                         2,
                         0.25,
                         new MaxIouAssigner(),
@@ -70,6 +71,33 @@ class RetinaNetHeadTest {
         assertEquals(
                 6_463_220,
                 coco.namedParameters().values().stream().mapToLong(p -> p.getShape().size()).sum());
+    }
+
+    @Test
+    void itsAnchorsLieWhereTheCenterOffsetPutsThem() {
+        RetinaNetHead middle =
+                new RetinaNetHead(
+                        new RetinaNetHead.Config(
+                                8,
+                                0,
+                                4,
+                                1,
+                                List.of(1.0),
+                                0.5,
+                                2,
+                                0.25,
+                                new MaxIouAssigner(),
+                                new BoxCoder(),
+                                100,
+                                new MulticlassNms(0.001, 0.5, 10)),
+                        FEATURES,
+                        1);
+        middle.initialize(manager, 0);
+        middle.train(false);
+        NDArray cell = manager.zeros(new Shape(1, 8, 1, 1));
+        FeaturePyramid cells = new FeaturePyramid(List.of(cell, cell));
+        Instances found = middle.predict(cells, List.of(image())).get(0);
+        assertEquals(Boxes.of(0, 0, 20, 20, 0, 0, 40, 40), found.boxes());
     }
 
     static Stream<Instances> targets() {

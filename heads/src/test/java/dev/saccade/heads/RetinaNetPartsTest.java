@@ -29,7 +29,7 @@ class RetinaNetPartsTest {
     @Test
     void anchorsOfRpn() {
         AnchorGenerator rpn =
-                new AnchorGenerator(List.of(8.0), List.of(0.5, 1.0, 2.0), List.of(4, 8));
+                new AnchorGenerator(List.of(8.0), List.of(0.5, 1.0, 2.0), 0, List.of(4, 8));
         Boxes anchors = rpn.anchors(0, new Size(2, 3));
         assertEquals(18, anchors.size());
         assertBox(new float[] {-22.6274f, -11.3137f, 22.6274f, 11.3137f}, anchors, 0);
@@ -38,17 +38,25 @@ class RetinaNetPartsTest {
     }
 
     @Test
+    void anchorsInTheMiddleOfTheirCells() {
+        AnchorGenerator middle =
+                new AnchorGenerator(List.of(8.0), List.of(1.0), 0.5, List.of(4, 8));
+        assertBox(new float[] {-14, -14, 18, 18}, middle.baseAnchors(0), 0);
+        assertBox(new float[] {-20, -28, 44, 36}, middle.anchors(1, new Size(1, 2)), 1);
+    }
+
+    @Test
     void octaveScalesOfRetinaNet() {
         AnchorGenerator retina =
                 new AnchorGenerator(
-                        AnchorGenerator.octaveScales(4, 3), List.of(0.5, 1.0, 2.0), List.of(8));
+                        AnchorGenerator.octaveScales(4, 3), List.of(0.5, 1.0, 2.0), 0, List.of(8));
         assertBox(new float[] {-28.5088f, -14.2544f, 28.5088f, 14.2544f}, retina.baseAnchors(0), 1);
         assertBox(new float[] {-16, -16, 16, 16}, retina.baseAnchors(0), 3);
     }
 
     @Test
     void theGridOfAnImageEndsWithItsPadding() {
-        AnchorGenerator generator = new AnchorGenerator(List.of(8.0), List.of(1.0), List.of(32));
+        AnchorGenerator generator = new AnchorGenerator(List.of(8.0), List.of(1.0), 0, List.of(32));
         assertEquals(new Size(2, 3), generator.validGrid(0, new Size(4, 4), new Size(64, 90)));
     }
 
@@ -82,6 +90,20 @@ class RetinaNetPartsTest {
         Boxes gts = Boxes.of(0, 0, 10, 9, 0, 0, 10, 8);
         int[] gtIndex = new MaxIouAssigner().assign(anchors, gts, Boxes.empty()).gtIndex();
         assertArrayEquals(new int[] {2, 0}, gtIndex);
+    }
+
+    @Test
+    void anIgnoredRegionCountsByTheShareOfTheBoxOrOfTheRegion() {
+        Boxes boxes = Boxes.of(0, 0, 100, 100, 40, 40, 50, 50);
+        Boxes object = Boxes.of(200, 200, 220, 220);
+        Boxes small = Boxes.of(10, 10, 20, 20);
+        Boxes large = Boxes.of(30, 30, 90, 90);
+        MaxIouAssigner ofBox = new MaxIouAssigner(0.5, 0.4, 0.1, true, true, 0.5, true);
+        MaxIouAssigner ofRegion = new MaxIouAssigner(0.5, 0.4, 0.1, true, true, 0.5, false);
+        assertArrayEquals(new int[] {0, 0}, ofBox.assign(boxes, object, small).gtIndex());
+        assertArrayEquals(new int[] {-1, 0}, ofRegion.assign(boxes, object, small).gtIndex());
+        assertArrayEquals(new int[] {0, -1}, ofBox.assign(boxes, object, large).gtIndex());
+        assertArrayEquals(new int[] {-1, 0}, ofRegion.assign(boxes, object, large).gtIndex());
     }
 
     @Test

@@ -20,10 +20,11 @@ final class SmallHeads {
                 8,
                 List.of(8.0),
                 List.of(0.5, 1.0, 2.0),
+                0,
                 new BoxCoder(),
                 new BoxLoss(),
                 false,
-                new MaxIouAssigner(0.7, 0.3, 0.3, true, true, -1),
+                new MaxIouAssigner(0.7, 0.3, 0.3, true, true, -1, true),
                 new RandomSampler(256, 0.5, -1, false),
                 allowedBorder,
                 new Proposals(50, 40, 0.7, 0),
@@ -48,7 +49,7 @@ final class SmallHeads {
                 box,
                 new RoiExtractor(14),
                 mask,
-                new MaxIouAssigner(0.5, 0.5, 0.5, true, true, -1),
+                new MaxIouAssigner(0.5, 0.5, 0.5, true, true, -1, true),
                 new RandomSampler(20, 0.25, -1, true),
                 new MulticlassNms(),
                 0.5);
@@ -64,7 +65,7 @@ final class SmallHeads {
             stages.add(
                     new CascadeMaskRcnnHead.Stage(
                             box,
-                            new MaxIouAssigner(iou, iou, iou, false, true, -1),
+                            new MaxIouAssigner(iou, iou, iou, false, true, -1, true),
                             new RandomSampler(20, 0.25, -1, true),
                             0.5));
         }

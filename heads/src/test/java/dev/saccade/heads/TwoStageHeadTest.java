@@ -184,6 +184,32 @@ class TwoStageHeadTest {
     }
 
     @Test
+    void anchorsOfTheProposalsLieWhereTheCenterOffsetPutsThem() {
+        RpnHead.Config corner = SmallHeads.rpn(0);
+        RpnHead rpn =
+                new RpnHead(
+                        new RpnHead.Config(
+                                8,
+                                corner.scales(),
+                                List.of(1.0),
+                                0.5,
+                                corner.bboxCoder(),
+                                corner.lossBbox(),
+                                false,
+                                corner.assigner(),
+                                corner.sampler(),
+                                0,
+                                corner.trainProposals(),
+                                corner.testProposals()),
+                        SmallHeads.FEATURES.subList(0, 2));
+        rpn.initialize(manager, 0);
+        NDArray cell = manager.zeros(new Shape(1, 8, 1, 1));
+        assertEquals(
+                Boxes.of(-14, -14, 18, 18, -28, -28, 36, 36),
+                rpn.forward(new FeaturePyramid(List.of(cell, cell))).grid().anchors());
+    }
+
+    @Test
     void learnsWithoutProposals() {
         RpnHead.Config strict = SmallHeads.rpn(0);
         RpnHead.Config none =
@@ -191,6 +217,7 @@ class TwoStageHeadTest {
                         8,
                         strict.scales(),
                         strict.ratios(),
+                        strict.centerOffset(),
                         strict.bboxCoder(),
                         strict.lossBbox(),
                         true,

@@ -92,7 +92,7 @@ class TwoStagePartsTest {
     void theAssignerLooksAtAllPairsThatCount() {
         SplittableRandom random = new SplittableRandom(4);
         AnchorGenerator generator =
-                new AnchorGenerator(List.of(8.0), List.of(0.5, 1.0, 2.0), List.of(4, 8, 16));
+                new AnchorGenerator(List.of(8.0), List.of(0.5, 1.0, 2.0), 0, List.of(4, 8, 16));
         Boxes anchors =
                 new AnchorGrid(
                                 generator,
@@ -109,7 +109,8 @@ class TwoStagePartsTest {
             }
             Boxes objects = Boxes.of(corners);
             for (double minPosIou : new double[] {0, 0.3}) {
-                MaxIouAssigner assigner = new MaxIouAssigner(0.7, 0.3, minPosIou, true, true, -1);
+                MaxIouAssigner assigner =
+                        new MaxIouAssigner(0.7, 0.3, minPosIou, true, true, -1, true);
                 assertArrayEquals(
                         byDefinition(assigner, anchors, objects),
                         assigner.assign(anchors, objects, Boxes.empty()).gtIndex());
@@ -159,9 +160,9 @@ class TwoStagePartsTest {
 
     @Test
     void anchorsThatReachOutOfTheImageAreNotTrained() {
-        AnchorGenerator generator = new AnchorGenerator(List.of(1.0), List.of(1.0), List.of(8));
+        AnchorGenerator generator = new AnchorGenerator(List.of(1.0), List.of(1.0), 0, List.of(8));
         AnchorGrid grid = new AnchorGrid(generator, List.of(new Size(4, 4)));
-        MaxIouAssigner assigner = new MaxIouAssigner(0.7, 0.3, 0.3, true, true, -1);
+        MaxIouAssigner assigner = new MaxIouAssigner(0.7, 0.3, 0.3, true, true, -1, true);
         ImageInfo image = ImageInfo.of(new Size(20, 32)).padded(new Size(24, 32));
         // Centres at 0, 8, 16 and 24; four pixels to each side must fit, the last not touching.
         assertArrayEquals(
@@ -184,7 +185,7 @@ class TwoStagePartsTest {
     void regionsComeWithWhatTheyShouldFind() {
         Instances objects = Instances.groundTruth(Boxes.of(0, 0, 10, 10, 20, 20, 30, 30), 4, 2);
         Boxes proposals = Boxes.of(21, 20, 30, 30, 50, 50, 60, 60, 0, 0, 3, 3);
-        MaxIouAssigner assigner = new MaxIouAssigner(0.5, 0.5, 0.5, true, true, -1);
+        MaxIouAssigner assigner = new MaxIouAssigner(0.5, 0.5, 0.5, true, true, -1, true);
         RoiSamples samples =
                 RoiSamples.of(
                         assigner,

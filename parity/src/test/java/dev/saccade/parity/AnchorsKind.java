@@ -40,7 +40,11 @@ final class AnchorsKind implements Kind {
                         : AnchorGenerator.octaveScales(
                                 config.number("octave_base_scale"),
                                 config.integer("scales_per_octave"));
-        return new AnchorGenerator(scales, config.numbers("ratios"), config.integers("strides"));
+        return new AnchorGenerator(
+                scales,
+                config.numbers("ratios"),
+                config.number("center_offset", 0),
+                config.integers("strides"));
     }
 
     private static void compare(Case recorded, String name, Boxes boxes) {

@@ -46,14 +46,14 @@ final class AssignerKind implements Kind {
     /** Returns the assigner of mmdetection's settings. */
     static MaxIouAssigner assigner(Settings config) {
         config.only("type", "MaxIoUAssigner");
-        config.only("ignore_wrt_candidates", true);
         return new MaxIouAssigner(
                 config.number("pos_iou_thr"),
                 config.number("neg_iou_thr"),
                 config.number("min_pos_iou", 0),
                 config.flag("match_low_quality", true),
                 config.flag("gt_max_assign_all", true),
-                config.number("ignore_iof_thr", -1));
+                config.number("ignore_iof_thr", -1),
+                config.flag("ignore_wrt_candidates", true));
     }
 
     private static void compare(Case recorded, String name, int[] found) {

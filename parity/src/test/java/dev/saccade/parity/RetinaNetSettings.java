@@ -30,6 +30,7 @@ final class RetinaNetSettings {
                 anchors.number("octave_base_scale"),
                 anchors.integer("scales_per_octave"),
                 anchors.numbers("ratios"),
+                anchors.number("center_offset", 0),
                 focal.number("gamma", 2),
                 focal.number("alpha", 0.25),
                 AssignerKind.assigner(train.object("assigner")),

@@ -111,6 +111,7 @@ final class TwoStageSettings {
                 head.integer("feat_channels", 256),
                 anchors.numbers("scales"),
                 anchors.numbers("ratios"),
+                anchors.number("center_offset", 0),
                 BoxCoderKind.coder(head.object("bbox_coder")),
                 boxLoss(head.object("loss_bbox")),
                 head.flag("reg_decoded_bbox", false),
