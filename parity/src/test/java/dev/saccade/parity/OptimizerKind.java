@@ -68,16 +68,11 @@ final class OptimizerKind implements Kind {
         checkRecordedInTime(recorded);
         Settings config = recorded.config();
         Module module = Parameters.of(recorded);
-        double weightDecay = config.number("weight_decay", 0);
-        Settings paramwise = config.objectOrEmpty("paramwise_cfg");
-        boolean normDecay = normDecay(paramwise);
-        Map<String, ParameterRule> rules = rules(paramwise.objectOrEmpty("custom_keys"));
-        checkGroups(
-                recorded,
-                ParameterGroup.of(module, weightDecay, normDecay, rules, Optional.empty()));
+        Optimizer.Config built = config(config);
+        checkGroups(recorded, ParameterGroup.of(module, built));
 
         List<Double> learningRates = recorded.settings().numbers("lr_per_step");
-        try (Optimizer optimizer = config(config, normDecay, rules).build(module)) {
+        try (Optimizer optimizer = built.build(module)) {
             for (int step = 1; step <= learningRates.size(); step++) {
                 Gradients gradients = gradients(recorded, module, step);
                 float factor = clipping(recorded, gradients, step);
@@ -109,8 +104,17 @@ final class OptimizerKind implements Kind {
         }
     }
 
-    private static Optimizer.Config config(
-            Settings config, boolean normDecay, Map<String, ParameterRule> rules) {
+    private static Optimizer.Config config(Settings config) {
+        Settings paramwise = config.objectOrEmpty("paramwise_cfg");
+        Optional<ParameterRule> norms =
+                paramwise.has("norm_decay_mult")
+                        ? Optional.of(new ParameterRule(1, paramwise.number("norm_decay_mult")))
+                        : Optional.empty();
+        ParameterRule biases =
+                new ParameterRule(
+                        paramwise.number("bias_lr_mult", 1),
+                        paramwise.number("bias_decay_mult", 1));
+        Map<String, ParameterRule> rules = rules(paramwise.objectOrEmpty("custom_keys"));
         String type = config.text("type");
         double learningRate = config.number("lr");
         double weightDecay = config.number("weight_decay", 0);
@@ -127,7 +131,8 @@ final class OptimizerKind implements Kind {
                         betas.get(1),
                         epsilon,
                         weightDecay,
-                        normDecay,
+                        norms,
+                        biases,
                         rules,
                         Optional.empty());
             }
@@ -136,19 +141,12 @@ final class OptimizerKind implements Kind {
                             learningRate,
                             config.number("momentum", 0),
                             weightDecay,
-                            normDecay,
+                            norms,
+                        biases,
                             rules,
                             Optional.empty());
             default -> throw config.unsupported("no optimiser " + type);
         };
-    }
-
-    private static boolean normDecay(Settings paramwise) {
-        double factor = paramwise.number("norm_decay_mult", 1);
-        if (factor != 0 && factor != 1) {
-            throw paramwise.unsupported("norm_decay_mult " + factor + ", built are 0 and 1");
-        }
-        return factor == 1;
     }
 
     private static Map<String, ParameterRule> rules(Settings customKeys) {

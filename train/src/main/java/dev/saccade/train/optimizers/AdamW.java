@@ -9,7 +9,6 @@ import com.google.common.collect.ImmutableMap;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.MemoryFormat;
 
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -27,8 +26,11 @@ public final class AdamW extends Optimizer {
      * @param beta2 decay of the mean of the squared gradients, in [0, 1)
      * @param epsilon what is added to the root of the squares
      * @param weightDecay weight decay before rules
-     * @param normDecay whether the parameters of normalisations decay
-     * @param rules exceptions by a part of the dotted name, such as {@code norm}
+     * @param norms the rule for the parameters of normalisations; none by default, when {@code
+     *     biases} says how their biases decay
+     * @param biases the rule for biases; its learning rate is not for those of normalisations
+     * @param rules rules by a part of the dotted name, such as {@code pos_embed}, which win over
+     *     both
      * @param layerDecay how learning rates fall from layer to layer of the backbone; not by default
      */
     public record Config(
@@ -37,14 +39,24 @@ public final class AdamW extends Optimizer {
             double beta2,
             double epsilon,
             double weightDecay,
-            boolean normDecay,
+            Optional<ParameterRule> norms,
+            ParameterRule biases,
             Map<String, ParameterRule> rules,
             Optional<LayerDecay> layerDecay)
             implements Optimizer.Config {
 
         /** The values of Swin's detectors at batch 16, without their rules. */
         public Config() {
-            this(1e-4, 0.9, 0.999, 1e-8, 0.05, true, Map.of(), Optional.empty());
+            this(
+                    1e-4,
+                    0.9,
+                    0.999,
+                    1e-8,
+                    0.05,
+                    Optional.empty(),
+                    new ParameterRule(),
+                    Map.of(),
+                    Optional.empty());
         }
 
         /** Checks the values. */
@@ -63,11 +75,6 @@ public final class AdamW extends Optimizer {
         }
 
         @Override
-        public List<ParameterGroup> groups(Module module) {
-            return ParameterGroup.of(module, weightDecay, normDecay, rules, layerDecay);
-        }
-
-        @Override
         public AdamW build(Module module) {
             return new AdamW(this, module);
         }
@@ -75,7 +82,7 @@ public final class AdamW extends Optimizer {
 
     private AdamW(Config config, Module module) {
         super(
-                config.groups(module),
+                ParameterGroup.of(module, config),
                 ImmutableMap.of(
                         "exp_avg", MemoryFormat::zerosLike,
                         "exp_avg_sq", MemoryFormat::zerosLike,

@@ -42,8 +42,20 @@ public abstract class Optimizer implements AutoCloseable {
         /** Returns the learning rate before schedule and parameter rules. */
         double learningRate();
 
-        /** Returns the parameters of a module that are learned now, by how they are changed. */
-        List<ParameterGroup> groups(Module module);
+        /** Returns the weight decay before parameter rules. */
+        double weightDecay();
+
+        /** Returns the rule for the parameters of normalisations. */
+        Optional<ParameterRule> norms();
+
+        /** Returns the rule for biases. */
+        ParameterRule biases();
+
+        /** Returns the rules for parameters whose dotted names contain the key. */
+        Map<String, ParameterRule> rules();
+
+        /** Returns how learning rates fall from layer to layer of the backbone. */
+        Optional<LayerDecay> layerDecay();
 
         /** Returns the optimiser for the parameters of a module that are learned now. */
         Optimizer build(Module module);

@@ -14,7 +14,6 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 
 /**
  * Parameters that share a learning rate and a weight decay.
@@ -29,16 +28,7 @@ public record ParameterGroup(
     private static final Comparator<String> LONGEST_FIRST =
             comparing((String text) -> -text.length()).thenComparing(naturalOrder());
 
-    private record Key(double learningRateFactor, double weightDecay) {
-
-        static Key of(ParameterRule rule, double weightDecay) {
-            return new Key(rule.learningRateFactor(), rule.weightDecayFactor() * weightDecay);
-        }
-
-        Key slowedBy(double factor) {
-            return new Key(learningRateFactor * factor, weightDecay);
-        }
-    }
+    private record Key(double learningRateFactor, double weightDecay) {}
 
     /** Keeps a copy of the map. */
     public ParameterGroup {
@@ -46,38 +36,37 @@ public record ParameterGroup(
     }
 
     /**
-     * Sorts the learned parameters of a module into groups.
+     * Sorts the learned parameters of a module into groups, as mmengine's {@code paramwise_cfg}
+     * does.
      *
-     * @param weightDecay the weight decay of parameters without a rule
-     * @param normDecay whether the parameters of normalisations decay too; those are the ones
-     *     beside a {@code weight} of one dimension
-     * @param rules exceptions for parameters whose dotted name contains the key; of several that
-     *     match the longest counts alone, among equally long ones the first of the alphabet (the
-     *     {@code custom_keys} of mmcv)
-     * @param layerDecay multiplies the learning rates in the layers of the backbone besides
+     * <p>For each parameter one rule counts: of {@link Optimizer.Config#rules} whose key its dotted
+     * name contains the longest, among equally long ones the first of the alphabet; else that of
+     * its kind. Normalisations are told by a {@code weight} of one dimension. Where they have no
+     * rule, their biases decay as other biases do, but learn as fast as weights. The decay over the
+     * layers of the backbone multiplies the learning rates besides.
+     *
+     * @param config the learning rate, the weight decay and the rules
      */
-    public static List<ParameterGroup> of(
-            Module module,
-            double weightDecay,
-            boolean normDecay,
-            Map<String, ParameterRule> rules,
-            Optional<LayerDecay> layerDecay) {
+    public static List<ParameterGroup> of(Module module, Optimizer.Config config) {
         Map<Parameter, Double> factors =
-                layerDecay.map(decay -> decay.factors(module)).orElse(Map.of());
-        List<String> keys = rules.keySet().stream().sorted(LONGEST_FIRST).toList();
+                config.layerDecay().map(decay -> decay.factors(module)).orElse(Map.of());
+        List<String> keys = config.rules().keySet().stream().sorted(LONGEST_FIRST).toList();
         Map<String, Parameter> all = module.namedParameters();
         Map<Key, Map<String, Parameter>> groups = new LinkedHashMap<>();
         Gradients.learned(module)
                 .forEach(
                         (name, parameter) -> {
-                            double decay = normDecay || !isNorm(name, all) ? weightDecay : 0;
-                            Key group =
+                            ParameterRule rule =
                                     keys.stream()
                                             .filter(name::contains)
-                                            .map(key -> Key.of(rules.get(key), weightDecay))
+                                            .map(config.rules()::get)
                                             .findFirst()
-                                            .orElse(new Key(1, decay))
-                                            .slowedBy(factors.getOrDefault(parameter, 1.0));
+                                            .orElseGet(() -> ofKind(name, all, config));
+                            Key group =
+                                    new Key(
+                                            rule.learningRateFactor()
+                                                    * factors.getOrDefault(parameter, 1.0),
+                                            rule.weightDecayFactor() * config.weightDecay());
                             groups.computeIfAbsent(group, g -> new LinkedHashMap<>())
                                     .put(name, parameter);
                         });
@@ -90,8 +79,14 @@ public record ParameterGroup(
         return List.copyOf(result);
     }
 
-    private static boolean isNorm(String name, Map<String, Parameter> all) {
-        Parameter weight = all.get(name.substring(0, name.lastIndexOf('.') + 1) + "weight");
-        return weight != null && weight.getShape().dimension() == 1;
+    private static ParameterRule ofKind(
+            String name, Map<String, Parameter> all, Optimizer.Config config) {
+        String module = name.substring(0, name.lastIndexOf('.') + 1);
+        ParameterRule rule = name.equals(module + "bias") ? config.biases() : new ParameterRule();
+        Parameter weight = all.get(module + "weight");
+        boolean isNorm = weight != null && weight.getShape().dimension() == 1;
+        return isNorm
+                ? config.norms().orElse(new ParameterRule(1, rule.weightDecayFactor()))
+                : rule;
     }
 }

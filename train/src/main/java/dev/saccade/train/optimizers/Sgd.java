@@ -7,7 +7,6 @@ import com.google.common.collect.ImmutableMap;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.MemoryFormat;
 
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -23,22 +22,33 @@ public final class Sgd extends Optimizer {
      * @param learningRate learning rate before schedule and rules
      * @param momentum share of the old direction that stays, in [0, 1)
      * @param weightDecay weight decay before rules
-     * @param normDecay whether the parameters of normalisations decay
-     * @param rules exceptions by a part of the dotted name, such as {@code norm}
+     * @param norms the rule for the parameters of normalisations; none by default, when {@code
+     *     biases} says how their biases decay
+     * @param biases the rule for biases; its learning rate is not for those of normalisations
+     * @param rules rules by a part of the dotted name, such as {@code pos_embed}, which win over
+     *     both
      * @param layerDecay how learning rates fall from layer to layer of the backbone; not by default
      */
     public record Config(
             double learningRate,
             double momentum,
             double weightDecay,
-            boolean normDecay,
+            Optional<ParameterRule> norms,
+            ParameterRule biases,
             Map<String, ParameterRule> rules,
             Optional<LayerDecay> layerDecay)
             implements Optimizer.Config {
 
         /** The values of mmdetection's detectors at batch 16. */
         public Config() {
-            this(0.02, 0.9, 1e-4, true, Map.of(), Optional.empty());
+            this(
+                    0.02,
+                    0.9,
+                    1e-4,
+                    Optional.empty(),
+                    new ParameterRule(),
+                    Map.of(),
+                    Optional.empty());
         }
 
         /** Checks the values. */
@@ -55,11 +65,6 @@ public final class Sgd extends Optimizer {
         }
 
         @Override
-        public List<ParameterGroup> groups(Module module) {
-            return ParameterGroup.of(module, weightDecay, normDecay, rules, layerDecay);
-        }
-
-        @Override
         public Sgd build(Module module) {
             return new Sgd(this, module);
         }
@@ -67,7 +72,7 @@ public final class Sgd extends Optimizer {
 
     private Sgd(Config config, Module module) {
         super(
-                config.groups(module),
+                ParameterGroup.of(module, config),
                 Map.of("momentum_buffer", MemoryFormat::zerosLike),
                 """
                 torch._fused_sgd_(weights, gradients, momentum_buffer, \

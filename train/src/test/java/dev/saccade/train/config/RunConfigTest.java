@@ -12,7 +12,7 @@ import dev.saccade.models.ModelConfig;
 import dev.saccade.models.config.ConfigBinder;
 import dev.saccade.models.config.ConfigWriter;
 import dev.saccade.necks.Fpn;
-import dev.saccade.train.optimizers.AdamW;
+import dev.saccade.train.optimizers.Optimizer;
 import dev.saccade.train.optimizers.ParameterRule;
 import dev.saccade.train.schedules.PolySchedule;
 import dev.saccade.train.schedules.RunLength;
@@ -27,6 +27,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 class RunConfigTest {
 
@@ -65,6 +66,8 @@ class RunConfigTest {
                                 optimizer:
                                   type: adamw
                                   learning_rate: 0.0001
+                                  norms: {weight_decay_factor: 0}
+                                  biases: {learning_rate_factor: 2, weight_decay_factor: 0}
                                   rules:
                                     norm: {weight_decay_factor: 0}
                                 schedule: {type: poly, power: 0.9, warmup: {iterations: 1500}}
@@ -75,9 +78,10 @@ class RunConfigTest {
                                 checkpoint: {keep_every: {epochs: 4}}
                                 """,
                         "data.batch_size=4");
-        assertEquals(
-                Map.of("norm", new ParameterRule(1, 0)),
-                ((AdamW.Config) config.optimizer()).rules());
+        Optimizer.Config optimizer = config.optimizer();
+        assertEquals(Map.of("norm", new ParameterRule(1, 0)), optimizer.rules());
+        assertEquals(Optional.of(new ParameterRule(1, 0)), optimizer.norms());
+        assertEquals(new ParameterRule(2, 0), optimizer.biases());
         assertEquals(new PolySchedule(0.9, 0, new Warmup(1500, 1e-6)), config.schedule());
         assertEquals(new RunLength(160_000, 12), config.length(34));
         assertEquals(0.75e-4, config.learningRate(), 1e-18);

@@ -50,12 +50,7 @@ class LayerDecayTest {
                                 "test"),
                         ModelConfig.class);
         Map<String, Double> factors = new HashMap<>();
-        ParameterGroup.of(
-                        new DetectionModel(config, List.of("nut")),
-                        0.05,
-                        true,
-                        rules,
-                        Optional.of(new LayerDecay(RATE)))
+        ParameterGroup.of(new DetectionModel(config, List.of("nut")), decaying(rules))
                 .forEach(
                         group ->
                                 group.parameters()
@@ -65,6 +60,17 @@ class LayerDecayTest {
                                                         factors.put(
                                                                 name, group.learningRateFactor())));
         return factors;
+    }
+
+    private static Optimizer.Config decaying(Map<String, ParameterRule> rules) {
+        return new Sgd.Config(
+                0.01,
+                0.9,
+                0.05,
+                Optional.empty(),
+                new ParameterRule(),
+                rules,
+                Optional.of(new LayerDecay(RATE)));
     }
 
     private static void assertFactor(
@@ -122,13 +128,7 @@ class LayerDecayTest {
         String message =
                 assertThrows(
                                 SaccadeException.class,
-                                () ->
-                                        ParameterGroup.of(
-                                                new Plain(),
-                                                0,
-                                                true,
-                                                Map.of(),
-                                                Optional.of(new LayerDecay(RATE))))
+                                () -> ParameterGroup.of(new Plain(), decaying(Map.of())))
                         .getMessage();
         assertTrue(message.contains("no backbone"), message);
     }

@@ -100,8 +100,24 @@ class OptimizerTest {
 
     private static Optimizer.Config config(String name) {
         return name.equals("adamw")
-                ? new AdamW.Config(0.01, 0.9, 0.999, 1e-8, 0.05, true, RULES, Optional.empty())
-                : new Sgd.Config(0.01, 0.9, 0.05, true, RULES, Optional.empty());
+                ? new AdamW.Config(
+                        0.01,
+                        0.9,
+                        0.999,
+                        1e-8,
+                        0.05,
+                        Optional.empty(),
+                        new ParameterRule(),
+                        RULES,
+                        Optional.empty())
+                : new Sgd.Config(
+                        0.01,
+                        0.9,
+                        0.05,
+                        Optional.empty(),
+                        new ParameterRule(),
+                        RULES,
+                        Optional.empty());
     }
 
     private Gradients gradients(NDManager step, int t) {

@@ -37,12 +37,20 @@ class ParameterGroupTest {
         }
     }
 
-    private static String groups(
-            boolean frozen, boolean normDecay, Map<String, ParameterRule> rules) {
+    private static Sgd.Config config(
+            Optional<ParameterRule> norms, ParameterRule biases, Map<String, ParameterRule> rules) {
+        return new Sgd.Config(1, 0, 0.1, norms, biases, rules, Optional.empty());
+    }
+
+    private static Sgd.Config config(Map<String, ParameterRule> rules) {
+        return config(Optional.empty(), new ParameterRule(), rules);
+    }
+
+    private static String groups(boolean frozen, Optimizer.Config config) {
         try (NDManager manager = NDManager.newBaseManager()) {
             Net net = new Net(frozen);
             net.initialize(manager, 0);
-            return ParameterGroup.of(net, 0.1, normDecay, rules, Optional.empty()).stream()
+            return ParameterGroup.of(net, config).stream()
                     .map(
                             g ->
                                     "%s %s %s"
@@ -59,10 +67,10 @@ class ParameterGroupTest {
         assertEquals(
                 "1.0 0.1 stem.weight stem.bias norm1.weight norm1.bias"
                         + " head.normalizer.weight head.normalizer.bias",
-                groups(false, true, Map.of()));
+                groups(false, config(Map.of())));
         assertEquals(
                 "1.0 0.1 norm1.weight norm1.bias head.normalizer.weight head.normalizer.bias",
-                groups(true, true, Map.of()));
+                groups(true, config(Map.of())));
     }
 
     @Test
@@ -70,7 +78,44 @@ class ParameterGroupTest {
         assertEquals(
                 "1.0 0.1 stem.weight stem.bias head.normalizer.weight head.normalizer.bias;"
                         + " 1.0 0.0 norm1.weight norm1.bias",
-                groups(false, false, Map.of()));
+                groups(
+                        false,
+                        config(
+                                Optional.of(new ParameterRule(1, 0)),
+                                new ParameterRule(),
+                                Map.of())));
+    }
+
+    @Test
+    void aBiasOfANormalisationDecaysAsABiasUnlessNormalisationsHaveTheirRule() {
+        ParameterRule biases = new ParameterRule(2, 0);
+        assertEquals(
+                "1.0 0.1 stem.weight norm1.weight head.normalizer.weight;"
+                        + " 2.0 0.0 stem.bias head.normalizer.bias;"
+                        + " 1.0 0.0 norm1.bias",
+                groups(false, config(Optional.empty(), biases, Map.of())));
+        assertEquals(
+                "1.0 0.1 stem.weight norm1.weight norm1.bias head.normalizer.weight;"
+                        + " 2.0 0.0 stem.bias head.normalizer.bias",
+                groups(false, config(Optional.of(new ParameterRule()), biases, Map.of())));
+    }
+
+    @Test
+    void aRuleByNameWinsOverThatOfTheKind() {
+        assertEquals(
+                "1.0 0.1 stem.weight head.normalizer.weight;"
+                        + " 2.0 0.0 stem.bias;"
+                        + " 0.5 0.1 norm1.weight norm1.bias head.normalizer.bias",
+                groups(
+                        false,
+                        config(
+                                Optional.of(new ParameterRule(1, 0)),
+                                new ParameterRule(2, 0),
+                                Map.of(
+                                        "norm1",
+                                        new ParameterRule(0.5, 1),
+                                        "normalizer.bias",
+                                        new ParameterRule(0.5, 1)))));
     }
 
     @Test
@@ -81,14 +126,14 @@ class ParameterGroupTest {
                         + " 2.0 0.1 head.normalizer.weight",
                 groups(
                         false,
-                        true,
-                        Map.of(
-                                "norm",
-                                new ParameterRule(1, 0),
-                                "stem",
-                                new ParameterRule(0.5, 1),
-                                "normalizer.weight",
-                                new ParameterRule(2, 1))));
+                        config(
+                                Map.of(
+                                        "norm",
+                                        new ParameterRule(1, 0),
+                                        "stem",
+                                        new ParameterRule(0.5, 1),
+                                        "normalizer.weight",
+                                        new ParameterRule(2, 1)))));
     }
 
     @Test
@@ -98,11 +143,11 @@ class ParameterGroupTest {
                         + " 1.0 0.1 stem.bias norm1.bias head.normalizer.bias",
                 groups(
                         false,
-                        true,
-                        Map.of(
-                                "weight",
-                                new ParameterRule(1, 0),
-                                ".weigh",
-                                new ParameterRule(3, 1))));
+                        config(
+                                Map.of(
+                                        "weight",
+                                        new ParameterRule(1, 0),
+                                        ".weigh",
+                                        new ParameterRule(3, 1)))));
     }
 }
