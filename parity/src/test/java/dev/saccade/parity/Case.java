@@ -14,9 +14,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 
 /**
- * A folder of recorded numbers. It remembers which keys and arrays were used: a case in which
+ * A folder of recorded numbers. It remembers which settings and arrays were used: a case in which
  * something was never looked at does not pass.
  */
 final class Case implements AutoCloseable {
@@ -29,6 +30,7 @@ final class Case implements AutoCloseable {
     private final Set<String> unused;
     private final NDManager manager = NDManager.newBaseManager();
     private final List<Settings> others = new ArrayList<>();
+    private final List<String> differences = new ArrayList<>();
     private double worst;
     private String worstArray = "all exact";
 
@@ -41,9 +43,14 @@ final class Case implements AutoCloseable {
 
     /** Reads {@code case.json} and, where there is one, {@code io.npz}. */
     static Case open(Path folder) {
-        Settings settings = new Settings("case.json", json(folder.resolve("case.json")));
+        JsonNode described = json(folder.resolve("case.json"));
+        Settings settings = new Settings(title(folder), "", described);
         settings.describes("source", "note", "tolerance", "arrays", "seed", "files");
         return new Case(folder, settings, Npz.readIfPresent(folder.resolve("io.npz")));
+    }
+
+    private static String title(Path folder) {
+        return "case " + folder.getFileName();
     }
 
     private static JsonNode json(Path file) {
@@ -74,7 +81,7 @@ final class Case implements AutoCloseable {
 
     /** Returns the JSON object that stands in another file of the folder. */
     Settings settings(String file) {
-        Settings content = new Settings(file, json(file(file)));
+        Settings content = new Settings(title(folder), file, json(file(file)));
         others.add(content);
         return content;
     }
@@ -109,22 +116,26 @@ final class Case implements AutoCloseable {
         return manager;
     }
 
-    /** Fails unless numbers agree with the recorded ones of this name. */
+    /** Looks whether numbers agree with the recorded ones of this name. */
     void compare(String name, NumpyArray actual, Tolerance tolerance) {
         compare(name, array(name), actual, tolerance);
     }
 
-    /** Fails unless a tensor agrees with the recorded one of this name. */
+    /** Looks whether a tensor agrees with the recorded one of this name. */
     void compare(String name, NDArray actual, Tolerance tolerance) {
         compare(name, NumpyArray.of(actual), tolerance);
     }
 
-    /** Fails unless numbers agree with recorded ones that need not be in {@code io.npz}. */
+    /** Looks whether numbers agree with recorded ones that need not be in {@code io.npz}. */
     void compare(String name, NumpyArray expected, NumpyArray actual, Tolerance tolerance) {
-        double deviation = tolerance.check(name, expected, actual);
-        if (deviation > worst) {
-            worst = deviation;
-            worstArray = name;
+        try {
+            double deviation = tolerance.check(name, expected, actual);
+            if (deviation > worst) {
+                worst = deviation;
+                worstArray = name;
+            }
+        } catch (AssertionError difference) {
+            differences.add(difference.getMessage());
         }
     }
 
@@ -133,13 +144,33 @@ final class Case implements AutoCloseable {
         return worst == 0 ? worstArray : "%.4f of tolerance at %s".formatted(worst, worstArray);
     }
 
-    /** Aborts on a key, and fails on an array, that nobody looked at. */
-    void checkAllUsed() {
-        settings.checkAllRead();
-        others.forEach(Settings::checkAllRead);
-        if (!unused.isEmpty()) {
-            throw new AssertionError("recorded but never looked at: " + unused);
+    /**
+     * Fails on settings and arrays that nobody looked at, and on numbers that differ; on the
+     * settings first, for numbers differ where one is passed over.
+     */
+    void check() {
+        List<String> faults = new ArrayList<>();
+        unread().forEach(
+                        name ->
+                                faults.add(
+                                        "%s: setting %s is not known"
+                                                .formatted(title(folder), name)));
+        faults.addAll(differences);
+        unused.forEach(array -> faults.add("array " + array + " was never looked at"));
+        if (!faults.isEmpty()) {
+            throw new AssertionError(String.join("\n", faults));
         }
+    }
+
+    /** Returns the failure of a case that came to no end, for which a setting may be the reason. */
+    AssertionError stoppedBy(Throwable reason) {
+        List<String> faults = new ArrayList<>(differences);
+        faults.add(reason + "; until then nobody asked for the settings " + unread().toList());
+        return new AssertionError(String.join("\n", faults), reason);
+    }
+
+    private Stream<String> unread() {
+        return Stream.concat(Stream.of(settings), others.stream()).flatMap(Settings::unread);
     }
 
     @Override

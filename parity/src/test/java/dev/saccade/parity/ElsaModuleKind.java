@@ -13,10 +13,7 @@ final class ElsaModuleKind implements Kind {
     @Override
     public void run(Case recorded) {
         recorded.settings().describes("input_shape", "derived");
-        String cls = recorded.settings().text("cls");
-        if (!cls.equals("ELSA")) {
-            throw recorded.settings().unsupported("no module " + cls);
-        }
+        recorded.settings().onlyClass("cls", "ELSA");
         Elsa elsa = new Elsa(config(recorded.config()));
         RecordedWeights.load(recorded, elsa);
         elsa.train(false);

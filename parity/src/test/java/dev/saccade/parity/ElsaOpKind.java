@@ -21,9 +21,7 @@ final class ElsaOpKind implements Kind {
     public void run(Case recorded) {
         Settings settings = recorded.settings();
         settings.describes("max_err_vs_tap_loop");
-        if (!settings.text("cls").equals("elsa_op")) {
-            throw settings.unsupported("no operator " + settings.text("cls"));
-        }
+        settings.onlyClass("cls", "elsa_op");
         recorded.config().only("stride", 1);
         ElsaAttention attention = ElsaModuleKind.attention(recorded.config());
         NDArray features = recorded.tensor("features");

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 import org.opentest4j.TestAbortedException;
 
@@ -103,42 +104,117 @@ class HarnessTest {
         }
     }
 
+    private static String failure(Executable executable) {
+        return assertThrows(AssertionError.class, executable).getMessage();
+    }
+
     @Test
-    void unreadKeySkipsAndUnreadArrayFails() throws IOException {
-        String json = "{\"kind\": \"k\", \"config\": [{\"a\": 1}, {\"a\": 2, \"b\": null}]}";
+    void unknownSettingsAndUnreadArraysFailByName() throws IOException {
+        String json =
+                """
+                {"kind": "k", "config": [{"a": 1}, {"a": 2, "b": null}],
+                 "model": {"neck": {"c": 3}, "head": {"d": 4}}, "note": "for people"}
+                """;
         try (Case recorded = write(json, npy("<f4", false, "(1,)", floats(1)))) {
             assertEquals("k", recorded.kind());
             for (Settings settings : recorded.settings().objects("config")) {
                 settings.integer("a");
             }
-            TestAbortedException skipped =
-                    assertThrows(TestAbortedException.class, recorded::checkAllUsed);
-            assertTrue(skipped.getMessage().contains("config[1]"), skipped.getMessage());
+            Settings model = recorded.settings().object("model");
+            model.object("neck");
+            assertTrue(model.has("head"));
+            assertEquals(
+                    """
+                    case %1$s: setting config[1].b is not known
+                    case %1$s: setting model.head is not known
+                    case %1$s: setting model.neck.c is not known
+                    array a0 was never looked at"""
+                            .formatted(folder.getFileName()),
+                    failure(recorded::check));
 
             recorded.settings().objects("config").get(1).has("b");
-            assertThrows(AssertionError.class, recorded::checkAllUsed);
+            model.object("head").integer("d");
+            model.object("neck").describes("c");
+            assertEquals("array a0 was never looked at", failure(recorded::check));
             recorded.array("a0");
-            recorded.checkAllUsed();
+            recorded.check();
         }
     }
 
     @Test
-    void deviationIsFoundAndNamed() throws IOException {
-        try (Case recorded = write("{}", npy("<f4", false, "(2, 2)", floats(100, 1, 0, -1)))) {
-            NumpyArray close = NumpyArray.of(100.1, 1, 0.05, -1).reshape(2, 2);
+    void aValueThatNothingAnswersToFailsByName() throws IOException {
+        String json = "{\"config\": [{\"a\": 0.5, \"b\": \"x\", \"c\": [1, \"y\"], \"d\": [2]}]}";
+        try (Case recorded = write(json)) {
+            Settings config = recorded.config();
+            config.only("absent", 7);
+            config.only("a", 0.5);
+            String where = "case " + folder.getFileName() + ": setting config[0].";
+            assertEquals(where + "a is 0.5, built is only 1", failure(() -> config.only("a", 1)));
+            assertEquals(
+                    where + "b is \"x\", expected a number", failure(() -> config.number("b")));
+            assertEquals(
+                    where + "c is [1,\"y\"], expected an array of numbers",
+                    failure(() -> config.numbers("c")));
+            assertEquals(
+                    where + "d is [2], expected an object, or an array of objects",
+                    failure(() -> config.objects("d")));
+            assertEquals(where + "e is missing", failure(() -> config.text("e")));
+        }
+    }
+
+    @Test
+    void aClassOfWhichNothingIsBuiltIsSkipped() throws IOException {
+        try (Case recorded = write("{\"nms\": {\"type\": \"soft_nms\"}}")) {
+            Settings nms = recorded.settings().object("nms");
+            nms.onlyClass("type", "soft_nms");
+            TestAbortedException skipped =
+                    assertThrows(TestAbortedException.class, () -> nms.onlyClass("type", "nms"));
+            assertEquals(
+                    "case %s: nothing is built for the nms.type \"soft_nms\""
+                            .formatted(folder.getFileName()),
+                    skipped.getMessage());
+        }
+    }
+
+    @Test
+    void aSettingIsNamedBeforeTheNumbersThatItMoves() throws IOException {
+        String json =
+                """
+                {"kind": "anchors", "feature_sizes": [[1, 1]], "pad_shape": [8, 8],
+                 "config": [{"strides": [8], "scales": [1], "ratios": [1], "centre": 0.5}]}
+                """;
+        try (Case recorded = write(json, npy("<f4", false, "(1, 4)", floats(0, 0, 8, 8)))) {
+            String stopped = failure(() -> Kinds.run(recorded));
+            assertTrue(stopped.contains("io.npz has no base0_0"), stopped);
+            assertTrue(stopped.endsWith("settings [config[0].centre]"), stopped);
+        }
+    }
+
+    @Test
+    void differencesAreFoundAndNamed() throws IOException {
+        NumpyArray close = NumpyArray.of(100.1, 1, 0.05, -1).reshape(2, 2);
+        try (Case recorded = hundredOneZeroMinusOne()) {
             recorded.compare("a0", close, LOOSE);
             assertEquals("0.5000 of tolerance at a0", recorded.worst());
-
-            for (double wrong : List.of(0.2, Double.NaN, Double.POSITIVE_INFINITY)) {
-                NumpyArray far = NumpyArray.of(100, 1, wrong, -1).reshape(2, 2);
-                AssertionError error =
-                        assertThrows(
-                                AssertionError.class, () -> recorded.compare("a0", far, LOOSE));
-                assertTrue(error.getMessage().contains("worst at [1, 0]"), error.getMessage());
-            }
-            assertThrows(
-                    AssertionError.class, () -> recorded.compare("a0", close.reshape(4), LOOSE));
+            recorded.check();
         }
+        for (double wrong : List.of(0.2, Double.NaN, Double.POSITIVE_INFINITY)) {
+            try (Case recorded = hundredOneZeroMinusOne()) {
+                NumpyArray far = NumpyArray.of(100, 1, wrong, -1).reshape(2, 2);
+                recorded.compare("a0", far, LOOSE);
+                recorded.compare("a0", close, LOOSE);
+                String message = failure(recorded::check);
+                assertTrue(message.contains("worst at [1, 0]"), message);
+            }
+        }
+        try (Case recorded = hundredOneZeroMinusOne()) {
+            recorded.compare("a0", close.reshape(4), LOOSE);
+            assertEquals("a0: shape [4], expected [2, 2]", failure(recorded::check));
+        }
+    }
+
+    private Case hundredOneZeroMinusOne() throws IOException {
+        return write("{}", npy("<f4", false, "(2, 2)", floats(100, 1, 0, -1)));
     }
 
     @Test

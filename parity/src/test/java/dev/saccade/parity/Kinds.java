@@ -45,12 +45,18 @@ final class Kinds {
     private Kinds() {}
 
     /** Runs a case, aborting it if nothing is built for its kind. */
-    static void run(Case recorded) throws Exception {
+    static void run(Case recorded) {
         Kind kind = TABLE.get(recorded.kind());
         if (kind == null) {
-            throw new TestAbortedException("nothing is built for the kind " + recorded.kind());
+            throw recorded.settings().unbuilt("kind");
         }
-        kind.run(recorded);
-        recorded.checkAllUsed();
+        try {
+            kind.run(recorded);
+        } catch (TestAbortedException nothingBuilt) {
+            throw nothingBuilt;
+        } catch (Exception | AssertionError reason) {
+            throw recorded.stoppedBy(reason);
+        }
+        recorded.check();
     }
 }

@@ -40,7 +40,7 @@ final class LrScheduleKind implements Kind {
         boolean byEpoch = hook.flag("by_epoch", true);
         String policy = hook.text("policy");
         if (byEpoch && !policy.equals("step") && !policy.equals("fixed")) {
-            throw hook.unsupported(policy + " by epoch, built is only by iteration");
+            throw hook.refused("by_epoch", policy + " is built only by iteration");
         }
         return switch (policy) {
             case "fixed" -> new ConstantSchedule(warmup);
@@ -51,7 +51,7 @@ final class LrScheduleKind implements Kind {
             case "poly" ->
                     new PolySchedule(hook.number("power", 1), hook.number("min_lr", 0), warmup);
             case "CosineAnnealing" -> new CosineSchedule(minLearningRate(hook, base), warmup);
-            default -> throw hook.unsupported("no policy " + policy);
+            default -> throw hook.unbuilt("policy");
         };
     }
 

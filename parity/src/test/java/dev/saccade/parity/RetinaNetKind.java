@@ -12,9 +12,9 @@ final class RetinaNetKind implements Kind {
 
     @Override
     public void run(Case recorded) {
-        recorded.settings().only("cls", "RetinaNet");
+        recorded.settings().onlyClass("cls", "RetinaNet");
         Settings model = recorded.settings().object("model");
-        model.only("type", "RetinaNet");
+        model.onlyClass("type", "RetinaNet");
         Settings head = model.object("bbox_head");
         RetinaNetHead.Config config =
                 RetinaNetSettings.head(head, model.object("train_cfg"), model.object("test_cfg"));

@@ -10,16 +10,15 @@ final class RetinaNetSettings {
 
     /** Returns the head; its widths and strides are left to the caller to check. */
     static RetinaNetHead.Config head(Settings head, Settings train, Settings test) {
-        head.only("type", "RetinaHead");
+        head.onlyClass("type", "RetinaHead");
         head.only("reg_decoded_bbox", false);
         Settings anchors = head.object("anchor_generator");
-        anchors.only("type", "AnchorGenerator");
         Settings focal = head.object("loss_cls");
-        focal.only("type", "FocalLoss");
+        focal.onlyClass("type", "FocalLoss");
         focal.only("use_sigmoid", true);
         focal.only("loss_weight", 1);
         Settings boxes = head.object("loss_bbox");
-        boxes.only("type", "L1Loss");
+        boxes.onlyClass("type", "L1Loss");
         boxes.only("loss_weight", 1);
         train.only("allowed_border", -1);
         train.only("pos_weight", -1);
@@ -30,11 +29,11 @@ final class RetinaNetSettings {
                 anchors.number("octave_base_scale"),
                 anchors.integer("scales_per_octave"),
                 anchors.numbers("ratios"),
-                anchors.number("center_offset", 0),
+                AnchorsKind.centerOffset(anchors),
                 focal.number("gamma", 2),
                 focal.number("alpha", 0.25),
                 AssignerKind.assigner(train.object("assigner")),
-                BoxCoderKind.coder(head.object("bbox_coder")),
+                BoxCoderKind.clippingCoder(head.object("bbox_coder")),
                 test.integer("nms_pre"),
                 nms(test));
     }
@@ -42,7 +41,7 @@ final class RetinaNetSettings {
     private static MulticlassNms nms(Settings test) {
         test.only("min_bbox_size", 0);
         Settings nms = test.object("nms");
-        nms.only("type", "nms");
+        nms.onlyClass("type", "nms");
         return new MulticlassNms(
                 test.number("score_thr"), nms.number("iou_threshold"), test.integer("max_per_img"));
     }

@@ -47,7 +47,7 @@ final class RoiAlignKind implements Kind {
     private static int stride(Settings config) {
         double stride = 1 / config.number("spatial_scale");
         if (stride != Math.rint(stride)) {
-            throw config.unsupported("spatial_scale: not one over a whole number");
+            throw config.refused("spatial_scale", "expected one over a whole number");
         }
         return (int) stride;
     }

@@ -15,7 +15,7 @@ final class RoiExtractorKind implements Kind {
 
     @Override
     public void run(Case recorded) {
-        recorded.settings().only("cls", "SingleRoIExtractor");
+        recorded.settings().onlyClass("cls", "SingleRoIExtractor");
         Settings config = recorded.config();
         RoiExtractor extractor =
                 new RoiExtractor(
@@ -37,10 +37,10 @@ final class RoiExtractorKind implements Kind {
 
     /** Returns the extractor of mmdetection's settings. */
     static RoiExtractor extractor(Settings config, int channels) {
-        config.only("type", "SingleRoIExtractor");
+        config.onlyClass("type", "SingleRoIExtractor");
         config.only("out_channels", channels);
         Settings layer = config.object("roi_layer");
-        layer.only("type", "RoIAlign");
+        layer.onlyClass("type", "RoIAlign");
         layer.only("pool_mode", "avg");
         return new RoiExtractor(
                 layer.integer("output_size"),

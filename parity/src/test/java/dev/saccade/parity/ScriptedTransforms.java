@@ -69,7 +69,7 @@ final class ScriptedTransforms {
                 return new Pad(step.integers("size", List.of()), step.integer("size_divisor", 32))
                         .apply(sample, random);
             }
-            default -> throw step.unsupported("no transform " + type);
+            default -> throw step.unbuilt("type");
         }
     }
 
@@ -84,9 +84,10 @@ final class ScriptedTransforms {
     }
 
     private static double probability(Settings step) {
-        double probability = step.number(step.has("prob") ? "prob" : "flip_ratio");
+        String key = step.has("prob") ? "prob" : "flip_ratio";
+        double probability = step.number(key);
         if (probability != 0 && probability != 1) {
-            throw step.unsupported("a flip that is not scripted: probability " + probability);
+            throw step.refused(key, "expected 0 or 1, for the flip to be scripted");
         }
         return probability;
     }
@@ -96,7 +97,7 @@ final class ScriptedTransforms {
         return switch (direction) {
             case "horizontal" -> RandomFlip.Direction.HORIZONTAL;
             case "vertical" -> RandomFlip.Direction.VERTICAL;
-            default -> throw step.unsupported("no flip " + direction);
+            default -> throw step.refused("direction", "expected horizontal or vertical");
         };
     }
 }

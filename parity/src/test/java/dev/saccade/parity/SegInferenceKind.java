@@ -22,7 +22,7 @@ final class SegInferenceKind implements Kind {
 
     @Override
     public void run(Case recorded) {
-        recorded.settings().only("cls", "EncoderDecoder.inference/aug_test");
+        recorded.settings().onlyClass("cls", "EncoderDecoder.inference/aug_test");
         SegmentationModel segmenter = SegmenterSettings.load(recorded);
         List<Integer> shape = recorded.settings().integers("ori_shape");
         Size original = new Size(shape.get(0), shape.get(1));
@@ -52,7 +52,7 @@ final class SegInferenceKind implements Kind {
         return switch (direction) {
             case "horizontal" -> MirroredMap.leftToRight(scores);
             case "vertical" -> MirroredMap.upsideDown(scores);
-            default -> throw view.unsupported("direction: " + direction);
+            default -> throw view.refused("direction", "expected horizontal or vertical");
         };
     }
 

@@ -25,7 +25,7 @@ final class SegmenterKind implements Kind {
 
     @Override
     public void run(Case recorded) {
-        recorded.settings().only("cls", "EncoderDecoder");
+        recorded.settings().onlyClass("cls", "EncoderDecoder");
         SegmentationModel segmenter = SegmenterSettings.load(recorded);
         NDArray images = recorded.tensor("img");
         compareMaps(recorded, segmenter, images);

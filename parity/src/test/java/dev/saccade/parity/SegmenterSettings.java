@@ -25,7 +25,7 @@ final class SegmenterSettings {
 
     private SegmenterSettings(Settings model) {
         this.model = model;
-        model.only("type", "EncoderDecoder");
+        model.onlyClass("type", "EncoderDecoder");
         model.describes("pretrained");
         model.object("train_cfg");
         this.levels = 4;
@@ -77,7 +77,7 @@ final class SegmenterSettings {
             return Optional.empty();
         }
         if (model.objects("auxiliary_head").size() > 1) {
-            throw model.unsupported("more than one auxiliary head");
+            throw model.refused("auxiliary_head", "expected at most one");
         }
         Settings head = model.object("auxiliary_head");
         head.only("num_classes", numClasses);
@@ -112,13 +112,13 @@ final class SegmenterSettings {
         head.only("conv_cfg", null);
         head.only("sampler", null);
         head.only("ignore_index", 255);
-        head.objectOrEmpty("act_cfg").only("type", "ReLU");
+        head.objectOrEmpty("act_cfg").onlyClass("type", "ReLU");
         String type = head.text("type");
         return switch (type) {
             case "UPerHead" -> uperNet(head);
             case "FPNHead" -> semanticFpn(head);
             case "FCNHead" -> fcn(head);
-            default -> throw head.unsupported("type: " + type);
+            default -> throw head.unbuilt("type");
         };
     }
 
@@ -172,13 +172,13 @@ final class SegmenterSettings {
         return switch (type) {
             case "BN" -> Norm.BN;
             case "SyncBN" -> Norm.SYNC_BN;
-            default -> throw norm.unsupported("type: " + type);
+            default -> throw norm.unbuilt("type");
         };
     }
 
     private static CrossEntropyLoss loss(Settings head) {
         Settings loss = head.objectOrEmpty("loss_decode");
-        loss.only("type", "CrossEntropyLoss");
+        loss.onlyClass("type", "CrossEntropyLoss");
         loss.only("use_sigmoid", false);
         loss.only("use_mask", false);
         loss.only("reduction", "mean");
@@ -196,7 +196,7 @@ final class SegmenterSettings {
             case "slide" ->
                     Optional.of(
                             new SlidingWindow(test.integers("crop_size"), test.integers("stride")));
-            default -> throw test.unsupported("mode: " + mode);
+            default -> throw test.refused("mode", "expected whole or slide");
         };
     }
 }

@@ -18,32 +18,44 @@ import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
 /**
- * One object of a case's description. It remembers which keys were read, so that a key nobody asked
- * for aborts the case instead of being passed over.
+ * One object of a case's description. It remembers which settings were read, so that one nobody
+ * asked for is told by name instead of being passed over.
  */
 final class Settings {
 
     private static final ObjectMapper JSON = new ObjectMapper();
 
+    private final String where;
     private final String path;
     private final JsonNode node;
     private final Set<String> read = new LinkedHashSet<>();
     private final Map<String, List<Settings>> children = new LinkedHashMap<>();
 
-    Settings(String path, JsonNode node) {
+    /**
+     * Wraps an object.
+     *
+     * @param where what messages begin with, such as {@code case anchors}
+     * @param path what names of settings begin with, nothing for those of the case itself
+     */
+    Settings(String where, String path, JsonNode node) {
+        this.where = where;
         this.path = path;
         this.node = node;
     }
 
-    /** Returns whether a key is there and not null. */
+    /** Returns whether a key is there and not null; what it holds counts as unread until then. */
     boolean has(String key) {
-        read.add(key);
-        return node.hasNonNull(key);
+        if (!node.hasNonNull(key)) {
+            read.add(key);
+            return false;
+        }
+        return true;
     }
 
     private JsonNode get(String key) {
-        if (!has(key)) {
-            throw new AssertionError(path + " has no " + key);
+        read.add(key);
+        if (!node.hasNonNull(key)) {
+            throw new AssertionError("%s: setting %s is missing".formatted(where, name(key)));
         }
         return node.get(key);
     }
@@ -51,9 +63,13 @@ final class Settings {
     private JsonNode get(String key, String expected, Predicate<JsonNode> holds) {
         JsonNode value = get(key);
         if (!holds.test(value)) {
-            throw unsupported(key + ": " + value + ", understood is only " + expected);
+            throw refused(key, "expected " + expected);
         }
         return value;
+    }
+
+    private String name(String key) {
+        return path.isEmpty() ? key : path + "." + key;
     }
 
     String text(String key) {
@@ -102,6 +118,10 @@ final class Settings {
         return each(key, "numbers", JsonNode::isNumber).map(JsonNode::doubleValue).toList();
     }
 
+    List<Double> numbers(String key, List<Double> otherwise) {
+        return has(key) ? numbers(key) : otherwise;
+    }
+
     /** Returns the numbers of each array of an array. */
     List<List<Double>> lists(String key) {
         return each(key, "arrays of numbers", Settings::isNumbers)
@@ -121,7 +141,7 @@ final class Settings {
         JsonNode value = get(key, "an array of " + what, JsonNode::isArray);
         for (JsonNode element : value) {
             if (!holds.test(element)) {
-                throw unsupported(key + ": " + element + ", understood are only " + what);
+                throw refused(key, "expected an array of " + what);
             }
         }
         return stream(value);
@@ -143,26 +163,32 @@ final class Settings {
 
     /** Returns an object, or one without keys. */
     Settings objectOrEmpty(String key) {
-        return has(key) ? object(key) : new Settings(path + "." + key, MissingNode.getInstance());
+        return has(key) ? object(key) : child(key, MissingNode.getInstance());
     }
 
     /** Returns the objects of an array; an object that stands alone is an array of one. */
     List<Settings> objects(String key) {
-        JsonNode value = get(key);
+        JsonNode value = get(key, "an object, or an array of objects", Settings::isObjects);
         return children.computeIfAbsent(
                 key,
                 absent -> {
+                    if (value.isObject()) {
+                        return List.of(child(key, value));
+                    }
                     List<Settings> list = new ArrayList<>();
-                    if (value.isArray()) {
-                        for (JsonNode element : value) {
-                            String index = "[" + list.size() + "]";
-                            list.add(new Settings(path + "." + key + index, element));
-                        }
-                    } else {
-                        list.add(new Settings(path + "." + key, value));
+                    for (JsonNode element : value) {
+                        list.add(child(key + "[" + list.size() + "]", element));
                     }
                     return list;
                 });
+    }
+
+    private static boolean isObjects(JsonNode value) {
+        return value.isObject() || (value.isArray() && stream(value).allMatch(JsonNode::isObject));
+    }
+
+    private Settings child(String key, JsonNode value) {
+        return new Settings(where, name(key), value);
     }
 
     /** Passes over keys that describe the case to people. */
@@ -170,35 +196,42 @@ final class Settings {
         read.addAll(List.of(keys));
     }
 
-    /** Aborts the case if a key is there with another value than the one that is built. */
+    /** Fails if a key is there with another value than the one that is built. */
     void only(String key, Object built) {
-        if (!has(key)) {
-            return;
-        }
-        JsonNode value = get(key);
-        boolean same =
-                built instanceof Number number
-                        ? value.isNumber() && value.doubleValue() == number.doubleValue()
-                        : value.equals(JSON.valueToTree(built));
-        if (!same) {
-            throw unsupported(key + ": " + value + ", built is only " + built);
+        if (has(key) && !isValue(get(key), built)) {
+            throw refused(key, "built is only " + built);
         }
     }
 
-    /** Returns the abortion of a case that asks for what Saccade has not. */
-    TestAbortedException unsupported(String reason) {
-        return new TestAbortedException(path + ": " + reason);
+    /** Aborts the case if a key is there with the name of another class than the one built. */
+    void onlyClass(String key, String built) {
+        if (has(key) && !text(key).equals(built)) {
+            throw unbuilt(key);
+        }
     }
 
-    /** Aborts the case if a key was never asked for. */
-    void checkAllRead() {
-        node.fieldNames()
-                .forEachRemaining(
-                        key -> {
-                            if (!read.contains(key)) {
-                                throw unsupported("nothing is built for the key " + key);
-                            }
-                        });
-        children.values().forEach(list -> list.forEach(Settings::checkAllRead));
+    private static boolean isValue(JsonNode value, Object expected) {
+        return expected instanceof Number number
+                ? value.isNumber() && value.doubleValue() == number.doubleValue()
+                : value.equals(JSON.valueToTree(expected));
+    }
+
+    /** Returns the failure of a case with a value that no code of Saccade answers to. */
+    AssertionError refused(String key, String reason) {
+        return new AssertionError(
+                "%s: setting %s is %s, %s".formatted(where, name(key), node.get(key), reason));
+    }
+
+    /** Returns the abortion of a case that names a class of which Saccade has nothing. */
+    TestAbortedException unbuilt(String key) {
+        return new TestAbortedException(
+                "%s: nothing is built for the %s %s".formatted(where, name(key), node.get(key)));
+    }
+
+    /** Returns the names of the settings, also of objects below, that nobody asked for. */
+    Stream<String> unread() {
+        return Stream.concat(
+                keys().stream().filter(key -> !read.contains(key)).map(this::name),
+                children.values().stream().flatMap(List::stream).flatMap(Settings::unread));
     }
 }

@@ -26,7 +26,7 @@ final class TwoStageKind implements Kind {
     @Override
     public void run(Case recorded) {
         Settings model = recorded.settings().object("model");
-        recorded.settings().only("cls", model.text("type"));
+        recorded.settings().onlyClass("cls", model.text("type"));
         int channels = model.object("neck").integer("out_channels");
         TwoStageSettings settings = new TwoStageSettings(model, channels);
         RecordedDetector built =

@@ -43,7 +43,7 @@ final class TwoStageSettings {
         return switch (type) {
             case "StandardRoIHead" -> standard();
             case "CascadeRoIHead" -> cascade();
-            default -> throw roiHead.unsupported("type: " + type);
+            default -> throw roiHead.unbuilt("type");
         };
     }
 
@@ -81,7 +81,7 @@ final class TwoStageSettings {
         }
         List<MaskHead.Config> masks = maskHeads();
         if (masks.stream().distinct().count() > 1) {
-            throw roiHead.unsupported("mask_head: different in the stages");
+            throw roiHead.refused("mask_head", "expected the same in all stages");
         }
         Settings test = model.object("test_cfg").object("rcnn");
         return new CascadeMaskRcnnHead.Config(
@@ -96,9 +96,8 @@ final class TwoStageSettings {
 
     private RpnHead.Config rpn() {
         Settings head = model.object("rpn_head");
-        head.only("type", "RPNHead");
+        head.onlyClass("type", "RPNHead");
         Settings anchors = head.object("anchor_generator");
-        anchors.only("type", "AnchorGenerator");
         crossEntropy(head.object("loss_cls"), true);
         Settings train = model.object("train_cfg").object("rpn");
         train.only("pos_weight", -1);
@@ -109,10 +108,10 @@ final class TwoStageSettings {
                         : model.object("test_cfg").object("rpn");
         return new RpnHead.Config(
                 head.integer("feat_channels", 256),
-                anchors.numbers("scales"),
+                AnchorsKind.scales(anchors),
                 anchors.numbers("ratios"),
-                anchors.number("center_offset", 0),
-                BoxCoderKind.coder(head.object("bbox_coder")),
+                AnchorsKind.centerOffset(anchors),
+                BoxCoderKind.clippingCoder(head.object("bbox_coder")),
                 boxLoss(head.object("loss_bbox")),
                 head.flag("reg_decoded_bbox", false),
                 AssignerKind.assigner(train.object("assigner")),
@@ -124,7 +123,7 @@ final class TwoStageSettings {
 
     private static Proposals proposals(Settings config) {
         Settings nms = config.object("nms");
-        nms.only("type", "nms");
+        nms.onlyClass("type", "nms");
         config.describes("nms_across_levels", "nms_post");
         return new Proposals(
                 config.integer("nms_pre"),
@@ -134,7 +133,7 @@ final class TwoStageSettings {
     }
 
     private static RandomSampler sampler(Settings config) {
-        config.only("type", "RandomSampler");
+        config.onlyClass("type", "RandomSampler");
         return new RandomSampler(
                 config.integer("num"),
                 config.number("pos_fraction"),
@@ -163,7 +162,7 @@ final class TwoStageSettings {
                 fcs = 1;
             }
             case "ConvFCBBoxHead" -> {}
-            default -> throw head.unsupported("type: " + type);
+            default -> throw head.unbuilt("type");
         }
         head.only("in_channels", channels);
         head.only("roi_feat_size", boxExtractor().outputSize());
@@ -180,7 +179,7 @@ final class TwoStageSettings {
                 norm(head),
                 head.integer("num_shared_fcs", fcs),
                 head.integer("fc_out_channels", 1024),
-                BoxCoderKind.coder(head.object("bbox_coder")),
+                BoxCoderKind.clippingCoder(head.object("bbox_coder")),
                 head.flag("reg_class_agnostic", false),
                 head.flag("reg_decoded_bbox", false),
                 boxLoss(head.object("loss_bbox")));
@@ -193,14 +192,14 @@ final class TwoStageSettings {
     }
 
     private MaskHead.Config maskHead(Settings head) {
-        head.only("type", "FCNMaskHead");
+        head.onlyClass("type", "FCNMaskHead");
         head.only("in_channels", channels);
         head.only("num_classes", numClasses());
         head.only("roi_feat_size", maskExtractor().outputSize());
         head.only("conv_kernel_size", 3);
         head.only("conv_cfg", null);
         Settings loss = head.object("loss_mask");
-        loss.only("type", "CrossEntropyLoss");
+        loss.onlyClass("type", "CrossEntropyLoss");
         loss.only("use_mask", true);
         return new MaskHead.Config(
                 head.integer("num_convs", 4),
@@ -211,7 +210,7 @@ final class TwoStageSettings {
     }
 
     private static void crossEntropy(Settings loss, boolean sigmoid) {
-        loss.only("type", "CrossEntropyLoss");
+        loss.onlyClass("type", "CrossEntropyLoss");
         loss.only("use_sigmoid", sigmoid);
         loss.only("loss_weight", 1);
     }
@@ -225,7 +224,7 @@ final class TwoStageSettings {
         return switch (norm.text("type")) {
             case "BN" -> Norm.BN;
             case "SyncBN" -> Norm.SYNC_BN;
-            default -> throw norm.unsupported("type: " + norm.text("type"));
+            default -> throw norm.unbuilt("type");
         };
     }
 
@@ -241,7 +240,7 @@ final class TwoStageSettings {
                     case "GIoULoss" -> BoxLoss.Type.GIOU;
                     case "DIoULoss" -> BoxLoss.Type.DIOU;
                     case "CIoULoss" -> BoxLoss.Type.CIOU;
-                    default -> throw loss.unsupported("type: " + loss.text("type"));
+                    default -> throw loss.unbuilt("type");
                 };
         return new BoxLoss(type, loss.number("beta", 1), loss.number("loss_weight", 1));
     }
@@ -254,7 +253,7 @@ final class TwoStageSettings {
 
     private static MulticlassNms nms(Settings test) {
         Settings nms = test.object("nms");
-        nms.only("type", "nms");
+        nms.onlyClass("type", "nms");
         return new MulticlassNms(
                 test.number("score_thr"), nms.number("iou_threshold"), test.integer("max_per_img"));
     }

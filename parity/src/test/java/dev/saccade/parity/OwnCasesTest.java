@@ -12,19 +12,19 @@ import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 
-/** Merged views, held against cases of this module whatever others there are. */
-class ViewsTest {
+/** The cases of this module, which have what others lack, whatever others there are. */
+class OwnCasesTest {
 
-    private static final Logger log = LoggerFactory.getLogger(ViewsTest.class);
+    private static final Logger log = LoggerFactory.getLogger(OwnCasesTest.class);
 
     @TestFactory
     Stream<DynamicTest> recorded() throws IOException, URISyntaxException {
-        Path root = Path.of(ViewsTest.class.getResource("/views").toURI());
+        Path root = Path.of(OwnCasesTest.class.getResource("/own").toURI());
         return Fixtures.cases(root).stream()
                 .map(folder -> dynamicTest(Fixtures.name(root, folder), () -> run(folder)));
     }
 
-    private static void run(Path folder) throws Exception {
+    private static void run(Path folder) {
         try (Case recorded = Case.open(folder)) {
             Kinds.run(recorded);
             log.info("{} passed: {}", folder.getFileName(), recorded.worst());
