@@ -50,12 +50,12 @@ final class CocoCheck {
             columns = new CocoColumns.Builder().build();
         }
         CocoReferences references = new CocoReferences(columns, file, images);
-        references.check(findings);
-        Set<Long> masked =
-                options.targets() == Targets.MASKS ? columns.categories(classes) : Set.of();
-        new CocoGeometry(columns, file, masked).check(findings);
+        references.check(classes, findings);
+        Set<Long> wanted = columns.categories(classes);
+        Set<Long> masked = options.targets() == Targets.MASKS ? wanted : Set.of();
+        new CocoGeometry(columns, file, wanted, masked).check(findings);
         checkImages(columns, references, options);
-        return findings.report(ObjectStatistics.of(columns));
+        return findings.report(ObjectStatistics.of(columns, classes));
     }
 
     private void checkImages(CocoColumns columns, CocoReferences references, CheckOptions options) {

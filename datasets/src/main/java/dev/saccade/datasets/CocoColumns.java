@@ -79,6 +79,10 @@ record CocoColumns(
 
     /** Returns the annotation at a row, with a label that the data set gives it. */
     Annotation annotation(int row, int label) {
+        return annotation(row, label, pool.read(outlines.get(row)));
+    }
+
+    private Annotation annotation(int row, int label, Segmentation outline) {
         return new Annotation(
                 annotationIds.get(row),
                 label,
@@ -89,7 +93,18 @@ record CocoColumns(
                 areas.get(row),
                 (flags.get(row) & CROWD) != 0,
                 (flags.get(row) & IGNORE) != 0,
-                pool.read(outlines.get(row)));
+                outline);
+    }
+
+    /** Returns the annotation at a row without its outline, labelled 0. */
+    Annotation box(int row) {
+        return annotation(row, 0, new Segmentation.None());
+    }
+
+    /** Likewise, labelled -1 if its category is not among those wanted. */
+    Annotation box(int row, Set<Long> wanted) {
+        boolean isWanted = wanted.contains(annotationCategoryIds.get(row));
+        return annotation(row, isWanted ? 0 : -1, new Segmentation.None());
     }
 
     /** Columns that still grow. */

@@ -4,7 +4,6 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.primitives.ImmutableLongArray;
 
-import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 
 import org.slf4j.Logger;
@@ -131,15 +130,8 @@ public final class CocoDataset implements Dataset {
         Findings findings = new Findings();
         CocoColumns columns = CocoReader.read(annotations, findings);
         CocoReferences references = new CocoReferences(columns, annotations.toString(), images);
-        references.check(findings);
-        Problems problems = findings.problems();
-        List<String> names = columns.categoryNames();
-        for (String name : classes) {
-            if (!names.contains(name)) {
-                problems.add("class \"%s\" is not among its categories %s", name, names);
-            }
-        }
-        problems.throwIfAny(annotations.toString());
+        references.check(classes, findings);
+        findings.problems().throwIfAny(annotations.toString());
         CocoDataset dataset = new CocoDataset(columns, references.files(), classes);
         if (!classes.isEmpty() && !dataset.classes().equals(classes)) {
             log.warn(

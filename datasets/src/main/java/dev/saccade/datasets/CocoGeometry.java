@@ -3,48 +3,54 @@ package dev.saccade.datasets;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Size;
 
+import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 /**
  * Whether boxes and outlines of a COCO file make sense in their images. Nothing here stops a data
- * set from being opened: such objects are dropped or clipped, which may not be what was meant.
+ * set from being opened: such objects are dropped or clipped, which may not be what was meant. It
+ * is an error where it befalls most of them.
  */
 final class CocoGeometry {
 
     /** Boxes of the official files stick out by fractions of a pixel. */
-    private static final double TOLERANCE = 1;
+    static final double TOLERANCE = 1;
+
+    /** From this share on, what training drops is no slip but a fault of the whole file. */
+    private static final double MOST = 0.5;
 
     private final CocoColumns columns;
     private final String file;
     private final Set<Long> masked;
+    private final Set<Long> wanted;
     private final Map<Long, Integer> images;
+    private int outlines;
+    private int emptyOutlines;
 
     /**
      * Prepares a check.
      *
+     * @param wanted the categories that count
      * @param masked the categories whose objects need outlines; none if no masks are learned
      */
-    CocoGeometry(CocoColumns columns, String file, Set<Long> masked) {
+    CocoGeometry(CocoColumns columns, String file, Set<Long> wanted, Set<Long> masked) {
         this.columns = columns;
         this.file = file;
+        this.wanted = wanted;
         this.masked = masked;
         this.images = columns.imagesById();
     }
 
-    /** Reports every fault, in the order of the file. */
+    /** Reports every fault: those of all objects together first, then in the order of the file. */
     void check(Consumer<Finding> findings) {
-        boolean corners = looksLikeCorners();
-        if (corners) {
-            findings.accept(
-                    Finding.error(
-                            file,
-                            "",
-                            "the bboxes look like [x1, y1, x2, y2], expected"
-                                    + " [x, y, width, height]"));
-        }
+        Optional<String> format = BoxFormat.fault(columns);
+        format.or(this::mostAreDropped)
+                .ifPresent(fault -> findings.accept(Finding.error(file, "", fault)));
         boolean boxesOnly =
                 !masked.isEmpty() && !columns.annotationIds().isEmpty() && !columns.hasOutlines();
         if (boxesOnly) {
@@ -61,7 +67,7 @@ final class CocoGeometry {
                 Annotation annotation = columns.annotation(row, 0);
                 String subject = subject(annotation, image);
                 Size size = columns.imageSize(image);
-                if (!corners) {
+                if (format.isEmpty()) {
                     checkBox(annotation, size, subject, findings);
                 }
                 if (!boxesOnly && masked.contains(columns.annotationCategoryIds().get(row))) {
@@ -70,6 +76,56 @@ final class CocoGeometry {
                 checkOutline(annotation, size, subject, findings);
             }
         }
+        if (emptyOutlines > MOST * outlines && !masked.isEmpty()) {
+            findings.accept(
+                    Finding.error(
+                            file,
+                            "",
+                            "%d of %d outlines cover no pixel; expected points in pixels of the"
+                                            .formatted(emptyOutlines, outlines)
+                                    + " image: x0, y0, x1, y1, ..."));
+        }
+    }
+
+    /**
+     * Tells if nothing is left of the objects that there are of wanted classes, or if more than
+     * half of those that were meant to be learned are dropped. Crowds and ignored objects are not
+     * among these: they are meant to be passed over.
+     */
+    private Optional<String> mostAreDropped() {
+        Map<Dropped, Integer> dropped = new EnumMap<>(Dropped.class);
+        int objects = 0;
+        int meant = 0;
+        int lost = 0;
+        Optional<String> first = Optional.empty();
+        for (int row = 0; row < columns.annotationIds().length(); row++) {
+            Integer image = images.get(columns.annotationImageIds().get(row));
+            if (image == null || !wanted.contains(columns.annotationCategoryIds().get(row))) {
+                continue;
+            }
+            Annotation box = columns.box(row);
+            Optional<Dropped> reason = Dropped.of(box, columns.imageSize(image));
+            reason.ifPresent(why -> dropped.merge(why, 1, Integer::sum));
+            boolean isLost = reason.filter(Dropped::isUnintended).isPresent();
+            objects++;
+            meant += reason.isEmpty() || isLost ? 1 : 0;
+            lost += isLost ? 1 : 0;
+            if (isLost && first.isEmpty()) {
+                first = Optional.of("; the first is " + subject(box, image));
+            }
+        }
+        if (objects == 0 || (lost < meant && lost <= MOST * meant)) {
+            return Optional.empty();
+        }
+        return Optional.of(
+                "%d of %d objects are left to learn, the others are %s%s"
+                        .formatted(meant - lost, objects, listed(dropped), first.orElse("")));
+    }
+
+    private static String listed(Map<Dropped, Integer> dropped) {
+        return dropped.entrySet().stream()
+                .map(some -> some.getKey() + " (" + some.getValue() + ")")
+                .collect(Collectors.joining(", "));
     }
 
     private String subject(Annotation annotation, int image) {
@@ -123,36 +179,14 @@ final class CocoGeometry {
             return;
         }
         try {
+            outlines++;
             if (annotation.segmentation().mask(image).area() == 0) {
+                emptyOutlines++;
                 findings.accept(Finding.warning(file, subject, "segmentation covers no pixel"));
             }
         } catch (SaccadeException e) {
             findings.accept(Finding.error(file, subject, "segmentation: " + e.getMessage()));
         }
-    }
-
-    /** Many boxes stick out of their images, but nearly all would fit if they were corners. */
-    private boolean looksLikeCorners() {
-        int boxes = 0;
-        int outside = 0;
-        int fitting = 0;
-        for (int row = 0; row < columns.annotationIds().length(); row++) {
-            Integer image = images.get(columns.annotationImageIds().get(row));
-            if (image != null) {
-                Annotation box = columns.annotation(row, 0);
-                Size size = columns.imageSize(image);
-                boxes++;
-                outside += sticksOut(box, size) ? 1 : 0;
-                fitting +=
-                        box.x() < box.width()
-                                        && box.y() < box.height()
-                                        && box.width() <= size.width() + TOLERANCE
-                                        && box.height() <= size.height() + TOLERANCE
-                                ? 1
-                                : 0;
-            }
-        }
-        return outside > 0.2 * boxes && fitting > 0.98 * boxes;
     }
 
     private static boolean sticksOut(Annotation box, Size image) {

@@ -1,21 +1,27 @@
 package dev.saccade.datasets;
 
+import com.google.common.collect.ImmutableSet;
+import com.google.common.collect.Sets;
 import com.google.common.primitives.ImmutableLongArray;
 
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 
 /**
- * Whether the parts of a COCO file fit together: ids that occur twice or lead nowhere, file names
- * that leave the folder of the images, boxes without numbers. A data set with such a fault is not
- * opened.
+ * Whether the parts of a COCO file fit together: ids or names of classes that occur twice, ids that
+ * lead nowhere, file names that leave the folder of the images, boxes without numbers. A data set
+ * with such a fault is not opened.
  */
 final class CocoReferences {
 
@@ -29,11 +35,16 @@ final class CocoReferences {
         this.folder = folder;
     }
 
-    /** Reports every fault. */
-    void check(Consumer<Finding> findings) {
+    /**
+     * Reports every fault.
+     *
+     * @param wanted the names of the wanted classes; all if empty
+     */
+    void check(List<String> wanted, Consumer<Finding> findings) {
         checkUnique(file, "image", columns.imageIds(), findings);
         checkUnique(file, "annotation", columns.annotationIds(), findings);
         checkUnique(file, "category", columns.categoryIds(), findings);
+        checkNames(wanted, findings);
         checkFileNames(findings);
         checkAnnotations(findings);
     }
@@ -70,6 +81,46 @@ final class CocoReferences {
                         id ->
                                 findings.accept(
                                         Finding.error(file, kind + " " + id, "id occurs twice")));
+    }
+
+    /** Two categories of one name would be two classes that nobody can tell apart. */
+    private void checkNames(List<String> wanted, Consumer<Finding> findings) {
+        Map<String, Set<Long>> idsOf = new LinkedHashMap<>();
+        for (int i = 0; i < columns.categoryNames().size(); i++) {
+            idsOf.computeIfAbsent(columns.categoryNames().get(i), name -> new LinkedHashSet<>())
+                    .add(columns.categoryIds().get(i));
+        }
+        idsOf.forEach(
+                (name, ids) -> {
+                    if (ids.size() > 1) {
+                        findings.accept(
+                                Finding.error(
+                                        file,
+                                        "categories "
+                                                + ids.stream()
+                                                        .map(id -> id + objects(id))
+                                                        .collect(Collectors.joining(", ")),
+                                        "are all named \""
+                                                + name
+                                                + "\"; expected one category a class: give all of"
+                                                + " its objects one category_id, and remove the"
+                                                + " others"));
+                    }
+                });
+        Sets.difference(ImmutableSet.copyOf(wanted), idsOf.keySet())
+                .forEach(
+                        name ->
+                                findings.accept(
+                                        Finding.error(
+                                                file,
+                                                "",
+                                                "class \"%s\" is not among its categories %s"
+                                                        .formatted(name, idsOf.keySet()))));
+    }
+
+    private String objects(long category) {
+        long count = columns.annotationCategoryIds().stream().filter(id -> id == category).count();
+        return " (" + count + " objects)";
     }
 
     private void checkFileNames(Consumer<Finding> findings) {

@@ -94,11 +94,11 @@ final class DatasetCheck {
         }
         CocoColumns columns = builder.build();
         CocoReferences.checkUnique(DATA_SET, "annotation", columns.annotationIds(), findings);
-        Set<Long> masked =
-                options.targets() == Targets.MASKS ? columns.categories(List.of()) : Set.of();
-        new CocoGeometry(columns, DATA_SET, masked).check(findings);
+        Set<Long> wanted = columns.categories(List.of());
+        Set<Long> masked = options.targets() == Targets.MASKS ? wanted : Set.of();
+        new CocoGeometry(columns, DATA_SET, wanted, masked).check(findings);
         ImageCheck.run(photos, options, findings);
-        return ObjectStatistics.of(columns);
+        return ObjectStatistics.of(columns, List.of());
     }
 
     private void checkAnnotation(Photo photo, Annotation annotation) {

@@ -11,7 +11,7 @@ import java.util.List;
  * @param errors number of findings of that severity
  * @param warnings number of findings of that severity
  * @param findings the findings, of the annotations and then of the images, in the order of the
- *     file; the first 10,000
+ *     file; the first 10,000 of each severity
  */
 public record DatasetReport(
         DatasetStatistics statistics, int errors, int warnings, List<Finding> findings) {

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** Collects what is wrong with a data set; counts all and keeps the first 10,000. */
+/** Collects what is wrong with a data set; counts all and keeps the first 10,000 of a severity. */
 final class Findings implements Consumer<Finding> {
 
     private static final int MOST_KEPT = 10_000;
@@ -18,11 +18,12 @@ final class Findings implements Consumer<Finding> {
 
     @Override
     public void accept(Finding finding) {
-        switch (finding.severity()) {
-            case ERROR -> errors++;
-            case WARNING -> warnings++;
-        }
-        if (kept.size() < MOST_KEPT) {
+        int alike =
+                switch (finding.severity()) {
+                    case ERROR -> ++errors;
+                    case WARNING -> ++warnings;
+                };
+        if (alike <= MOST_KEPT) {
             kept.add(finding);
         }
     }

@@ -6,6 +6,7 @@ import com.google.common.collect.ImmutableMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
@@ -15,6 +16,10 @@ import java.util.stream.IntStream;
  * @param withoutBoxes how many of them show nothing; they are no fault, but are not trained on
  * @param boxes number of annotations
  * @param crowds how many of them mark groups
+ * @param usable how many of them can be learned and found: of a wanted class, at least a pixel wide
+ *     and high, inside of their images, and neither a crowd nor ignored
+ * @param learned how many of those are on photographs that are trained on, which have no side below
+ *     32 pixels
  * @param boxesPerClass by class, in the order of the labels
  * @param boxesPerSize by the square root of width times height, from small to large
  */
@@ -23,6 +28,8 @@ public record ObjectStatistics(
         int withoutBoxes,
         int boxes,
         int crowds,
+        int usable,
+        int learned,
         Map<String, Integer> boxesPerClass,
         Map<String, Integer> boxesPerSize)
         implements DatasetStatistics {
@@ -41,31 +48,53 @@ public record ObjectStatistics(
         return ImmutableList.copyOf(boxesPerClass.keySet());
     }
 
-    static ObjectStatistics of(CocoColumns columns) {
+    /**
+     * Returns what a file holds.
+     *
+     * @param wanted the names of the classes that count; all if empty
+     */
+    static ObjectStatistics of(CocoColumns columns, List<String> wanted) {
         int boxes = columns.annotationIds().length();
+        Map<Long, Integer> images = columns.imagesById();
+        Set<Long> categories = columns.categories(wanted);
         long photographsWithBoxes =
                 columns.annotationImageIds().stream()
                         .distinct()
-                        .filter(columns.imagesById()::containsKey)
+                        .filter(images::containsKey)
                         .count();
-        long crowds =
-                columns.flags().stream().filter(flags -> (flags & CocoColumns.CROWD) != 0).count();
+        int crowds = 0;
+        int usable = 0;
+        int learned = 0;
+        for (int row = 0; row < boxes; row++) {
+            Integer image = images.get(columns.annotationImageIds().get(row));
+            Annotation object = columns.box(row, categories);
+            crowds += object.crowd() ? 1 : 0;
+            if (image != null && TrainingTargets.isUsable(object, columns.imageSize(image))) {
+                usable++;
+                learned += TrainingTargets.isLargeEnough(columns.imageSize(image)) ? 1 : 0;
+            }
+        }
         int photographs = columns.imageIds().length();
         return new ObjectStatistics(
                 photographs,
                 (int) (photographs - photographsWithBoxes),
                 boxes,
-                (int) crowds,
-                perClass(columns),
+                crowds,
+                usable,
+                learned,
+                perClass(columns, wanted),
                 perSize(columns));
     }
 
-    private static Map<String, Integer> perClass(CocoColumns columns) {
+    private static Map<String, Integer> perClass(CocoColumns columns, List<String> wanted) {
         Map<Long, String> names = new LinkedHashMap<>();
         Map<String, Integer> counts = new LinkedHashMap<>();
         for (int i = 0; i < columns.categoryNames().size(); i++) {
-            names.putIfAbsent(columns.categoryIds().get(i), columns.categoryNames().get(i));
-            counts.put(columns.categoryNames().get(i), 0);
+            String name = columns.categoryNames().get(i);
+            names.putIfAbsent(columns.categoryIds().get(i), name);
+            if (wanted.isEmpty() || wanted.contains(name)) {
+                counts.put(name, 0);
+            }
         }
         columns.annotationCategoryIds().stream()
                 .mapToObj(names::get)

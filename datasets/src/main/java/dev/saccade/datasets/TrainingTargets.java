@@ -76,17 +76,7 @@ public final class TrainingTargets {
      * one pixel wide and high, of a wanted class, no crowd.
      */
     static boolean isUsable(Annotation annotation, Size image) {
-        double right = Math.min(annotation.x() + annotation.width(), image.width());
-        double bottom = Math.min(annotation.y() + annotation.height(), image.height());
-        boolean touchesImage =
-                right > Math.max(annotation.x(), 0) && bottom > Math.max(annotation.y(), 0);
-        return !annotation.ignore()
-                && touchesImage
-                && annotation.area() > 0
-                && annotation.width() >= 1
-                && annotation.height() >= 1
-                && annotation.label() >= 0
-                && !annotation.crowd();
+        return Dropped.of(annotation, image).isEmpty();
     }
 
     /**
@@ -95,7 +85,12 @@ public final class TrainingTargets {
      * background then.
      */
     public static boolean keeps(Photo photo, List<Annotation> annotations) {
-        return Math.min(photo.size().width(), photo.size().height()) >= SMALLEST_SIDE
+        return isLargeEnough(photo.size())
                 && annotations.stream().anyMatch(annotation -> annotation.label() >= 0);
+    }
+
+    /** Returns whether photographs of a size are trained on: no side is below 32 pixels. */
+    static boolean isLargeEnough(Size photo) {
+        return Math.min(photo.width(), photo.height()) >= SMALLEST_SIDE;
     }
 }

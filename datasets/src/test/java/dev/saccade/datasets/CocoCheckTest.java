@@ -1,12 +1,16 @@
 package dev.saccade.datasets;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Targets;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import java.awt.image.BufferedImage;
 import java.io.IOException;
@@ -22,6 +26,8 @@ class CocoCheckTest {
 
     private final List<String> images = new ArrayList<>();
     private final List<String> annotations = new ArrayList<>();
+    private final List<String> categories =
+            new ArrayList<>(List.of("{'id': 1, 'name': 'cat'}", "{'id': 2, 'name': 'dog'}"));
 
     @TempDir Path folder;
 
@@ -168,6 +174,117 @@ class CocoCheckTest {
     }
 
     @Test
+    void tellsThatFractionsOfAnImageAreNoPixels() throws IOException {
+        addImage(1, "a.jpg", ImageFiles.jpeg(40, 30), 40, 30);
+        addAnnotation(1, 1, "[0.5, 0.4, 0.9, 0.3]", "'area': 0.27");
+        addAnnotation(2, 1, "[0.25, 0.5, 0.2, 1.0]", "'area': 0.2");
+        assertFindings(
+                check(false),
+                "a.json: the bboxes are fractions of their images, such as [0.5000, 0.4000, 0.9000,"
+                        + " 0.3000]: they look like YOLO's [centre x, centre y, width, height],"
+                        + " expected [x, y, width, height] in pixels");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "[1, 2, 5, 6] | 'area': 0 | 0 of 3 objects are left to learn, the others are stated"
+                        + " to have an area of 0 (3); the first is annotation 1 of image 1",
+                "[1, 2, 5, 6] | 'iscrowd': 1 | 0 of 3 objects are left to learn, the others are"
+                        + " crowds (3)",
+                "[1, 2, 5, 6] | 'ignore': 1 | the others are marked to be ignored (3)",
+                "[1, 2, 0, 6] | 'iscrowd': 0 | the others are without width or height (3)",
+                "[50, 2, 5, 6] | 'iscrowd': 0 | the others are outside of their images (3)",
+                "[1, 2, 0.5, 6] | 'iscrowd': 0 | the others are thinner than a pixel (3)",
+            })
+    void wantsObjectsThatAreLeftToLearn(String box, String more, String expected)
+            throws IOException {
+        addImage(1, "a.jpg", ImageFiles.jpeg(40, 30), 40, 30);
+        for (int id = 1; id <= 3; id++) {
+            addAnnotation(id, 1, box, more);
+        }
+        DatasetReport report = check(false);
+        assertEquals(1, report.errors());
+        Finding first = report.findings().get(0);
+        assertEquals(Finding.Severity.ERROR, first.severity());
+        assertTrue(first.message().contains(expected), first.message());
+        assertEquals(0, ((ObjectStatistics) report.statistics()).usable());
+    }
+
+    @Test
+    void itIsAnErrorIfMoreThanHalfOfTheObjectsAreDropped() throws IOException {
+        addImage(1, "a.jpg", ImageFiles.jpeg(40, 30), 40, 30);
+        addAnnotation(1, 1, "[1, 2, 5, 6]", "'area': 30");
+        addAnnotation(2, 1, "[1, 2, 0, 6]", "'area': 30");
+        for (int id = 3; id < 20; id++) {
+            addAnnotation(id, 1, "[1, 2, 5, 6]", "'area': 30, 'iscrowd': 1");
+        }
+        assertEquals(0, check(false).errors(), "crowds are meant to be passed over");
+        addAnnotation(20, 1, "[50, 2, 5, 6]", "'area': 30");
+        assertFindings(
+                check(false),
+                "1 of 20 objects are left to learn, the others are crowds (17), without width or"
+                        + " height (1), outside of their images (1); the first is annotation 2",
+                "annotation 2",
+                "annotation 20");
+    }
+
+    @Test
+    void itIsAnErrorIfMostOutlinesCoverNoPixel() throws IOException {
+        addImage(1, "a.jpg", ImageFiles.jpeg(40, 30), 40, 30);
+        addAnnotation(1, 1, "[1, 2, 5, 6]", outline("[[0.1, 0.1, 0.3, 0.1, 0.3, 0.3]]"));
+        addAnnotation(2, 1, "[1, 2, 5, 6]", outline("[[0.2, 0.1, 0.3, 0.1, 0.3, 0.3]]"));
+        addAnnotation(3, 1, "[1, 2, 5, 6]", outline("[[1, 2, 6, 2, 6, 8, 1, 8]]"));
+        assertEquals(0, check(false).errors());
+        assertFindings(
+                checkMasks(),
+                "annotation 1",
+                "annotation 2",
+                "2 of 3 outlines cover no pixel; expected points in pixels of the image");
+    }
+
+    @Test
+    void classesAreToldApartByTheirNames() throws IOException {
+        addImage(1, "a.jpg", ImageFiles.jpeg(40, 30), 40, 30);
+        addAnnotation(1, 1, "[1, 2, 5, 6]", "'area': 30");
+        categories.add("{'id': 7, 'name': 'cat'}");
+        assertFindings(
+                check(false),
+                "a.json: categories 1 (1 objects), 7 (0 objects): are all named \"cat\"");
+        Path json = write();
+        SaccadeException refused =
+                assertThrows(
+                        SaccadeException.class, () -> CocoDataset.open(json, folder, List.of()));
+        assertTrue(refused.getMessage().contains("are all named \"cat\""));
+    }
+
+    @Test
+    void onlyWantedClassesCount() throws IOException {
+        addImage(1, "a.jpg", ImageFiles.jpeg(40, 30), 40, 30);
+        addAnnotation(1, 1, "[1, 2, 5, 6]", "'area': 30");
+        ObjectStatistics dogs = (ObjectStatistics) checkBoxes("dog").statistics();
+        assertEquals(List.of("dog"), dogs.classNames());
+        assertEquals(List.of(1, 0), List.of(dogs.boxes(), dogs.usable()));
+        assertFindings(
+                checkBoxes("dog", "cow"),
+                "class \"cow\" is not among its categories [cat, dog]");
+    }
+
+    @Test
+    void warningsDoNotHideAnError() throws IOException {
+        addImage(1, "a.jpg", ImageFiles.jpeg(40, 30), 40, 30);
+        for (int id = 0; id < 20_100; id++) {
+            addAnnotation(id, 1, id < 10_050 ? "[1, 2, 0, 6]" : "[1, 2, 5, 6]", "'area': 30");
+        }
+        images.add(image(2, "gone.jpg", 40, 30));
+        DatasetReport report = check(false);
+        assertEquals(List.of(1, 10_050), List.of(report.errors(), report.warnings()));
+        assertEquals(10_001, report.findings().size());
+        assertTrue(report.findings().get(10_000).toString().contains("gone.jpg"));
+    }
+
+    @Test
     void reportsAFileThatIsNoJson() throws IOException {
         Path json = Files.writeString(folder.resolve("a.json"), "{\"images\": [}");
         DatasetReport report =
@@ -224,16 +341,21 @@ class CocoCheckTest {
     }
 
     private DatasetReport check(boolean decode) throws IOException {
-        return CocoCheck.run(
-                write(), folder, List.of(), new CheckOptions(decode, Targets.BOXES, 2, () -> {}));
+        return check(Targets.BOXES, decode);
+    }
+
+    private DatasetReport checkBoxes(String... classes) throws IOException {
+        return check(Targets.BOXES, false, classes);
     }
 
     private DatasetReport checkMasks(String... classes) throws IOException {
+        return check(Targets.MASKS, false, classes);
+    }
+
+    private DatasetReport check(Targets targets, boolean decode, String... classes)
+            throws IOException {
         return CocoCheck.run(
-                write(),
-                folder,
-                List.of(classes),
-                new CheckOptions(false, Targets.MASKS, 2, () -> {}));
+                write(), folder, List.of(classes), new CheckOptions(decode, targets, 2, () -> {}));
     }
 
     private Path write() throws IOException {
@@ -242,7 +364,7 @@ class CocoCheckTest {
                         .formatted(
                                 String.join(",\n", images),
                                 String.join(",\n", annotations),
-                                "{'id': 1, 'name': 'cat'}, {'id': 2, 'name': 'dog'}");
+                                String.join(",\n", categories));
         return Files.writeString(folder.resolve("a.json"), json.replace('\'', '"'));
     }
 

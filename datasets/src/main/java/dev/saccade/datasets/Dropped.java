@@ -1,0 +1,64 @@
+package dev.saccade.datasets;
+
+import dev.saccade.core.structures.Size;
+
+import java.util.Optional;
+
+/** Why an object is not learned; the first reason that applies counts. */
+enum Dropped {
+    /** It is of a class that is not wanted. */
+    UNWANTED("of classes that are not wanted"),
+    /** It is a group that was not separated. */
+    CROWD("crowds"),
+    /** It is marked to be passed over. */
+    IGNORED("marked to be ignored"),
+    /** Its box has no width or no height. */
+    FLAT("without width or height"),
+    /** Its box lies where its image is not. */
+    OUTSIDE("outside of their images"),
+    /** Its box is less than a pixel wide or high. */
+    THIN("thinner than a pixel"),
+    /** Its box is one, but its area is stated as 0. */
+    WITHOUT_AREA("stated to have an area of 0");
+
+    private final String what;
+
+    Dropped(String what) {
+        this.what = what;
+    }
+
+    /** Returns why an object of an image is not learned; nothing if it is. */
+    static Optional<Dropped> of(Annotation object, Size image) {
+        double left = Math.max(object.x(), 0);
+        double top = Math.max(object.y(), 0);
+        double right = Math.min(object.x() + object.width(), image.width());
+        double bottom = Math.min(object.y() + object.height(), image.height());
+        if (object.label() < 0) {
+            return Optional.of(UNWANTED);
+        } else if (object.crowd()) {
+            return Optional.of(CROWD);
+        } else if (object.ignore()) {
+            return Optional.of(IGNORED);
+        } else if (object.width() <= 0 || object.height() <= 0) {
+            return Optional.of(FLAT);
+        } else if (!(right > left && bottom > top)) {
+            return Optional.of(OUTSIDE);
+        } else if (object.width() < 1 || object.height() < 1) {
+            return Optional.of(THIN);
+        } else if (!(object.area() > 0)) {
+            return Optional.of(WITHOUT_AREA);
+        }
+        return Optional.empty();
+    }
+
+    /** Returns whether the object was meant to be learned. */
+    boolean isUnintended() {
+        return compareTo(IGNORED) > 0;
+    }
+
+    /** Returns the objects of this kind in words. */
+    @Override
+    public String toString() {
+        return what;
+    }
+}
