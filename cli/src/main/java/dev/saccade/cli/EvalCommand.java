@@ -6,7 +6,7 @@ import dev.saccade.eval.IouType;
 import dev.saccade.models.Detector;
 import dev.saccade.models.Segmenter;
 import dev.saccade.models.TrainedModel;
-import dev.saccade.train.config.DataConfig;
+import dev.saccade.train.config.RunConfig;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -65,17 +65,10 @@ final class EvalCommand implements Callable<Integer> {
     public Integer call() {
         results.ifPresent(EvalCommand::requireFolder);
         ConfigArguments.requireShare("--score", score);
-        DataConfig config = run.config(data.root()).data();
-        Dataset dataset =
-                config.val()
-                        .orElseThrow(
-                                () ->
-                                        SaccadeException.user(
-                                                "the config of the run names no data.val to measure"
-                                                        + " on"))
-                        .open(config.root());
+        RunConfig config = run.config(data.root());
+        Dataset dataset = config.data().openVal(config.model().head().targets());
         try (TrainedModel model = views.load(run.checkpoint())) {
-            report(measure(model, dataset, config.workers()));
+            report(measure(model, dataset, config.data().workers()));
         }
         return 0;
     }

@@ -49,14 +49,7 @@ final class Ade20kCheck {
             findings.accept(Finding.error(folder, e));
         }
         PixelStatistics held = statistics.build();
-        if (held.pixels() == 0 && held.ignored() > 0) {
-            findings.accept(
-                    Finding.error(
-                            folder,
-                            "",
-                            "no pixel of any label map has a class, so nothing can be learned or"
-                                    + " measured; see reduce_zero_label and ignore_index"));
-        }
+        held.fault(folder).ifPresent(findings);
         return findings.report(held);
     }
 
@@ -86,11 +79,8 @@ final class Ade20kCheck {
                     .ifPresent(fault -> findings.add(Finding.error(file, "", fault)));
             code.fault(png).ifPresent(fault -> findings.add(Finding.error(file, "", fault)));
             long[] counts = code.count(png);
-            if (counts[code.classes()] == png.size().area()) {
-                findings.add(
-                        Finding.warning(
-                                file, "", "all of its pixels are ignored, it teaches nothing"));
-            }
+            PixelStatistics.warning(file, "", counts, png.size().area())
+                    .ifPresent(findings::add);
             return new Found(findings, Optional.of(counts));
         } catch (SaccadeException e) {
             findings.add(Finding.error(file, e));

@@ -136,7 +136,9 @@ final class DatasetCheck {
                     found.counts().ifPresent(statistics::add);
                     options.onImage().run();
                 });
-        return statistics.build();
+        PixelStatistics held = statistics.build();
+        held.fault(DATA_SET).ifPresent(findings);
+        return held;
     }
 
     private Found checkLabels(Photo photo, int index) {
@@ -149,7 +151,10 @@ final class DatasetCheck {
                         "are %s (height x width), but the photograph is %s",
                         labels.size(), photo.size());
             }
-            return new Found(found, Optional.of(labels.histogram(dataset.classes().size())));
+            long[] counts = labels.histogram(dataset.classes().size());
+            PixelStatistics.warning(DATA_SET, subject, counts, labels.size().area())
+                    .ifPresent(found::add);
+            return new Found(found, Optional.of(counts));
         } catch (SaccadeException | IllegalArgumentException e) {
             found.add(Finding.error(DATA_SET, subject, e.getMessage()));
             return new Found(found, Optional.empty());

@@ -2,7 +2,11 @@ package dev.saccade.datasets;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.Problems;
+import dev.saccade.core.SaccadeException;
+
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * What a data set holds and what is wrong with it.
@@ -16,6 +20,8 @@ import java.util.List;
 public record DatasetReport(
         DatasetStatistics statistics, int errors, int warnings, List<Finding> findings) {
 
+    private static final int MOST_TOLD = 20;
+
     /** Keeps a copy of the list. */
     public DatasetReport {
         findings = ImmutableList.copyOf(findings);
@@ -27,6 +33,31 @@ public record DatasetReport(
      */
     public static DatasetReport of(Dataset dataset, CheckOptions options) {
         return DatasetCheck.run(dataset, options);
+    }
+
+    /**
+     * Refuses a data set with errors.
+     *
+     * @param subject what was to be done with it; the first line of the message
+     * @throws SaccadeException of kind user that lists the first of them
+     */
+    public void requireSound(String subject) {
+        Problems problems = new Problems();
+        told(Finding.Severity.ERROR).forEach(line -> problems.add("%s", line));
+        problems.throwIfAny(subject);
+    }
+
+    /** Returns the first findings of a severity, a line each, and how many there are besides. */
+    public List<String> told(Finding.Severity severity) {
+        int all = severity == Finding.Severity.ERROR ? errors : warnings;
+        Stream<String> first =
+                findings.stream()
+                        .filter(finding -> finding.severity() == severity)
+                        .limit(MOST_TOLD)
+                        .map(Finding::toString);
+        Stream<String> others =
+                all > MOST_TOLD ? Stream.of("and %d more".formatted(all - MOST_TOLD)) : Stream.of();
+        return Stream.concat(first, others).toList();
     }
 
     /** Returns this report with one more error, which comes first. */

@@ -6,6 +6,7 @@ import com.google.common.collect.ImmutableMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * What a data set of labelled pixels holds; files that cannot be read are not counted.
@@ -27,6 +28,27 @@ public record PixelStatistics(
     @Override
     public List<String> classNames() {
         return ImmutableList.copyOf(classes.keySet());
+    }
+
+    /** Returns the error of label maps of which no pixel has a class. */
+    Optional<Finding> fault(String file) {
+        return pixels == 0 && ignored > 0
+                ? Optional.of(
+                        Finding.error(
+                                file,
+                                "",
+                                "no pixel of any label map has a class, so nothing can be learned"
+                                        + " or measured; see reduce_zero_label and ignore_index"))
+                : Optional.empty();
+    }
+
+    /** Returns the warning of a label map of which no pixel has a class. */
+    static Optional<Finding> warning(String file, String subject, long[] counts, long pixels) {
+        return counts[counts.length - 1] == pixels
+                ? Optional.of(
+                        Finding.warning(
+                                file, subject, "all of its pixels are ignored, it teaches nothing"))
+                : Optional.empty();
     }
 
     /**

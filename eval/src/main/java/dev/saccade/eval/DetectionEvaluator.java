@@ -121,7 +121,7 @@ public final class DetectionEvaluator {
      * @throws SaccadeException of kind user, if it was trained for other classes
      */
     public Evaluation evaluate(Detector detector, int workers, IntConsumer progress) {
-        TrainedClasses.require(detector, dataset);
+        MeasuredData.requireClasses(detector, dataset);
         return evaluate(detector.spec().viewTransforms(), detector::predict, workers, progress);
     }
 

@@ -42,12 +42,14 @@ public record Evaluation(
     }
 
     /**
-     * Measures a detector on a data set; masks too if it finds masks.
+     * Measures a detector on a data set; masks too if it finds masks. The data set is held to the
+     * check that training begins with.
      *
-     * @throws SaccadeException of kind user, if the detector was trained for other classes, or if a
-     *     photograph or what is labelled on it cannot be used
+     * @throws SaccadeException of kind user, if the detector was trained for other classes, or if
+     *     the data set has an error, such as boxes that are no pixels
      */
     public static Evaluation of(Detector detector, Dataset dataset) {
+        MeasuredData.requireSound(detector, dataset, READERS);
         return DetectionEvaluator.of(dataset, detector.spec().model().head().targets())
                 .evaluate(detector, READERS, done -> {});
     }

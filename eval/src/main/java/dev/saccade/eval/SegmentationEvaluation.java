@@ -30,12 +30,13 @@ public record SegmentationEvaluation(SegmentationMetrics metrics, PixelConfusion
     public record Confusion(String truth, String predicted, long pixels, double share) {}
 
     /**
-     * Measures a segmenter on a data set.
+     * Measures a segmenter on a data set, which is held to the check that training begins with.
      *
      * @throws SaccadeException of kind user, if the segmenter was trained for other classes, or if
-     *     a photograph or its labels cannot be used
+     *     the data set has an error, such as labels that are no class
      */
     public static SegmentationEvaluation of(Segmenter segmenter, Dataset dataset) {
+        MeasuredData.requireSound(segmenter, dataset, READERS);
         return new SegmentationEvaluator(dataset).evaluate(segmenter, READERS, done -> {});
     }
 

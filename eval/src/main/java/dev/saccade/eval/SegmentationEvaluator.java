@@ -47,7 +47,7 @@ public final class SegmentationEvaluator {
      * @throws SaccadeException of kind user, if it was trained for other classes
      */
     public SegmentationEvaluation evaluate(Segmenter segmenter, int workers, IntConsumer progress) {
-        TrainedClasses.require(segmenter, dataset);
+        MeasuredData.requireClasses(segmenter, dataset);
         return evaluate(segmenter.spec().viewTransforms(), segmenter::predict, workers, progress);
     }
 

@@ -1,13 +1,15 @@
 package dev.saccade.train;
 
-import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.DatasetReport;
+import dev.saccade.datasets.DatasetStatistics;
 import dev.saccade.datasets.Finding;
+import dev.saccade.datasets.ObjectStatistics;
+import dev.saccade.datasets.PixelStatistics;
 
 import java.util.List;
 import java.util.Map;
@@ -21,35 +23,77 @@ import java.util.stream.Stream;
  */
 public record DataReports(Map<String, DatasetReport> byRole) {
 
-    private static final int MOST_TOLD = 20;
-
     /** Keeps a copy of the map. */
     public DataReports {
         byRole = ImmutableMap.copyOf(byRole);
     }
 
     /**
-     * Checks data sets by their role; those labelled with other classes than the first are wrong.
+     * Checks data sets by their role; those labelled with other classes than the first are wrong,
+     * and so are those that leave nothing to learn, or nothing to measure on.
      */
     static DataReports of(Map<String, DataSource> sources, CheckOptions options) {
         ImmutableMap.Builder<String, DatasetReport> reports = ImmutableMap.builder();
         Optional<DatasetReport> first = Optional.empty();
         for (Map.Entry<String, DataSource> source : sources.entrySet()) {
             DatasetReport report = source.getValue().check().apply(options);
-            if (first.isEmpty()) {
-                first = Optional.of(report);
-            }
             String role = source.getKey();
+            boolean learned = first.isEmpty();
+            DatasetStatistics trained = first.orElse(report).statistics();
+            Optional<String> fault =
+                    difference(trained.classNames(), report.statistics().classNames())
+                            .or(() -> nothingLeft(report, learned));
             reports.put(
                     role,
-                    difference(
-                                    first.get().statistics().classNames(),
-                                    report.statistics().classNames())
-                            .map(m -> new Finding(Finding.Severity.ERROR, "data." + role, "", m))
+                    fault.map(m -> new Finding(Finding.Severity.ERROR, "data." + role, "", m))
                             .map(report::withError)
                             .orElse(report));
+            first = first.or(() -> Optional.of(report));
         }
         return new DataReports(reports.buildOrThrow());
+    }
+
+    /** Returns what a data set lacks in which nothing else is wrong. */
+    private static Optional<String> nothingLeft(DatasetReport report, boolean learned) {
+        if (report.errors() > 0) {
+            return Optional.empty();
+        }
+        if (report.statistics() instanceof ObjectStatistics held) {
+            return nothingLeft(held, learned);
+        }
+        return learned ? onlyClass((PixelStatistics) report.statistics()) : Optional.empty();
+    }
+
+    private static Optional<String> nothingLeft(ObjectStatistics held, boolean learned) {
+        if (held.usable() == 0) {
+            return Optional.of(
+                    "nothing to %s: none of %d photographs shows a %s"
+                            .formatted(
+                                    learned ? "train on" : "measure on",
+                                    held.photographs(),
+                                    String.join(", a ", held.classNames())));
+        }
+        return learned && held.learned() == 0
+                ? Optional.of(
+                        "nothing to train on: all %d objects are on photographs with a side below"
+                                .formatted(held.usable())
+                                + " 32 pixels, which are left out; expected larger ones")
+                : Optional.empty();
+    }
+
+    /** A model that is shown a single one of its classes learns to say nothing else. */
+    private static Optional<String> onlyClass(PixelStatistics held) {
+        List<String> shown =
+                held.classes().entrySet().stream()
+                        .filter(entry -> entry.getValue().pixels() > 0)
+                        .map(Map.Entry::getKey)
+                        .toList();
+        return held.classes().size() > 1 && shown.size() == 1
+                ? Optional.of(
+                        "all pixels that have a class are \"%s\", so there is nothing to tell apart"
+                                        .formatted(shown.get(0))
+                                + "; see reduce_zero_label and ignore_index")
+                : Optional.empty();
     }
 
     private static Optional<String> difference(List<String> trained, List<String> labelled) {
@@ -81,41 +125,24 @@ public record DataReports(Map<String, DatasetReport> byRole) {
      */
     void requireSound() {
         Problems problems = new Problems();
-        byRole.forEach(
-                (role, report) ->
-                        told(role, report, Finding.Severity.ERROR, report.errors())
-                                .forEach(line -> problems.add("%s", line)));
+        told(Finding.Severity.ERROR).forEach(line -> problems.add("%s", line));
         problems.throwIfAny("the data set has errors; nothing was trained");
     }
 
     /** Returns the first warnings of each data set, a line each. */
     List<String> warnings() {
+        return told(Finding.Severity.WARNING).map(line -> "warning: " + line).toList();
+    }
+
+    private Stream<String> told(Finding.Severity severity) {
         return byRole.entrySet().stream()
                 .flatMap(
                         entry ->
-                                told(
-                                        entry.getKey(),
-                                        entry.getValue(),
-                                        Finding.Severity.WARNING,
-                                        entry.getValue().warnings()))
-                .map(line -> "warning: " + line)
-                .collect(ImmutableList.toImmutableList());
+                                entry.getValue().told(severity).stream()
+                                        .map(line -> withRole("data." + entry.getKey(), line)));
     }
 
-    private static Stream<String> told(
-            String role, DatasetReport report, Finding.Severity severity, int all) {
-        Stream<String> first =
-                report.findings().stream()
-                        .filter(finding -> finding.severity() == severity)
-                        .limit(MOST_TOLD)
-                        .map(
-                                finding ->
-                                        finding.file().startsWith("data." + role)
-                                                ? finding.toString()
-                                                : "data.%s: %s".formatted(role, finding));
-        return all <= MOST_TOLD
-                ? first
-                : Stream.concat(
-                        first, Stream.of("data.%s: and %d more".formatted(role, all - MOST_TOLD)));
+    private static String withRole(String role, String line) {
+        return line.startsWith(role) ? line : role + ": " + line;
     }
 }

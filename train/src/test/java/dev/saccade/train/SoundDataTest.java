@@ -1,0 +1,254 @@
+package dev.saccade.train;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.parts.Targets;
+import dev.saccade.core.structures.LabelMap;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Annotation;
+import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.DatasetReport;
+import dev.saccade.datasets.Photo;
+import dev.saccade.eval.Evaluation;
+import dev.saccade.eval.SegmentationEvaluation;
+import dev.saccade.models.Detector;
+import dev.saccade.models.Segmenter;
+import dev.saccade.train.config.RunConfig;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.function.Executable;
+
+import java.awt.image.BufferedImage;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.function.IntFunction;
+import java.util.stream.IntStream;
+
+import javax.imageio.ImageIO;
+
+/** Nothing is learned from, and nothing measured on, a data set that can only mislead. */
+class SoundDataTest {
+
+    private static final String CONFIG =
+            """
+            model:
+              backbone: {type: resnet, depth: 18, stem_channels: 8, base_channels: 8}
+              neck: {type: fpn, out_channels: 16, start_level: 1, num_outs: 3}
+              head: {type: retinanet, feat_channels: 16, stacked_convs: 1}
+            data:
+              train_transforms: [{type: normalize}, {type: pad}]
+              val_transforms: [{type: normalize}, {type: pad}]
+            epochs: 1
+            """;
+
+    private static final String SEGMENTER =
+            """
+            model:
+              backbone: {type: resnet, depth: 18, stem_channels: 8, base_channels: 8}
+              neck: {type: fpn, out_channels: 8, num_outs: 4}
+              head: {type: semantic_fpn, channels: 8}
+            data:
+              train_transforms: [{type: normalize}, {type: pad}]
+              val_transforms: [{type: normalize}, {type: pad}]
+            epochs: 1
+            """;
+
+    /** Eight photographs with the same objects on each. */
+    private record Objects(List<Photo> photos, IntFunction<List<Annotation>> objects)
+            implements Dataset {
+
+        @Override
+        public List<String> classes() {
+            return List.of("disc", "square");
+        }
+
+        @Override
+        public List<Annotation> annotations(int index) {
+            return objects.apply(index);
+        }
+    }
+
+    /** Photographs of which each is of one class from edge to edge. */
+    private record Plain(List<Photo> photos, IntFunction<Integer> label) implements Dataset {
+
+        @Override
+        public List<String> classes() {
+            return List.of("ground", "sky");
+        }
+
+        @Override
+        public LabelMap labels(int index) {
+            return LabelMap.filled(photo(index).size(), label.apply(index));
+        }
+    }
+
+    @TempDir private Path folder;
+
+    private List<Photo> photos(int count, int width, int height) throws IOException {
+        Path file = folder.resolve(width + "x" + height + ".png");
+        BufferedImage image = new BufferedImage(width, height, BufferedImage.TYPE_INT_RGB);
+        ImageIO.write(image, "png", file.toFile());
+        Size size = new Size(height, width);
+        return IntStream.range(0, count)
+                .mapToObj(i -> new Photo(i, file, size))
+                .toList();
+    }
+
+    private static IntFunction<List<Annotation>> box(double x, double y, double w, double h) {
+        return index -> List.of(Annotation.of(index, 1, x, y, w, h));
+    }
+
+    private static void assertRefused(String expected, Executable work) {
+        SaccadeException e = assertThrows(SaccadeException.class, work);
+        assertEquals(SaccadeException.Kind.USER, e.kind(), e.getMessage());
+        assertTrue(e.getMessage().contains(expected), e.getMessage());
+    }
+
+    private void assertNotTrained(String config, String expected, Dataset... data) {
+        Path run = folder.resolve("run");
+        Training training =
+                data.length == 1
+                        ? Training.of(RunConfig.parse(config), data[0])
+                        : Training.of(RunConfig.parse(config), data[0], data[1]);
+        assertTrue(training.check(false, () -> {}).hasErrors());
+        assertRefused("the data set has errors; nothing was trained", () -> training.start(run));
+        assertRefused(expected, () -> training.start(run));
+        assertFalse(Files.exists(run));
+    }
+
+    @Test
+    void objectsAreLearnedFromThoseThatAreLeft() throws IOException {
+        List<Photo> photos = photos(8, 64, 48);
+        Dataset sound = new Objects(photos, box(4, 4, 30, 30));
+        Dataset none = new Objects(photos, index -> List.of());
+        assertNotTrained(
+                CONFIG,
+                "data.train: nothing to train on: none of 8 photographs shows a disc, a square",
+                none);
+        assertNotTrained(
+                CONFIG,
+                "data.val: nothing to measure on: none of 8 photographs shows a disc, a square",
+                sound,
+                none);
+        assertNotTrained(
+                CONFIG,
+                "data.train: data set: 0 of 8 objects are left to learn, the others are thinner",
+                new Objects(photos, box(4, 4, 0.5, 30)));
+        assertNotTrained(
+                CONFIG,
+                "data.train: data set: the bboxes are fractions of their images",
+                new Objects(photos, box(0.5, 0.5, 0.5, 0.5)));
+        assertNotTrained(
+                CONFIG,
+                "nothing to train on: all 8 objects are on photographs with a side below 32",
+                new Objects(photos(8, 64, 31), box(4, 4, 20, 20)));
+        assertNotTrained(
+                CONFIG,
+                "data.train: nothing to train on",
+                new Objects(photos, i -> List.of(Annotation.of(i, -1, 4, 4, 20, 20))));
+        Dataset rare =
+                new Objects(
+                        photos,
+                        i -> i == 5 ? List.of(Annotation.of(i, 0, 4, 4, 20, 20)) : List.of());
+        DataReports reports =
+                Training.of(RunConfig.parse(CONFIG), rare, sound).check(false, () -> {});
+        assertEquals(List.of(), reports.byRole().get("train").findings());
+        assertFalse(reports.hasErrors(), "photographs without objects are no mistake");
+    }
+
+    @Test
+    void classesAreLearnedFromMoreThanOne() throws IOException {
+        List<Photo> photos = photos(4, 64, 48);
+        Dataset sound = new Plain(photos, index -> index % 2);
+        assertNotTrained(
+                SEGMENTER,
+                "data.train: all pixels that have a class are \"sky\", so there is nothing to tell",
+                new Plain(photos, index -> 1));
+        assertNotTrained(
+                SEGMENTER,
+                "data.train: data set: no pixel of any label map has a class",
+                new Plain(photos, index -> LabelMap.IGNORE));
+        DataReports reports =
+                Training.of(RunConfig.parse(SEGMENTER), sound, new Plain(photos, index -> 0))
+                        .check(false, () -> {});
+        assertFalse(reports.hasErrors(), "what is measured on may show one class alone");
+    }
+
+    @Test
+    void nothingIsMeasuredOnWhatNothingIsLearnedFrom() throws IOException {
+        List<Photo> photos = photos(2, 64, 48);
+        Dataset sound = new Objects(photos, box(4, 4, 30, 30));
+        Path run = folder.resolve("detector");
+        Training.of(RunConfig.parse(CONFIG).with("iterations=1"), sound).start(run);
+        try (Detector detector = Detector.load(new RunFolder(run).last())) {
+            assertEquals(2, Evaluation.of(detector, sound).groundTruth().size());
+            assertRefused(
+                    "the data set has errors; nothing was measured: data set: the bboxes look like"
+                            + " [x1, y1, x2, y2]",
+                    () -> Evaluation.of(detector, new Objects(photos, box(30, 20, 60, 40))));
+        }
+        Dataset halves = new Plain(photos, index -> index % 2);
+        Path other = folder.resolve("segmenter");
+        Training.of(RunConfig.parse(SEGMENTER).with("iterations=1"), halves).start(other);
+        try (Segmenter segmenter = Segmenter.load(new RunFolder(other).last())) {
+            assertTrue(SegmentationEvaluation.of(segmenter, halves).values().containsKey("mIoU"));
+            assertRefused(
+                    "nothing was measured: data set: no pixel of any label map has a class",
+                    () ->
+                            SegmentationEvaluation.of(
+                                    segmenter, new Plain(photos, index -> LabelMap.IGNORE)));
+        }
+    }
+
+    @Test
+    void theDataSetOfARunIsCheckedBeforeItIsMeasuredOn() throws IOException {
+        photos(1, 64, 48);
+        String coco =
+                """
+                {"images": [{"id": 1, "file_name": "64x48.png", "width": 64, "height": 48}],
+                 "annotations": [{"id": 1, "image_id": 1, "category_id": 1, "bbox": %s}],
+                 "categories": [{"id": 1, "name": "disc"}]}
+                """;
+        Path file = folder.resolve("val.json");
+        RunConfig config =
+                RunConfig.parse(CONFIG)
+                        .with(
+                                "data.val={type: coco, annotations: val.json, images: .}",
+                                "data.root=" + folder);
+        Files.writeString(file, coco.formatted("[30, 20, 20, 15]"));
+        assertEquals(List.of("disc"), config.data().openVal(Targets.BOXES).classes());
+        Files.writeString(file, coco.formatted("[30, 20, 50, 35]"));
+        assertRefused(
+                folder
+                        + ": the data set has errors; nothing was measured: "
+                        + file
+                        + ": the bboxes look like [x1, y1, x2, y2]",
+                () -> config.data().openVal(Targets.BOXES));
+        assertRefused(
+                "names no data.val to measure on",
+                () -> RunConfig.parse(CONFIG).data().openVal(Targets.BOXES));
+    }
+
+    @Test
+    void aReportTellsTheFirstFindings() throws IOException {
+        Dataset thin =
+                new Objects(
+                        photos(30, 64, 48),
+                        i -> List.of(Annotation.of(i, 7, 4, 4, 0.5, 30)));
+        DatasetReport report =
+                Training.of(RunConfig.parse(CONFIG), thin)
+                        .check(false, () -> {})
+                        .byRole()
+                        .get("train");
+        assertEquals(30, report.errors());
+        assertRefused("data: 21 problems", () -> report.requireSound("data"));
+        assertRefused("and 10 more", () -> report.requireSound("data"));
+    }
+}
