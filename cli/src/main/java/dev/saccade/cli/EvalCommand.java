@@ -6,6 +6,7 @@ import dev.saccade.eval.IouType;
 import dev.saccade.models.Detector;
 import dev.saccade.models.Segmenter;
 import dev.saccade.models.TrainedModel;
+import dev.saccade.train.Training;
 import dev.saccade.train.config.RunConfig;
 
 import picocli.CommandLine.Command;
@@ -66,7 +67,7 @@ final class EvalCommand implements Callable<Integer> {
         results.ifPresent(EvalCommand::requireFolder);
         ConfigArguments.requireShare("--score", score);
         RunConfig config = run.config(data.root());
-        Dataset dataset = config.data().openVal(config.model().head().targets());
+        Dataset dataset = Training.measured(config);
         try (TrainedModel model = views.load(run.checkpoint())) {
             report(measure(model, dataset, config.data().workers()));
         }

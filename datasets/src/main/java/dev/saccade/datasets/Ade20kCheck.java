@@ -41,10 +41,11 @@ final class Ade20kCheck {
         List<String> names = List.of();
         PixelStatistics.Builder statistics = new PixelStatistics.Builder(names);
         try {
+            List<PairedFiles.Pair> pairs = config.pairs(root, findings);
             names = config.names(root);
             statistics = new PixelStatistics.Builder(names);
             Ade20kCheck check = new Ade20kCheck(options, config.code(names));
-            check.run(config.pairs(root, findings), findings, statistics);
+            check.run(pairs, findings, statistics);
         } catch (SaccadeException e) {
             findings.accept(Finding.error(folder, e));
         }
@@ -79,8 +80,7 @@ final class Ade20kCheck {
                     .ifPresent(fault -> findings.add(Finding.error(file, "", fault)));
             code.fault(png).ifPresent(fault -> findings.add(Finding.error(file, "", fault)));
             long[] counts = code.count(png);
-            PixelStatistics.warning(file, "", counts, png.size().area())
-                    .ifPresent(findings::add);
+            PixelStatistics.warning(file, "", counts, png.size().area()).ifPresent(findings::add);
             return new Found(findings, Optional.of(counts));
         } catch (SaccadeException e) {
             findings.add(Finding.error(file, e));

@@ -98,6 +98,7 @@ public final class Ade20kDataset implements Dataset {
 
         @Override
         public Ade20kDataset open(Path root) {
+            DataFolder.requireRoot(root, images, annotations);
             List<String> names = names(root);
             LabelCode code = code(names);
             Findings findings = new Findings();
@@ -113,16 +114,21 @@ public final class Ade20kDataset implements Dataset {
 
         @Override
         public DatasetReport check(Path root, CheckOptions options) {
+            DataFolder.requireRoot(root, images, annotations);
             return Ade20kCheck.run(this, root, options);
         }
 
         List<PairedFiles.Pair> pairs(Path root, Findings findings) {
-            return PairedFiles.find(
-                    root.resolve(images),
-                    imageSuffix,
-                    root.resolve(annotations),
-                    labelSuffix,
-                    findings);
+            return new PairedFiles(
+                            root,
+                            new PairedFiles.Half(
+                                    "images", root.resolve(images), "image_suffix", imageSuffix),
+                            new PairedFiles.Half(
+                                    "annotations",
+                                    root.resolve(annotations),
+                                    "label_suffix",
+                                    labelSuffix))
+                    .find(findings);
         }
 
         /**

@@ -157,8 +157,8 @@ final class BoxFormat {
                         told(Order.SWAPPED_CORNERS, areMany(farOut)),
                         Optional.of(
                                         "%d of %d bboxes reach out of their images by more than 5 %%;"
-                                            + " expected [x, y, width, height] in pixels of the"
-                                            + " image as it is, not of one of another size")
+                                                + " expected [x, y, width, height] in pixels of the"
+                                                + " image as it is, not of one of another size")
                                 .filter(fault -> farOut > MOST * boxes && farOut >= FEW)
                                 .map(fault -> fault.formatted(farOut, boxes)))
                 .flatMap(Optional::stream)

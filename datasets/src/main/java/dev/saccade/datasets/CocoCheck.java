@@ -3,6 +3,7 @@ package dev.saccade.datasets;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Targets;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -67,6 +68,17 @@ final class CocoCheck {
                 photos.add(new Photo(id, file.get(), columns.imageSize(i)));
             }
         }
-        ImageCheck.run(photos, options, findings);
+        if (photos.size() > 1 && photos.stream().noneMatch(photo -> Files.exists(photo.file()))) {
+            findings.accept(
+                    Finding.error(
+                            images.toString(),
+                            "",
+                            "has none of the %d photographs, the first of which is expected at %s;"
+                                            .formatted(photos.size(), photos.get(0).file())
+                                    + " data.train.images or data.val.images names the folder that"
+                                    + " file_name starts from"));
+        } else {
+            ImageCheck.run(photos, options, findings);
+        }
     }
 }

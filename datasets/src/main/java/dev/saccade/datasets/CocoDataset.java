@@ -64,6 +64,7 @@ public final class CocoDataset implements Dataset {
 
         @Override
         public CocoDataset open(Path root) {
+            DataFolder.requireRoot(root, annotations, images);
             return CocoDataset.open(root.resolve(annotations), root.resolve(images), classes);
         }
 
@@ -76,6 +77,7 @@ public final class CocoDataset implements Dataset {
 
         @Override
         public DatasetReport check(Path root, CheckOptions options) {
+            DataFolder.requireRoot(root, annotations, images);
             return CocoCheck.run(root.resolve(annotations), root.resolve(images), classes, options);
         }
     }

@@ -15,10 +15,11 @@ import dev.saccade.core.structures.Size;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.HashSet;
+import java.util.Collections;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
 
@@ -47,13 +48,15 @@ final class CocoReader {
                     .enable(StreamReadFeature.USE_FAST_DOUBLE_PARSER)
                     .build();
 
-    private final String file;
+    private static final List<String> SECTIONS = List.of("images", "annotations", "categories");
+
+    private final Path file;
     private final JsonParser parser;
     private final Consumer<Finding> findings;
     private final CocoColumns.Builder columns = new CocoColumns.Builder();
     private double[] numbers = new double[64];
 
-    private CocoReader(String file, JsonParser parser, Consumer<Finding> findings) {
+    private CocoReader(Path file, JsonParser parser, Consumer<Finding> findings) {
         this.file = file;
         this.parser = parser;
         this.findings = findings;
@@ -66,31 +69,41 @@ final class CocoReader {
      * @throws SaccadeException if there is no such file, or it is no JSON; names line and column
      */
     static CocoColumns read(Path file, Consumer<Finding> findings) {
+        if (!Files.isRegularFile(file)) {
+            throw DataFolder.noAnnotations(file);
+        }
         try (InputStream stream = Files.newInputStream(file);
                 JsonParser parser = FACTORY.createParser(stream)) {
-            return new CocoReader(file.toString(), parser, findings).readFile();
-        } catch (NoSuchFileException e) {
-            throw SaccadeException.user("%s: no such annotation file", file);
+            return new CocoReader(file, parser, findings).readFile();
         } catch (JsonProcessingException e) {
             JsonLocation location = e.getLocation();
             throw SaccadeException.user(
-                    "%s:%d:%d: no valid JSON: %s",
+                    "%s:%d:%d: no valid JSON: %s%s",
                     file,
                     location == null ? 1 : location.getLineNr(),
                     location == null ? 1 : location.getColumnNr(),
-                    e.getOriginalMessage());
+                    e.getOriginalMessage(),
+                    looksLike(file));
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be read: %s", file, e.getMessage());
         }
     }
 
+    private static String looksLike(Path file) {
+        return LabelFormat.ofNoJson(file).map(name -> "; it looks like " + name).orElse("");
+    }
+
     private CocoColumns readFile() throws IOException {
         if (parser.nextToken() != JsonToken.START_OBJECT) {
-            throw SaccadeException.user(
-                    "%s: a COCO file is an object with images, annotations and categories, got %s",
-                    file, parser.currentToken() == null ? "nothing" : parser.currentToken());
+            throw noCoco(
+                    switch (String.valueOf(parser.currentToken())) {
+                        case "START_ARRAY" -> JsonShape.ofList(parser).told();
+                        case "null" -> "nothing";
+                        default -> parser.getText() + looksLike(file);
+                    });
         }
-        Set<String> sections = new HashSet<>();
+        Set<String> sections = new LinkedHashSet<>();
+        Set<String> inner = Set.of();
         while (parser.nextToken() == JsonToken.FIELD_NAME) {
             String section = parser.currentName();
             parser.nextToken();
@@ -99,18 +112,42 @@ final class CocoReader {
                 case "images" -> readArray(section, this::readImage);
                 case "annotations" -> readArray(section, this::readAnnotation);
                 case "categories" -> readArray(section, this::readCategory);
-                default -> parser.skipChildren();
+                default -> {
+                    if (inner.isEmpty() && parser.isExpectedStartObjectToken()) {
+                        inner = JsonShape.keysOf(parser);
+                    } else {
+                        parser.skipChildren();
+                    }
+                }
             }
         }
-        for (String section : new String[] {"images", "annotations", "categories"}) {
-            if (!sections.contains(section)) {
-                findings.accept(Finding.error(file, "", "has no \"" + section + "\""));
-            }
-        }
+        requireSections(new JsonShape(false, sections, inner));
         if (parser.nextToken() != null) {
             wrong("the end of the file");
         }
         return columns.build();
+    }
+
+    private void requireSections(JsonShape file) {
+        if (file.format().isPresent() || Collections.disjoint(file.keys(), SECTIONS)) {
+            throw noCoco(file.told());
+        }
+        for (String section : SECTIONS) {
+            if (!file.keys().contains(section)) {
+                findings.accept(
+                        Finding.error(
+                                this.file.toString(),
+                                "",
+                                "has no \"%s\"; expected images, annotations and categories"
+                                        .formatted(section)));
+            }
+        }
+    }
+
+    private SaccadeException noCoco(String got) {
+        return SaccadeException.user(
+                "%s: a COCO file is an object with images, annotations and categories, got %s",
+                file, got);
     }
 
     private interface ElementReader {
@@ -188,6 +225,7 @@ final class CocoReader {
         double[] box = {Double.NaN, Double.NaN, Double.NaN, Double.NaN};
         int flags = 0;
         int outline = SegmentationPool.NONE;
+        String other = "";
         while (parser.nextToken() == JsonToken.FIELD_NAME) {
             String key = parser.currentName();
             parser.nextToken();
@@ -200,8 +238,19 @@ final class CocoReader {
                 case "iscrowd" -> flags |= truthy() ? CocoColumns.CROWD : 0;
                 case "ignore" -> flags |= truthy() ? CocoColumns.IGNORE : 0;
                 case "segmentation" -> outline = readSegmentation();
+                case "caption", "segments_info" -> {
+                    other = key;
+                    parser.skipChildren();
+                }
                 default -> parser.skipChildren();
             }
+        }
+        if (Double.isNaN(categoryId) && !other.isEmpty()) {
+            throw noCoco(
+                    "annotations with a %s each: it looks like COCO's %s; expected its instances"
+                            .formatted(
+                                    other,
+                                    other.equals("caption") ? "captions" : "panoptic labels"));
         }
         if (Double.isNaN(id) || Double.isNaN(imageId) || Double.isNaN(categoryId)) {
             report(start, "annotation lacks a usable id, image_id or category_id");

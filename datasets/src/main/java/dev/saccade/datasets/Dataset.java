@@ -32,6 +32,7 @@ public interface Dataset {
          * Returns what the data set holds and all that is wrong with it; nothing is thrown for it.
          *
          * @param root the folder that relative paths of this config start from
+         * @throws SaccadeException of kind user, if there is no such folder
          */
         DatasetReport check(Path root, CheckOptions options);
 

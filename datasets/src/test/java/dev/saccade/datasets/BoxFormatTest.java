@@ -75,8 +75,7 @@ class BoxFormatTest {
 
     static Stream<Arguments> otherWays() {
         return Stream.of(
-                way(
-                        "fractions of their images, such as [", box -> fractions(box)),
+                way("fractions of their images, such as [", box -> fractions(box)),
                 way(
                         "they look like YOLO's [centre x, centre y, width, height]",
                         box -> fractions(centres(box))),
@@ -122,8 +121,7 @@ class BoxFormatTest {
                         "also behind the border",
                         300,
                         b -> new double[] {b[0] - b[2] / 3, b[1] - b[3] / 3, 2 * b[2], 2 * b[3]}),
-                legitimate(
-                        "tiny", 300, b -> new double[] {b[0], b[1], b[2] / 100, b[3] / 100}));
+                legitimate("tiny", 300, b -> new double[] {b[0], b[1], b[2] / 100, b[3] / 100}));
     }
 
     @ParameterizedTest(name = "{0}")

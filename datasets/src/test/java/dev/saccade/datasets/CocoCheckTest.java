@@ -267,8 +267,7 @@ class CocoCheckTest {
         assertEquals(List.of("dog"), dogs.classNames());
         assertEquals(List.of(1, 0), List.of(dogs.boxes(), dogs.usable()));
         assertFindings(
-                checkBoxes("dog", "cow"),
-                "class \"cow\" is not among its categories [cat, dog]");
+                checkBoxes("dog", "cow"), "class \"cow\" is not among its categories [cat, dog]");
     }
 
     @Test

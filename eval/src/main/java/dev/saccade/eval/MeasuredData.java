@@ -28,8 +28,7 @@ final class MeasuredData {
     static void requireSound(TrainedModel model, Dataset dataset, int threads) {
         requireClasses(model, dataset);
         CheckOptions options =
-                new CheckOptions(
-                        false, model.spec().model().head().targets(), threads, () -> {});
+                new CheckOptions(false, model.spec().model().head().targets(), threads, () -> {});
         DatasetReport.of(dataset, options)
                 .requireSound("the data set has errors; nothing was measured");
     }

@@ -38,7 +38,7 @@ public record DataReports(Map<String, DatasetReport> byRole) {
         for (Map.Entry<String, DataSource> source : sources.entrySet()) {
             DatasetReport report = source.getValue().check().apply(options);
             String role = source.getKey();
-            boolean learned = first.isEmpty();
+            boolean learned = role.equals("train");
             DatasetStatistics trained = first.orElse(report).statistics();
             Optional<String> fault =
                     difference(trained.classNames(), report.statistics().classNames())
@@ -75,9 +75,9 @@ public record DataReports(Map<String, DatasetReport> byRole) {
         }
         return learned && held.learned() == 0
                 ? Optional.of(
-                        "nothing to train on: all %d objects are on photographs with a side below"
-                                .formatted(held.usable())
-                                + " 32 pixels, which are left out; expected larger ones")
+                        ("nothing to train on: all %d objects are on photographs with a side below"
+                                        + " 32 pixels, which are left out; expected larger ones")
+                                .formatted(held.usable()))
                 : Optional.empty();
     }
 
@@ -121,12 +121,13 @@ public record DataReports(Map<String, DatasetReport> byRole) {
     /**
      * Refuses data sets with errors.
      *
+     * @param subject what was to be done with them
      * @throws SaccadeException of kind user that lists the first of each
      */
-    void requireSound() {
+    void requireSound(String subject) {
         Problems problems = new Problems();
         told(Finding.Severity.ERROR).forEach(line -> problems.add("%s", line));
-        problems.throwIfAny("the data set has errors; nothing was trained");
+        problems.throwIfAny(subject);
     }
 
     /** Returns the first warnings of each data set, a line each. */

@@ -96,14 +96,39 @@ public final class Training {
      *
      * @param decode whether photographs are decoded, which finds damage behind the header
      * @param onPhoto called after each photograph, to show progress
+     * @throws SaccadeException of kind user, if there is no folder {@code data.root}
      */
     public DataReports check(boolean decode, Runnable onPhoto) {
-        CheckOptions options =
-                new CheckOptions(
-                        decode, config.model().head().targets(), config.data().workers(), onPhoto);
-        DataReports found = DataReports.of(sources, options);
+        DataReports found = DataReports.of(sources, options(config, decode, onPhoto));
         reports = Optional.of(found).filter(all -> !all.hasErrors());
         return found;
+    }
+
+    /**
+     * Returns the data set that a run is measured on, held to the check that runs begin with.
+     *
+     * @param config of the run
+     * @throws SaccadeException of kind user, if the config names none, or if it has errors; lists
+     *     the first of them
+     */
+    public static Dataset measured(RunConfig config) {
+        DataConfig data = config.data();
+        DataSource val =
+                data.val()
+                        .map(named -> DataSource.of(named, data.root()))
+                        .orElseThrow(
+                                () ->
+                                        SaccadeException.user(
+                                                "the config of the run names no data.val to measure"
+                                                        + " on"));
+        DataReports.of(Map.of("val", val), options(config, false, () -> {}))
+                .requireSound("the data set has errors; nothing was measured");
+        return val.open().get();
+    }
+
+    private static CheckOptions options(RunConfig config, boolean decode, Runnable onPhoto) {
+        return new CheckOptions(
+                decode, config.model().head().targets(), config.data().workers(), onPhoto);
     }
 
     /**
@@ -199,7 +224,7 @@ public final class Training {
 
     private Outcome run(RunFolder folder, List<String> notes, Work<Run> work) {
         DataReports found = reports.orElseGet(() -> check(false, () -> {}));
-        found.requireSound();
+        found.requireSound("the data set has errors; nothing was trained");
         List<String> toSay = new ArrayList<>(found.warnings());
         toSay.addAll(notes);
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.Targets;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
@@ -20,8 +19,8 @@ import dev.saccade.models.Segmenter;
 import dev.saccade.train.config.RunConfig;
 
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.api.io.TempDir;
 
 import java.awt.image.BufferedImage;
 import java.io.IOException;
@@ -96,9 +95,7 @@ class SoundDataTest {
         BufferedImage image = new BufferedImage(width, height, BufferedImage.TYPE_INT_RGB);
         ImageIO.write(image, "png", file.toFile());
         Size size = new Size(height, width);
-        return IntStream.range(0, count)
-                .mapToObj(i -> new Photo(i, file, size))
-                .toList();
+        return IntStream.range(0, count).mapToObj(i -> new Photo(i, file, size)).toList();
     }
 
     private static IntFunction<List<Annotation>> box(double x, double y, double w, double h) {
@@ -213,7 +210,7 @@ class SoundDataTest {
         String coco =
                 """
                 {"images": [{"id": 1, "file_name": "64x48.png", "width": 64, "height": 48}],
-                 "annotations": [{"id": 1, "image_id": 1, "category_id": 1, "bbox": %s}],
+                 "annotations": [%s],
                  "categories": [{"id": 1, "name": "disc"}]}
                 """;
         Path file = folder.resolve("val.json");
@@ -222,26 +219,28 @@ class SoundDataTest {
                         .with(
                                 "data.val={type: coco, annotations: val.json, images: .}",
                                 "data.root=" + folder);
-        Files.writeString(file, coco.formatted("[30, 20, 20, 15]"));
-        assertEquals(List.of("disc"), config.data().openVal(Targets.BOXES).classes());
-        Files.writeString(file, coco.formatted("[30, 20, 50, 35]"));
+        String box = "{\"id\": 1, \"image_id\": 1, \"category_id\": 1, \"bbox\": %s}";
+        Files.writeString(file, coco.formatted(box.formatted("[30, 20, 20, 15]")));
+        assertEquals(List.of("disc"), Training.measured(config).classes());
+        Files.writeString(file, coco.formatted(""));
         assertRefused(
-                folder
-                        + ": the data set has errors; nothing was measured: "
+                "data.val: nothing to measure on: none of 1 photographs shows a disc",
+                () -> Training.measured(config));
+        Files.writeString(file, coco.formatted(box.formatted("[30, 20, 50, 35]")));
+        assertRefused(
+                "the data set has errors; nothing was measured: data.val: "
                         + file
                         + ": the bboxes look like [x1, y1, x2, y2]",
-                () -> config.data().openVal(Targets.BOXES));
+                () -> Training.measured(config));
         assertRefused(
                 "names no data.val to measure on",
-                () -> RunConfig.parse(CONFIG).data().openVal(Targets.BOXES));
+                () -> Training.measured(RunConfig.parse(CONFIG)));
     }
 
     @Test
     void aReportTellsTheFirstFindings() throws IOException {
         Dataset thin =
-                new Objects(
-                        photos(30, 64, 48),
-                        i -> List.of(Annotation.of(i, 7, 4, 4, 0.5, 30)));
+                new Objects(photos(30, 64, 48), i -> List.of(Annotation.of(i, 7, 4, 4, 0.5, 30)));
         DatasetReport report =
                 Training.of(RunConfig.parse(CONFIG), thin)
                         .check(false, () -> {})

@@ -3,8 +3,6 @@ package dev.saccade.train.config;
 import static com.google.common.base.Preconditions.checkArgument;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.Targets;
-import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.transforms.Normalize;
@@ -74,24 +72,6 @@ public record DataConfig(
                                 "config: data.train: missing; expected the data set to learn from,"
                                         + " such as {type: coco, annotations: train.json, images:"
                                         + " images}"));
-    }
-
-    /**
-     * Returns the data set that a model is measured on, held to the check that runs begin with.
-     *
-     * @param measured what the model has learned
-     * @throws SaccadeException of kind user, if the config names none, or if it has errors; lists
-     *     the first of them
-     */
-    public Dataset openVal(Targets measured) {
-        Dataset.Config config =
-                val.orElseThrow(
-                        () ->
-                                SaccadeException.user(
-                                        "the config of the run names no data.val to measure on"));
-        config.check(root, new CheckOptions(false, measured, workers, () -> {}))
-                .requireSound(root + ": the data set has errors; nothing was measured");
-        return config.open(root);
     }
 
     /** Returns the same but for the data sets, which a program gives. */
