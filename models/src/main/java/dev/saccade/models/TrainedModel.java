@@ -61,11 +61,15 @@ public abstract sealed class TrainedModel implements AutoCloseable permits Detec
         Checkpoint checkpoint = Checkpoints.open(file);
         ModelSpec spec = ModelSpec.fromMetadata(checkpoint.metadata(), file.toString());
         NDManager manager = NDManager.newBaseManager("PyTorch");
-        Model model = spec.restore(checkpoint, manager);
-        if (model instanceof DetectionModel detector) {
-            return new Detector(manager, detector, spec);
+        try {
+            Model model = spec.restore(checkpoint, manager);
+            return model instanceof DetectionModel detector
+                    ? new Detector(manager, detector, spec)
+                    : new Segmenter(manager, (SegmentationModel) model, spec);
+        } catch (RuntimeException e) {
+            manager.close();
+            throw e;
         }
-        return new Segmenter(manager, (SegmentationModel) model, spec);
     }
 
     /** Loads a model of a kind; any other is refused. */

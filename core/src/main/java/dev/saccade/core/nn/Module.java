@@ -146,8 +146,12 @@ public abstract class Module extends AbstractBaseBlock {
 
     private static NDArray firstValues(
             WeightInit init, NDManager owner, Shape shape, SplittableRandom random) {
-        try (NDArray values = init.create(owner, shape, random)) {
-            return shape.dimension() == 4 ? MemoryFormat.channelsLast(values) : values.duplicate();
+        NDArray values = init.create(owner, shape, random);
+        if (shape.dimension() != 4) {
+            return values;
+        }
+        try (values) {
+            return MemoryFormat.channelsLast(values);
         }
     }
 

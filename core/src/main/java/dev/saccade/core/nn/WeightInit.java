@@ -26,11 +26,13 @@ public interface WeightInit {
      */
     void fill(float[] values, Shape shape, SplittableRandom random);
 
-    /** Returns a new array with initial values, of which a copy is kept. */
+    /** Returns a new array with initial values, in memory of libtorch's own. */
     default NDArray create(NDManager manager, Shape shape, SplittableRandom random) {
         float[] values = new float[Math.toIntExact(shape.size())];
         fill(values, shape, random);
-        return manager.create(values, shape);
+        try (NDArray inJava = manager.create(values, shape)) {
+            return inJava.duplicate();
+        }
     }
 
     /** All values {@code value}. */

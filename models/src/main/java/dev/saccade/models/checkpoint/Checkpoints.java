@@ -17,20 +17,21 @@ public final class Checkpoints {
     private Checkpoints() {}
 
     /**
-     * Returns the content of a safetensors file or of a PyTorch file.
+     * Returns the content of a safetensors file or of a PyTorch file; its tensors are read when
+     * they are used.
      *
-     * @throws SaccadeException of kind user, if it is neither, damaged, or contains code
+     * @throws SaccadeException of kind user, if it is neither, damaged, or contains code; of kind
+     *     I/O, if it cannot be read or changes meanwhile
      */
     public static Checkpoint open(Path file) {
-        MappedFile mapped = MappedFile.open(file);
-        return MalformedException.naming(file, () -> open(mapped));
+        return CheckpointFile.read(file, Checkpoints::open);
     }
 
-    private static Checkpoint open(MappedFile file) {
+    private static Checkpoint open(CheckpointFile file) {
         if (file.size() == 0) {
             throw new MalformedException("an empty file");
         }
-        ByteBuffer start = file.slice(0, Math.min(file.size(), SNIFFED));
+        ByteBuffer start = file.description(0, Math.min(file.size(), SNIFFED));
         if (isSafeTensors(start)) {
             return SafeTensors.read(file);
         }

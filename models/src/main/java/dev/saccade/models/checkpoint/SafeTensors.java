@@ -14,6 +14,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Comparator;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -38,61 +39,59 @@ public final class SafeTensors {
     static final String CHECKSUM = "saccade.crc32c";
 
     private static final String NO_CHECKSUM = "00000000";
-    private static final int CHUNK = 1 << 26;
 
     private SafeTensors() {}
 
     /**
-     * Returns the content of a file; tensors are views of it.
+     * Returns the content of a file; its tensors are read when they are used.
      *
      * @throws SaccadeException of kind user, if the file is no safetensors file, is truncated, or
-     *     is damaged as far as format and checksum show
+     *     is damaged as far as format and checksum show; of kind I/O, if it cannot be read or
+     *     changes meanwhile
      */
     public static Checkpoint read(Path file) {
-        MappedFile mapped = MappedFile.open(file);
-        return MalformedException.naming(file, () -> read(mapped));
+        return CheckpointFile.read(file, SafeTensors::read);
     }
 
-    static Checkpoint read(MappedFile file) {
-        long length = file.slice(0, Long.BYTES).getLong();
+    static Checkpoint read(CheckpointFile file) {
+        long length = file.description(0, Long.BYTES).getLong();
         if (length < 2 || length > MAX_HEADER) {
             throw new MalformedException(
                     "not a safetensors file: a header of " + length + " bytes");
         }
-        ByteBuffer header = file.slice(Long.BYTES, length);
-        byte[] json = new byte[header.remaining()];
-        header.get(json);
-        SafeTensorsHeader content = SafeTensorsHeader.parse(json);
+        byte[] json = file.description(Long.BYTES, length).array();
+        SafeTensorsHeader header = SafeTensorsHeader.parse(json);
         long start = Long.BYTES + length;
-        checkTiling(content.entries(), file.size() - start);
-        verify(file, json, content.metadata());
+        List<SafeTensorsHeader.Entry> inFile =
+                header.entries().values().stream()
+                        .sorted(
+                                Comparator.comparingLong(SafeTensorsHeader.Entry::begin)
+                                        .thenComparingLong(SafeTensorsHeader.Entry::end))
+                        .toList();
+        checkTiling(inFile, file.size() - start);
+        String checksum = header.metadata().get(CHECKSUM);
+        CRC32C crc = new CRC32C();
+        crc.update(checksum == null ? json : withoutChecksum(json, checksum));
+        Map<SafeTensorsHeader.Entry, Tensor> read = new IdentityHashMap<>();
+        for (SafeTensorsHeader.Entry entry : inFile) {
+            TensorBytes bytes =
+                    file.stretch(start + entry.begin(), entry.end() - entry.begin(), crc);
+            read.put(entry, new Tensor(entry.type(), entry.shape(), bytes));
+        }
+        if (checksum != null) {
+            verify(crc, checksum);
+        }
         Map<String, Tensor> tensors = new LinkedHashMap<>();
-        content.entries()
-                .forEach(
-                        (name, entry) ->
-                                tensors.put(
-                                        name,
-                                        new Tensor(
-                                                entry.type(),
-                                                entry.shape(),
-                                                file.slice(
-                                                        start + entry.begin(),
-                                                        entry.end() - entry.begin()))));
-        Map<String, String> metadata = new LinkedHashMap<>(content.metadata());
+        header.entries().forEach((name, entry) -> tensors.put(name, read.get(entry)));
+        Map<String, String> metadata = new LinkedHashMap<>(header.metadata());
         metadata.remove(CHECKSUM);
         return new Checkpoint(tensors, metadata);
     }
 
     /** The tensors must fill the file without gap or overlap. */
-    private static void checkTiling(Map<String, SafeTensorsHeader.Entry> entries, long size) {
-        List<SafeTensorsHeader.Entry> sorted =
-                entries.values().stream()
-                        .sorted(
-                                Comparator.comparingLong(SafeTensorsHeader.Entry::begin)
-                                        .thenComparingLong(SafeTensorsHeader.Entry::end))
-                        .toList();
+    private static void checkTiling(List<SafeTensorsHeader.Entry> entries, long size) {
         long position = 0;
-        for (SafeTensorsHeader.Entry entry : sorted) {
+        for (SafeTensorsHeader.Entry entry : entries) {
             if (entry.begin() != position) {
                 throw new MalformedException(
                         "damaged: a tensor begins at " + entry.begin() + ", not at " + position);
@@ -108,20 +107,10 @@ public final class SafeTensors {
         }
     }
 
-    private static void verify(MappedFile file, byte[] json, Map<String, String> metadata) {
-        String expected = metadata.get(CHECKSUM);
-        if (expected == null) {
-            return;
-        }
-        CRC32C crc = new CRC32C();
-        crc.update(withoutChecksum(json, expected));
-        for (long at = (long) Long.BYTES + json.length; at < file.size(); at += CHUNK) {
-            crc.update(file.slice(at, Math.min(CHUNK, file.size() - at)));
-        }
-        String actual = hex(crc);
-        if (!actual.equals(expected)) {
+    private static void verify(CRC32C crc, String expected) {
+        if (!hex(crc).equals(expected)) {
             throw new MalformedException(
-                    "damaged: its checksum is " + actual + ", written was " + expected);
+                    "damaged: its checksum is " + hex(crc) + ", written was " + expected);
         }
     }
 
@@ -165,7 +154,7 @@ public final class SafeTensors {
         long position = 0;
         for (Map.Entry<String, Tensor> entry : order) {
             begins.put(entry.getKey(), position);
-            position += entry.getValue().data().remaining();
+            position += entry.getValue().length();
         }
         CRC32C crc = new CRC32C();
         crc.update(header(checkpoint, begins, NO_CHECKSUM));
@@ -222,7 +211,7 @@ public final class SafeTensors {
         json.writeFieldName("shape");
         json.writeArray(shape.getShape(), 0, shape.dimension());
         json.writeFieldName("data_offsets");
-        json.writeArray(new long[] {begin, begin + tensor.data().remaining()}, 0, 2);
+        json.writeArray(new long[] {begin, begin + tensor.length()}, 0, 2);
         json.writeEndObject();
     }
 

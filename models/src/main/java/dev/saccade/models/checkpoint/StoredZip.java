@@ -8,7 +8,7 @@ import java.util.Map;
 
 /**
  * The directory of a zip file whose entries are stored without compression, as PyTorch writes them,
- * zip64 included. Where {@link java.util.zip.ZipFile} gives streams, this gives places to map.
+ * zip64 included. Where {@link java.util.zip.ZipFile} gives streams, this gives places in it.
  */
 final class StoredZip {
 
@@ -22,8 +22,12 @@ final class StoredZip {
      */
     record Entry(String name, long offset, long size, boolean isStored) {
 
-        /** Returns the first bytes of its content. */
-        ByteBuffer content(MappedFile file, long length) {
+        /**
+         * Returns where its content begins in the file.
+         *
+         * @param length how much of it is wanted
+         */
+        long begin(long length) {
             if (!isStored) {
                 throw new MalformedException(
                         "zip entry " + name + " is compressed or encrypted, as PyTorch never does");
@@ -31,7 +35,7 @@ final class StoredZip {
             if (length > size) {
                 throw new MalformedException("damaged: zip entry " + name + " is too short");
             }
-            return file.slice(offset, length);
+            return offset;
         }
     }
 
@@ -47,6 +51,7 @@ final class StoredZip {
     private static final int LOCAL_SIZE = 30;
     private static final int MAX_COMMENT = 0xffff;
     private static final int MAX_ENTRIES = 200_000;
+    private static final int MAX_DIRECTORY = 1 << 26;
     private static final long IN_ZIP64 = 0xffffffffL;
 
     /** Where the directory lies. */
@@ -55,12 +60,12 @@ final class StoredZip {
     private StoredZip() {}
 
     /** Returns the entries by name, in the order of the directory. */
-    static Map<String, Entry> read(MappedFile file) {
+    static Map<String, Entry> read(CheckpointFile file) {
         Directory directory = directory(file);
-        if (directory.entries > MAX_ENTRIES) {
+        if (directory.entries > MAX_ENTRIES || directory.size > MAX_DIRECTORY) {
             throw new MalformedException("damaged zip: " + directory.entries + " entries");
         }
-        ByteBuffer in = file.slice(directory.offset, directory.size);
+        ByteBuffer in = file.description(directory.offset, directory.size);
         Map<String, Entry> entries = new LinkedHashMap<>();
         for (long i = 0; i < directory.entries; i++) {
             if (in.remaining() < DIRECTORY_SIZE
@@ -78,10 +83,10 @@ final class StoredZip {
         return entries;
     }
 
-    private static Directory directory(MappedFile file) {
+    private static Directory directory(CheckpointFile file) {
         long searched = Math.min(file.size(), END_SIZE + MAX_COMMENT);
         long start = file.size() - searched;
-        ByteBuffer tail = file.slice(start, searched);
+        ByteBuffer tail = file.description(start, searched);
         for (int i = tail.limit() - END_SIZE; i >= 0; i--) {
             if (tail.getInt(i) == END_SIGNATURE) {
                 Directory directory =
@@ -95,23 +100,23 @@ final class StoredZip {
         throw new MalformedException("truncated zip: it has no directory; was it fully copied?");
     }
 
-    private static Directory directory64(MappedFile file, long end, Directory directory) {
+    private static Directory directory64(CheckpointFile file, long end, Directory directory) {
         long locator = end - END64_LOCATOR_SIZE;
         if (locator < 0) {
             return directory;
         }
-        ByteBuffer place = file.slice(locator, END64_LOCATOR_SIZE);
+        ByteBuffer place = file.description(locator, END64_LOCATOR_SIZE);
         if (place.getInt(0) != END64_LOCATOR_SIGNATURE) {
             return directory;
         }
-        ByteBuffer end64 = file.slice(place.getLong(8), END64_SIZE);
+        ByteBuffer end64 = file.description(place.getLong(8), END64_SIZE);
         if (end64.getInt(0) != END64_SIGNATURE) {
             throw new MalformedException("damaged zip: its zip64 directory is missing");
         }
         return new Directory(end64.getLong(48), end64.getLong(40), end64.getLong(32));
     }
 
-    private static Entry entry(MappedFile file, String name, ByteBuffer fixed, byte[] extra) {
+    private static Entry entry(CheckpointFile file, String name, ByteBuffer fixed, byte[] extra) {
         long stored = Integer.toUnsignedLong(fixed.getInt(20));
         long size = Integer.toUnsignedLong(fixed.getInt(24));
         long offset = Integer.toUnsignedLong(fixed.getInt(42));
@@ -121,7 +126,7 @@ final class StoredZip {
         offset = offset == IN_ZIP64 ? zip64.getLong() : offset;
         boolean isEncrypted = (fixed.getShort(8) & 1) != 0;
         boolean isStored = fixed.getShort(10) == 0 && stored == size && !isEncrypted;
-        ByteBuffer local = file.slice(offset, LOCAL_SIZE);
+        ByteBuffer local = file.description(offset, LOCAL_SIZE);
         if (local.getInt(0) != LOCAL_SIGNATURE) {
             throw new MalformedException("damaged zip: entry " + name + " is not at its place");
         }

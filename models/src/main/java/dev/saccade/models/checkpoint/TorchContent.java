@@ -7,15 +7,15 @@ import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Function;
+import java.util.function.ToLongFunction;
 
 /**
  * What a PyTorch file says before its tensors are looked at.
  *
  * @param root what was given to {@code torch.save}
- * @param bytes gives the content of a storage
+ * @param places gives the first byte of a storage in the file
  */
-record TorchContent(Object root, Function<TorchStorage, ByteBuffer> bytes) {
+record TorchContent(Object root, ToLongFunction<TorchStorage> places) {
 
     private static final String PICKLE = "data.pkl";
 
@@ -26,7 +26,7 @@ record TorchContent(Object root, Function<TorchStorage, ByteBuffer> bytes) {
     private static final long LEGACY_PROTOCOL = 1001;
 
     /** Reads the zip format of PyTorch 1.6 and later. */
-    static TorchContent ofZip(MappedFile file) {
+    static TorchContent ofZip(CheckpointFile file) {
         Map<String, StoredZip.Entry> entries = StoredZip.read(file);
         List<String> pickles =
                 entries.keySet().stream()
@@ -43,37 +43,31 @@ record TorchContent(Object root, Function<TorchStorage, ByteBuffer> bytes) {
                             + " tensors alone");
         }
         StoredZip.Entry order = entries.get(folder + "byteorder");
-        if (order != null && order.content(file, 1).get() != 'l') {
+        if (order != null && file.description(order.begin(1), 1).get() != 'l') {
             throw new MalformedException("written on a big-endian machine, not read");
         }
         StoredZip.Entry pickle = entries.get(pickles.get(0));
+        long size = Math.min(pickle.size(), MAX_PICKLE);
         Object root =
-                Pickle.read(
-                        pickle.content(file, Math.min(pickle.size(), MAX_PICKLE)),
-                        TorchContent::storage);
+                Pickle.read(file.description(pickle.begin(size), size), TorchContent::storage);
         return new TorchContent(
                 root,
                 storage -> {
                     StoredZip.Entry entry = entries.get(folder + "data/" + storage.key());
-                    long length = Math.multiplyExact(storage.elements(), storage.type().bytes());
                     if (entry == null) {
-                        throw new MalformedException(
-                                "damaged: storage " + storage.key() + " is missing");
+                        throw missing(storage);
                     }
-                    return entry.content(file, length);
+                    return entry.begin(storage.bytes());
                 });
     }
 
     /** Reads the format before PyTorch 1.6: pickles, then the storages one after the other. */
-    static TorchContent ofLegacy(MappedFile file) {
+    static TorchContent ofLegacy(CheckpointFile file) {
         Map<String, TorchStorage> storages = new HashMap<>();
-        long position = 0;
+        ByteBuffer in = file.description(0, Math.min(file.size(), MAX_PICKLE));
         Object[] pickles = new Object[5];
         for (int i = 0; i < pickles.length; i++) {
-            long rest = Math.min(file.size() - position, MAX_PICKLE);
-            ByteBuffer in = file.slice(position, rest);
             pickles[i] = Pickle.read(in, id -> noted(storage(id), storages));
-            position += in.position();
             if (i == 0 && !LEGACY_MAGIC.equals(pickles[0])) {
                 throw new MalformedException("a Python pickle, but no PyTorch checkpoint");
             }
@@ -87,26 +81,30 @@ record TorchContent(Object root, Function<TorchStorage, ByteBuffer> bytes) {
         if (!(pickles[4] instanceof List<?> keys)) {
             throw new MalformedException("damaged: it has no list of storages");
         }
-        Map<String, ByteBuffer> bytes = new HashMap<>();
+        Map<String, Long> places = new HashMap<>();
+        long position = in.position();
         for (Object key : keys) {
             TorchStorage storage = key instanceof String name ? storages.get(name) : null;
             if (storage == null
-                    || file.slice(position, Long.BYTES).getLong() != storage.elements()) {
+                    || file.description(position, Long.BYTES).getLong() != storage.elements()) {
                 throw new MalformedException("damaged: a storage is not as announced");
             }
-            long length = Math.multiplyExact(storage.elements(), storage.type().bytes());
-            bytes.put(storage.key(), file.slice(position + Long.BYTES, length));
-            position += Long.BYTES + length;
+            position += Long.BYTES;
+            places.put(storage.key(), position);
+            position += storage.bytes();
         }
-        return new TorchContent(pickles[3], storage -> found(bytes, storage));
+        return new TorchContent(
+                pickles[3],
+                storage -> {
+                    if (!places.containsKey(storage.key())) {
+                        throw missing(storage);
+                    }
+                    return places.get(storage.key());
+                });
     }
 
-    private static ByteBuffer found(Map<String, ByteBuffer> bytes, TorchStorage storage) {
-        ByteBuffer content = bytes.get(storage.key());
-        if (content == null) {
-            throw new MalformedException("damaged: storage " + storage.key() + " is missing");
-        }
-        return content;
+    private static MalformedException missing(TorchStorage storage) {
+        return new MalformedException("damaged: storage " + storage.key() + " is missing");
     }
 
     private static TorchStorage noted(TorchStorage storage, Map<String, TorchStorage> storages) {

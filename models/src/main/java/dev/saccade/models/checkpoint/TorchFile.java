@@ -8,9 +8,7 @@ import dev.saccade.models.checkpoint.Pickle.Tuple;
 
 import java.io.IOException;
 import java.io.StringWriter;
-import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -40,24 +38,23 @@ public final class TorchFile {
     private TorchFile() {}
 
     /**
-     * Returns the weights in a file; tensors are views of it.
+     * Returns the weights in a file; they are read when they are used.
      *
      * @throws SaccadeException of kind user, if the file is no PyTorch checkpoint, is truncated or
-     *     damaged, or wants code to be run, which lists the names it wants to run
+     *     damaged, or wants code to be run, which lists the names it wants to run; of kind I/O, if
+     *     it cannot be read or changes meanwhile
      */
     public static Checkpoint read(Path file) {
-        MappedFile mapped = MappedFile.open(file);
-        return MalformedException.naming(file, () -> read(mapped, false));
+        return CheckpointFile.read(file, content -> read(content, false));
     }
 
     /** Returns the averaged weights that a file holds under {@code state_dict_ema}. */
     public static Checkpoint readAveraged(Path file) {
-        MappedFile mapped = MappedFile.open(file);
-        return MalformedException.naming(file, () -> read(mapped, true));
+        return CheckpointFile.read(file, content -> read(content, true));
     }
 
-    static Checkpoint read(MappedFile file, boolean averaged) {
-        boolean isZip = file.slice(0, 2).getShort() == ZIP_MAGIC;
+    static Checkpoint read(CheckpointFile file, boolean averaged) {
+        boolean isZip = file.description(0, 2).getShort() == ZIP_MAGIC;
         TorchContent content = isZip ? TorchContent.ofZip(file) : TorchContent.ofLegacy(file);
         if (!(content.root() instanceof Map<?, ?> root)) {
             throw new MalformedException("it holds no dict of tensors");
@@ -67,16 +64,13 @@ public final class TorchFile {
             throw new MalformedException("it holds no tensors");
         }
         checkSharing(found, file.size());
-        Map<TorchStorage, ByteBuffer> storages = new HashMap<>();
         Map<String, Tensor> tensors = new LinkedHashMap<>();
         boolean isWrapped = found.keySet().stream().allMatch(name -> name.startsWith(MODULE));
         found.forEach(
                 (name, tensor) ->
                         tensors.put(
                                 isWrapped ? name.substring(MODULE.length()) : name,
-                                tensor.read(
-                                        storages.computeIfAbsent(
-                                                tensor.storage(), content.bytes()))));
+                                tensor.read(file, content.places().applyAsLong(tensor.storage()))));
         return new Checkpoint(tensors, metadata(root));
     }
 
@@ -107,7 +101,7 @@ public final class TorchFile {
     private static void checkSharing(Map<String, TorchTensor> tensors, long size) {
         long bytes = 0;
         for (TorchTensor tensor : tensors.values()) {
-            bytes = Math.addExact(bytes, tensor.bytes());
+            bytes = Math.addExact(bytes, tensor.span());
         }
         if (bytes / MAX_SHARING > size) {
             throw new MalformedException(

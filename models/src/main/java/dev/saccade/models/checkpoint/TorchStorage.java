@@ -7,4 +7,10 @@ package dev.saccade.models.checkpoint;
  * @param key its name in the file
  * @param elements number of elements
  */
-record TorchStorage(ElementType type, String key, long elements) {}
+record TorchStorage(ElementType type, String key, long elements) {
+
+    /** Returns its size in bytes. */
+    long bytes() {
+        return Math.multiplyExact(elements, type.bytes());
+    }
+}

@@ -55,8 +55,20 @@ record TorchTensor(TorchStorage storage, long offset, List<Long> sizes, List<Lon
     }
 
     /** Returns the size of the tensor in bytes. */
-    long bytes() {
+    private long bytes() {
         return Math.multiplyExact(elements(sizes), storage.type().bytes());
+    }
+
+    /** Returns the bytes from its first element to its last, with those of others between. */
+    long span() {
+        if (bytes() == 0) {
+            return 0;
+        }
+        long elements = 1;
+        for (int i = 0; i < sizes.size(); i++) {
+            elements += (sizes.get(i) - 1) * strides.get(i);
+        }
+        return elements * storage.type().bytes();
     }
 
     /** Returns whether its elements lie in the order of a row-major tensor, without gaps. */
@@ -71,17 +83,22 @@ record TorchTensor(TorchStorage storage, long offset, List<Long> sizes, List<Lon
         return true;
     }
 
-    /** Returns the tensor: a view of the storage, or, where that is out of order, a copy. */
-    Tensor read(ByteBuffer bytes) {
+    /**
+     * Returns the tensor; where its elements are out of order, it is in memory.
+     *
+     * @param place the first byte of the storage in the file
+     */
+    Tensor read(CheckpointFile file, long place) {
         int size = storage.type().bytes();
         Shape shape = new Shape(sizes);
+        long begin = bytes() == 0 ? place : place + offset * size;
         if (isContiguous()) {
-            int begin = bytes() == 0 ? 0 : Math.toIntExact(offset * size);
-            return new Tensor(storage.type(), shape, bytes.slice(begin, (int) bytes()));
+            return new Tensor(storage.type(), shape, file.stretch(begin, bytes()));
         }
+        ByteBuffer bytes = file.description(begin, span());
         ByteBuffer ordered = ByteBuffer.allocate((int) bytes()).order(ByteOrder.LITTLE_ENDIAN);
         long[] index = new long[sizes.size()];
-        long element = offset;
+        long element = 0;
         while (ordered.hasRemaining()) {
             ordered.put(ordered.position(), bytes, (int) element * size, size);
             ordered.position(ordered.position() + size);

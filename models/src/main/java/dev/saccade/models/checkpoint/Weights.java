@@ -230,7 +230,7 @@ public final class Weights {
 
         @Override
         public NDArray create(NDManager manager, Shape shape, SplittableRandom random) {
-            return tensor.view(manager);
+            return tensor.array(manager);
         }
     }
 
