@@ -43,6 +43,11 @@ public enum ElementType {
         return bytes;
     }
 
+    /** Returns whether they are floating-point numbers, as weights are, and no integers. */
+    boolean isFloating() {
+        return compareTo(BFLOAT16) <= 0;
+    }
+
     String safeTensorsName() {
         return safeTensorsName;
     }

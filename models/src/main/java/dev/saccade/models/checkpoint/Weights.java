@@ -1,13 +1,16 @@
 package dev.saccade.models.checkpoint;
 
+import ai.djl.Device;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
+import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.nn.WeightInit;
+import dev.saccade.core.ops.MemoryFormat;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -24,12 +27,15 @@ import java.util.SplittableRandom;
  * <p>Names of other libraries are translated, see {@link Naming}, and a prefix such as {@code
  * backbone.} is added or taken away where more names agree that way: a file of a backbone fits a
  * detector, and the other way round. The arrays of the module stay, only their values change.
- * Nothing is changed unless all is right.
+ * Nothing is changed unless all is right: integers where weights are expected, and values that are
+ * not finite, are refused.
  */
 public final class Weights {
 
     /** A checkpoint that fits less is taken for one of another model. */
     private static final double LEAST_RATIO = 0.5;
+
+    private static final int MAX_NAMES = 5;
 
     private Weights() {}
 
@@ -55,6 +61,7 @@ public final class Weights {
     public static LoadReport restore(Checkpoint checkpoint, Module module, NDManager manager) {
         Match match = Match.complete(checkpoint, module);
         module.initialize(manager, 0, match.values());
+        match.throwIfUnusable();
         return match.report();
     }
 
@@ -100,6 +107,8 @@ public final class Weights {
         private final Map<String, Tensor> tensors = new LinkedHashMap<>();
         private final List<String> ofOtherParts = new ArrayList<>();
         private final List<LoadReport.Resized> resized = new ArrayList<>();
+        private final List<String> integers = new ArrayList<>();
+        private final List<String> notFinite = new ArrayList<>();
         private final ClassLayers classLayers;
         private final Renaming renaming;
 
@@ -119,6 +128,10 @@ public final class Weights {
                                     Checkpoint.putNew(tensors, renaming.apply(name), tensor);
                                 }
                             });
+            tensors.keySet().stream()
+                    .filter(name -> parameters.containsKey(name))
+                    .filter(name -> !tensors.get(name).type().isFloating())
+                    .forEach(integers::add);
         }
 
         static Match complete(Checkpoint checkpoint, Module module) {
@@ -201,36 +214,80 @@ public final class Weights {
 
         Map<String, WeightInit> values() {
             Map<String, WeightInit> values = new LinkedHashMap<>();
-            tensors.forEach(
-                    (name, tensor) -> {
-                        if (fits(name)) {
-                            values.put(name, new Stored(tensor));
-                        }
-                    });
+            for (String name : tensors.keySet()) {
+                if (fits(name)) {
+                    values.put(name, new Stored(name));
+                }
+            }
             return values;
         }
 
         void copy() {
-            tensors.forEach(
-                    (name, tensor) -> {
-                        if (fits(name)) {
-                            tensor.copyTo(parameters.get(name).getArray());
-                        }
-                    });
-        }
-    }
-
-    /** The values of a tensor, as those that a parameter starts with. */
-    private record Stored(Tensor tensor) implements WeightInit {
-
-        @Override
-        public void fill(float[] values, Shape shape, SplittableRandom random) {
-            tensor.floats().get(values);
+            Map<String, NDArray> values = new LinkedHashMap<>();
+            try (NDManager manager = NDManager.newBaseManager(Device.cpu(), "PyTorch")) {
+                for (String name : tensors.keySet()) {
+                    if (fits(name)) {
+                        values.put(name, read(name, manager));
+                    }
+                }
+                throwIfUnusable();
+                values.forEach(
+                        (name, array) -> MemoryFormat.copy(array, parameters.get(name).getArray()));
+            }
         }
 
-        @Override
-        public NDArray create(NDManager manager, Shape shape, SplittableRandom random) {
-            return tensor.array(manager);
+        private NDArray read(String name, NDManager manager) {
+            NDArray values = tensors.get(name).array(manager);
+            try (NDArray sum = values.sum()) {
+                // One that is not finite makes the sum so; no weights are so large that others do.
+                if (!Float.isFinite(sum.getFloat())) {
+                    notFinite.add(name);
+                }
+            }
+            return values;
+        }
+
+        void throwIfUnusable() {
+            Problems problems = new Problems();
+            if (!integers.isEmpty()) {
+                problems.add(
+                        "weights are floating-point numbers, but integers are stored for %s; take"
+                                + " the file that the training wrote",
+                        some(integers));
+            }
+            if (!notFinite.isEmpty()) {
+                problems.add(
+                        "weights that are not finite are stored for %s; the training that wrote"
+                                + " them diverged, or they are damaged: take an earlier checkpoint",
+                        some(notFinite));
+            }
+            problems.throwIfAny("the checkpoint is of no use");
+        }
+
+        private static String some(List<String> names) {
+            String first = String.join(", ", names.subList(0, Math.min(MAX_NAMES, names.size())));
+            int more = names.size() - MAX_NAMES;
+            return more > 0 ? first + " and " + more + " more" : first;
+        }
+
+        /** The values of a tensor, as those that a parameter starts with. */
+        private final class Stored implements WeightInit {
+
+            private final String name;
+
+            Stored(String name) {
+                this.name = name;
+            }
+
+            @Override
+            public void fill(float[] values, Shape shape, SplittableRandom random) {
+                tensors.get(name).floats().get(values);
+            }
+
+            @Override
+            public NDArray create(NDManager manager, Shape shape, SplittableRandom random) {
+                return read(name, manager);
+            }
         }
     }
 
