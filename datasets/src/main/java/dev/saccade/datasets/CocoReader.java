@@ -1,13 +1,9 @@
 package dev.saccade.datasets;
 
-import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonLocation;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
-import com.fasterxml.jackson.core.StreamReadConstraints;
-import com.fasterxml.jackson.core.StreamReadFeature;
-import com.fasterxml.jackson.core.json.JsonReadFeature;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Size;
@@ -30,23 +26,6 @@ import java.util.function.Consumer;
  * it.
  */
 final class CocoReader {
-
-    // Bounds what a hostile file can make the parser allocate; far above what real ones hold.
-    private static final StreamReadConstraints LIMITS =
-            StreamReadConstraints.builder()
-                    .maxNestingDepth(64)
-                    .maxNumberLength(100)
-                    .maxNameLength(1_000)
-                    .maxStringLength(20_000_000)
-                    .build();
-
-    // Python writes NaN and Infinity into JSON, so they must be read to be reported.
-    private static final JsonFactory FACTORY =
-            JsonFactory.builder()
-                    .streamReadConstraints(LIMITS)
-                    .enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS)
-                    .enable(StreamReadFeature.USE_FAST_DOUBLE_PARSER)
-                    .build();
 
     private static final List<String> SECTIONS = List.of("images", "annotations", "categories");
 
@@ -73,7 +52,7 @@ final class CocoReader {
             throw DataFolder.noAnnotations(file);
         }
         try (InputStream stream = Files.newInputStream(file);
-                JsonParser parser = FACTORY.createParser(stream)) {
+                JsonParser parser = Json.parser(stream)) {
             return new CocoReader(file, parser, findings).readFile();
         } catch (JsonProcessingException e) {
             JsonLocation location = e.getLocation();

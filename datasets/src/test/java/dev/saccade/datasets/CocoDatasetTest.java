@@ -135,6 +135,7 @@ class CocoDatasetTest {
         return List.of(
                 Arguments.of("{'images': [}", ":1:13: no valid JSON"),
                 Arguments.of("{'images': [], 'annotations': [", "no valid JSON"),
+                Arguments.of("{\0\0\0'\0\0\0\1\1\1\1", ":1:3: no valid JSON"),
                 Arguments.of("", "a COCO file is an object"),
                 Arguments.of("[]", "a COCO file is an object"),
                 Arguments.of("{'images': []}", "has no \"annotations\""),

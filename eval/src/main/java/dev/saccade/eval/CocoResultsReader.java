@@ -1,11 +1,9 @@
 package dev.saccade.eval;
 
-import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonLocation;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
-import com.fasterxml.jackson.core.json.JsonReadFeature;
 import com.google.common.base.Ascii;
 import com.google.common.collect.ImmutableSet;
 import com.google.common.collect.Sets;
@@ -18,6 +16,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.Json;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -34,10 +33,6 @@ final class CocoResultsReader {
 
     /** After so many faults the file is given up. */
     private static final int MOST_PROBLEMS = 20;
-
-    /** Python writes NaN into JSON, so it must be read to be reported. */
-    private static final JsonFactory JSON =
-            JsonFactory.builder().enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS).build();
 
     private static final Rle NO_MASK = Rle.fromCounts(new Size(0, 0));
 
@@ -72,14 +67,16 @@ final class CocoResultsReader {
 
     Detections read() {
         try (InputStream stream = Files.newInputStream(file);
-                JsonParser parser = JSON.createParser(stream)) {
+                JsonParser parser = Json.parser(stream)) {
             readArray(parser);
         } catch (NoSuchFileException e) {
             throw SaccadeException.user("%s: no such result file", file);
         } catch (JsonProcessingException e) {
             throw SaccadeException.user(
-                    "%s: no valid JSON at %s: %s",
-                    file, place(e.getLocation()), e.getOriginalMessage());
+                    "%s: no valid JSON%s: %s",
+                    file,
+                    e.getLocation() == null ? "" : " at " + place(e.getLocation()),
+                    e.getOriginalMessage());
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be read: %s", file, e.getMessage());
         }

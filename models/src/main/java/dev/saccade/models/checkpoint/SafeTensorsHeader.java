@@ -2,12 +2,13 @@ package dev.saccade.models.checkpoint;
 
 import ai.djl.ndarray.types.Shape;
 
-import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
-import com.fasterxml.jackson.core.StreamReadFeature;
 
+import dev.saccade.datasets.Json;
+
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -42,10 +43,8 @@ record SafeTensorsHeader(Map<String, Entry> entries, Map<String, String> metadat
         if (json[0] != '{') {
             throw new MalformedException("not a safetensors file: its header is no JSON object");
         }
-        JsonFactory factory =
-                JsonFactory.builder().enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).build();
-        try (JsonParser parser = factory.createParser(json)) {
-            return parse(parser);
+        try (JsonParser parser = Json.parser(new ByteArrayInputStream(json))) {
+            return parse(parser.enable(JsonParser.Feature.STRICT_DUPLICATE_DETECTION));
         } catch (JsonProcessingException e) {
             throw new MalformedException(
                     "damaged: its header is no JSON: " + e.getOriginalMessage());

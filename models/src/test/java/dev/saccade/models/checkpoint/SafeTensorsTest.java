@@ -131,6 +131,8 @@ class SafeTensorsTest {
         assertRefused("{" + A + "} x", 8, "header");
         assertRefused("[]", 0, "no JSON object");
         assertRefused("{" + A, 8, "header is no JSON");
+        assertRefused("{\0\0\0\1\1\1\1", 8, "header is no JSON");
+        assertRefused("{\0\"\0", 8, "header is no JSON");
         assertRefused(
                 "{" + A + "," + A.replace("\"a\"", "\"b\"") + "}", 16, "begins at 0, not at 8");
     }

@@ -1,0 +1,55 @@
+package dev.saccade.datasets;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.StreamReadConstraints;
+import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.core.json.JsonReadFeature;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PushbackInputStream;
+import java.util.Arrays;
+
+/**
+ * The door through which JSON of others is read: it is UTF-8, whatever else its first bytes look
+ * like, and what is not is no JSON.
+ */
+public final class Json {
+
+    // Bounds what a hostile file can make the parser allocate; far above what real ones hold.
+    private static final StreamReadConstraints LIMITS =
+            StreamReadConstraints.builder()
+                    .maxNestingDepth(64)
+                    .maxNumberLength(100)
+                    .maxNameLength(1_000)
+                    .maxStringLength(20_000_000)
+                    .build();
+
+    // Python writes NaN and Infinity into JSON, so they must be read to be reported.
+    private static final JsonFactory FACTORY =
+            JsonFactory.builder()
+                    .disable(JsonFactory.Feature.CHARSET_DETECTION)
+                    .streamReadConstraints(LIMITS)
+                    .enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS)
+                    .enable(StreamReadFeature.USE_FAST_DOUBLE_PARSER)
+                    .build();
+
+    private static final byte[] BYTE_ORDER_MARK = {(byte) 0xef, (byte) 0xbb, (byte) 0xbf};
+
+    private Json() {}
+
+    /**
+     * Returns a parser of a stream, which it closes; a byte order mark of UTF-8 is passed over.
+     *
+     * @throws IOException if the stream cannot be read
+     */
+    public static JsonParser parser(InputStream stream) throws IOException {
+        PushbackInputStream text = new PushbackInputStream(stream, BYTE_ORDER_MARK.length);
+        byte[] start = text.readNBytes(BYTE_ORDER_MARK.length);
+        if (!Arrays.equals(start, BYTE_ORDER_MARK)) {
+            text.unread(start);
+        }
+        return FACTORY.createParser(text);
+    }
+}
