@@ -1,5 +1,6 @@
 package dev.saccade.cli;
 
+import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
 
 import picocli.CommandLine;
@@ -53,12 +54,25 @@ public final class Saccade implements Runnable {
     public static int run(String... args) {
         return new CommandLine(new Saccade())
                 .setCaseInsensitiveEnumValuesAllowed(true)
+                .setExecutionStrategy(Saccade::execute)
                 .setExecutionExceptionHandler(Saccade::report)
                 .execute(args);
     }
 
+    private static int execute(CommandLine.ParseResult arguments) {
+        try {
+            return new CommandLine.RunLast().execute(arguments);
+        } catch (OutOfMemoryError e) {
+            // Errors that are no exceptions pass the handler by.
+            CommandLine command = arguments.commandSpec().commandLine();
+            throw new CommandLine.ExecutionException(command, "out of memory", e);
+        }
+    }
+
     private static int report(
-            Exception error, CommandLine command, CommandLine.ParseResult arguments) {
+            Exception thrown, CommandLine command, CommandLine.ParseResult arguments) {
+        Exception error =
+                OutOfMemory.ELSEWHERE.of(thrown).map(Exception.class::cast).orElse(thrown);
         PrintWriter err = command.getErr();
         if (error instanceof SaccadeException known
                 && known.kind() != SaccadeException.Kind.INTERNAL) {

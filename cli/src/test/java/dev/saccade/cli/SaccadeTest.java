@@ -93,6 +93,8 @@ class SaccadeTest {
                 List.of("export", "no_such_run", "--out", "served"),
                 List.of("info", RECIPE, "--size", "800"),
                 List.of("info", RECIPE, "--classes", "0"),
+                List.of("info", RECIPE, "--size", "2000000x2000000"),
+                List.of("info", RECIPE, "--classes", "300000"),
                 List.of("info"),
                 List.of("info", "--all", RECIPE),
                 List.of("info", "--all", "--jsn"),

@@ -45,6 +45,13 @@ public final class SaccadeException extends RuntimeException {
         return new SaccadeException(Kind.USER, String.format(format, args), null);
     }
 
+    /** Returns a mistake of the user that showed itself in another error. */
+    @FormatMethod
+    public static SaccadeException user(
+            Throwable cause, @FormatString String format, Object... args) {
+        return new SaccadeException(Kind.USER, String.format(format, args), cause);
+    }
+
     /** Returns a failure to read or write something. */
     @FormatMethod
     public static SaccadeException io(

@@ -4,6 +4,7 @@ import ai.djl.ndarray.NDManager;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.transforms.Views;
@@ -123,12 +124,15 @@ public record ModelSpec(
      *
      * @param manager owns the weights and gives the device
      * @throws SaccadeException of kind user that shows the differences, if they are not of this
-     *     model
+     *     model, or if memory runs out
      */
     public Model restore(Checkpoint checkpoint, NDManager manager) {
-        Model restored = model.build(classes);
-        Weights.restore(checkpoint, restored, manager);
-        restored.train(false);
-        return restored;
+        return OutOfMemory.IN_LOADING.told(
+                () -> {
+                    Model restored = model.build(classes);
+                    Weights.restore(checkpoint, restored, manager);
+                    restored.train(false);
+                    return restored;
+                });
     }
 }

@@ -6,6 +6,7 @@ import ai.djl.ndarray.NDManager;
 
 import com.google.common.base.Ascii;
 
+import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.ImageSource;
 import dev.saccade.datasets.OpenCv;
@@ -108,9 +109,12 @@ public abstract sealed class TrainedModel implements AutoCloseable permits Detec
 
     /** Returns what is made of photographs that are read together. */
     final <T> T read(List<ImageSource> photos, Function<PhotoViews, T> prediction) {
-        try (PhotoViews views = reader.read(photos)) {
-            return prediction.apply(views);
-        }
+        return OutOfMemory.IN_PREDICTION.told(
+                () -> {
+                    try (PhotoViews views = reader.read(photos)) {
+                        return prediction.apply(views);
+                    }
+                });
     }
 
     /** Returns what is predicted with memory that is given back then, and weights that stay. */
@@ -118,9 +122,12 @@ public abstract sealed class TrainedModel implements AutoCloseable permits Detec
         use.readLock().lock();
         try {
             checkState(manager.isOpen(), "the %s is closed", getClass().getSimpleName());
-            try (NDManager scratch = manager.newSubManager()) {
-                return prediction.apply(scratch);
-            }
+            return OutOfMemory.IN_PREDICTION.told(
+                    () -> {
+                        try (NDManager scratch = manager.newSubManager()) {
+                            return prediction.apply(scratch);
+                        }
+                    });
         } finally {
             use.readLock().unlock();
         }

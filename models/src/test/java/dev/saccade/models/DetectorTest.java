@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.ImageBatch;
@@ -24,6 +25,7 @@ import dev.saccade.models.config.ConfigFile;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -306,5 +308,27 @@ class DetectorTest {
         ModelSpec read = ModelSpec.fromMetadata(Map.of("saccade.model", older), "file");
         assertEquals(Optional.empty(), read.views());
         assertEquals(List.of(List.of(RESIZE, new Normalize())), read.viewTransforms());
+    }
+
+    @Test
+    void memoryThatIsNotThereIsNoBug() {
+        try (Detector detector = load("retinanet", "0", TRANSFORMS)) {
+            Shape petabyte = new Shape(1L << 48);
+            List<Executable> doors =
+                    List.of(
+                            () -> detector.predict(scratch -> scratch.zeros(petabyte)),
+                            () ->
+                                    detector.read(
+                                            List.of(ImageSource.of(photo)),
+                                            views -> new long[Integer.MAX_VALUE]));
+            for (Executable door : doors) {
+                SaccadeException e = assertThrows(SaccadeException.class, door);
+                assertEquals(SaccadeException.Kind.USER, e.kind());
+                assertTrue(
+                        e.getMessage().startsWith("out of memory: look at photographs at smaller"),
+                        e.getMessage());
+            }
+            assertEquals(100, detector.detect(photo).size(), "and it goes on");
+        }
     }
 }

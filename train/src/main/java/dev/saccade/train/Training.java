@@ -6,6 +6,7 @@ import ai.djl.ndarray.NDManager;
 
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
@@ -137,7 +138,7 @@ public final class Training {
      * @param folder a folder that is empty or not there
      * @param listeners hear of everything besides the logs of the run; closed at its end
      * @throws SaccadeException if config, data or folder cannot be used, another training is under
-     *     way in the folder, or learning diverges
+     *     way in the folder, learning diverges, or memory runs out
      * @throws IllegalStateException if a run is under way
      */
     public Outcome start(Path folder, TrainListener... listeners) {
@@ -215,7 +216,7 @@ public final class Training {
         checkState(underWay.compareAndSet(false, true), "a run of this training is under way");
         stopRequested = false;
         try (TrainListener heard = new Listeners(List.of(listeners))) {
-            return work.of(heard);
+            return OutOfMemory.IN_TRAINING.told(() -> work.of(heard));
         } finally {
             trainer = Optional.empty();
             underWay.set(false);

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Dataset;
@@ -289,5 +290,29 @@ class TrainingTest {
                         SaccadeException.class,
                         () -> Training.of(config()).resume(folder.resolve("x")));
         assertTrue(e.getMessage().contains("no run"), e.getMessage());
+    }
+
+    @Test
+    void tellsWhatToDoWhereMemoryRunsOut() throws IOException {
+        TrainListener greedy =
+                new TrainListener() {
+                    @Override
+                    public void stepped(StepReport step) {
+                        try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
+                            manager.zeros(new Shape(1L << 48));
+                        }
+                    }
+                };
+        Training training = Training.of(config());
+
+        SaccadeException e =
+                assertThrows(
+                        SaccadeException.class,
+                        () -> training.start(folder.resolve("run"), greedy));
+
+        assertEquals(SaccadeException.Kind.USER, e.kind());
+        assertTrue(e.getMessage().contains("data.batch_size"), e.getMessage());
+        assertTrue(e.getMessage().contains("activation_checkpointing=true"), e.getMessage());
+        assertTrue(e.getMessage().contains("allocate 1125899906842624 bytes"), e.getMessage());
     }
 }

@@ -6,6 +6,7 @@ import ai.djl.translate.Batchifier;
 import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorContext;
 
+import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.ImageSource;
 import dev.saccade.datasets.PhotoViews;
@@ -55,13 +56,17 @@ final class PhotoTranslator<I, O> implements Translator<I, O> {
     public NDList processInput(TranslatorContext context, I input) {
         NDManager manager = context.getNDManager();
         try {
-            PhotoViews views = reader.read(List.of(photo.apply(input)));
-            manager.attachInternal(UUID.randomUUID().toString(), views);
-            return ViewArrays.of(views.on(manager), manager);
+            return OutOfMemory.IN_PREDICTION.told(() -> views(photo.apply(input), manager));
         } catch (SaccadeException e) {
             context.setAttachment(REFUSAL, e);
             return new NDList();
         }
+    }
+
+    private NDList views(ImageSource source, NDManager manager) {
+        PhotoViews views = reader.read(List.of(source));
+        manager.attachInternal(UUID.randomUUID().toString(), views);
+        return ViewArrays.of(views.on(manager), manager);
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.saccade.models.djl;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 
+import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.Size;
@@ -37,6 +38,10 @@ final class PredictionBlock extends Module {
 
     @Override
     public NDList call(NDList inputs) {
+        return OutOfMemory.IN_PREDICTION.told(() -> predict(inputs));
+    }
+
+    private NDList predict(NDList inputs) {
         NDManager manager = inputs.head().getManager();
         List<ImageBatch> views = ViewArrays.views(inputs);
         if (model instanceof DetectionModel detector) {

@@ -1,0 +1,87 @@
+package dev.saccade.core;
+
+import com.google.common.base.Throwables;
+import com.google.common.collect.Lists;
+
+import java.util.Optional;
+import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Memory that is not there: what was asked for is too large for the machine, which whoever asked
+ * can mend, and no bug. Java's heap says so by an error of its own, libtorch and OpenCV only in
+ * words.
+ */
+public enum OutOfMemory {
+    /** While a model is made and given its weights. */
+    IN_LOADING("free some, or take a smaller model"),
+
+    /** While a model is trained. */
+    IN_TRAINING(
+            "lower data.batch_size, for which accumulation makes up, set"
+                    + " model.backbone.activation_checkpointing=true if the backbone has it, or"
+                    + " train at smaller scales, those of resize in data.train_transforms"),
+
+    /** While photographs are read and looked at. */
+    IN_PREDICTION(
+            "look at photographs at smaller scales, those of resize in data.val_transforms or of"
+                    + " views (--scales), or at fewer at a time"),
+
+    /** Anywhere else. */
+    ELSEWHERE("free some, or ask for less at a time");
+
+    private static final Pattern IN_WORDS =
+            Pattern.compile(
+                    "[^\\n]*(can't allocate memory|out of memory|bad_alloc|_ALLOC_FAILED"
+                            + "|Insufficient memory|Storage size calculation overflowed)[^\\n]*");
+
+    private final String advice;
+
+    OutOfMemory(String advice) {
+        this.advice = advice;
+    }
+
+    /**
+     * Does some work of this kind.
+     *
+     * @throws SaccadeException of kind user that says what to do, if memory runs out
+     */
+    public <T> T told(Supplier<T> work) {
+        try {
+            return work.get();
+        } catch (RuntimeException | OutOfMemoryError e) {
+            Optional<SaccadeException> told = of(e);
+            if (told.isPresent()) {
+                throw told.get();
+            }
+            throw e;
+        }
+    }
+
+    /**
+     * Returns what is to be told of an error, if its cause is that memory ran out; nothing, if it
+     * is told already.
+     */
+    public Optional<SaccadeException> of(Throwable error) {
+        if (error instanceof SaccadeException known
+                && known.kind() != SaccadeException.Kind.INTERNAL) {
+            return Optional.empty();
+        }
+        return Lists.reverse(Throwables.getCausalChain(error)).stream()
+                .flatMap(cause -> reason(cause).stream())
+                .findFirst()
+                .map(
+                        reason ->
+                                SaccadeException.user(
+                                        error, "out of memory: %s (%s)", advice, reason));
+    }
+
+    private static Optional<String> reason(Throwable error) {
+        if (error instanceof OutOfMemoryError) {
+            return Optional.of(error.getMessage() + "; -Xmx gives Java more");
+        }
+        Matcher words = IN_WORDS.matcher(String.valueOf(error.getMessage()));
+        return words.find() ? Optional.of(words.group().strip()) : Optional.empty();
+    }
+}

@@ -1,0 +1,130 @@
+package dev.saccade.core;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+
+import dev.saccade.core.ops.Script;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.function.Supplier;
+
+/** Memory that no machine has, asked of those who give it. */
+class OutOfMemoryTest {
+
+    private static final long PETABYTE = 1L << 50;
+
+    private static void assertTold(String reason, Supplier<?> work) {
+        SaccadeException e =
+                assertThrows(SaccadeException.class, () -> OutOfMemory.IN_TRAINING.told(work));
+        assertEquals(SaccadeException.Kind.USER, e.kind());
+        assertTrue(e.getMessage().contains("out of memory: lower data.batch_size"), e.getMessage());
+        assertTrue(e.getMessage().contains(reason), e.getMessage());
+        assertEquals(1, e.getMessage().lines().count(), e.getMessage());
+        assertTrue(e.getCause() != null, "the error itself is kept");
+    }
+
+    @Test
+    void ofTheEngineItIsTold() {
+        try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
+            assertTold("allocate " + PETABYTE, () -> manager.zeros(new Shape(PETABYTE / 4)));
+            assertTold("overflowed", () -> manager.zeros(new Shape(Long.MAX_VALUE)));
+        }
+    }
+
+    @Test
+    void ofAScriptItIsTold() {
+        Script outer =
+                Script.compile(
+                        "(x: Tensor, y: Tensor) -> Tensor", "return torch.unsqueeze(x, 1) * y");
+        try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
+            NDArray half = manager.zeros(new Shape(1 << 24));
+            assertTold("allocate " + PETABYTE, () -> outer.run(half, half));
+        }
+    }
+
+    @Test
+    void ofJavaItIsTold() {
+        assertTold("-Xmx", () -> new long[Integer.MAX_VALUE]);
+        assertTold(
+                "direct buffer memory",
+                () -> {
+                    List<ByteBuffer> all = new ArrayList<>();
+                    while (true) {
+                        all.add(ByteBuffer.allocateDirect(1 << 30));
+                    }
+                });
+    }
+
+    @Test
+    void ofAnotherThreadItIsTold() {
+        assertTold(
+                "-Xmx",
+                () -> {
+                    try {
+                        return CompletableFuture.supplyAsync(() -> new long[Integer.MAX_VALUE])
+                                .get();
+                    } catch (InterruptedException | ExecutionException e) {
+                        throw SaccadeException.internal(e, "reading a batch failed");
+                    }
+                });
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 1",
+                "CUDA error: out of memory\nCUDA kernel errors might be reported later",
+                "std::bad_alloc",
+                "cuDNN error: CUDNN_STATUS_ALLOC_FAILED",
+                "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
+                "OpenCV(4.9.0) alloc.cpp:73: error: (-4:Insufficient memory) Failed to allocate 9 b"
+            })
+    void theWordsOfOthersAreKnown(String message) {
+        assertTold(
+                message.lines().findFirst().orElseThrow(),
+                () -> {
+                    throw new IllegalStateException(message);
+                });
+    }
+
+    @Test
+    void theInnermostDoorHasTheWord() {
+        SaccadeException e =
+                assertThrows(
+                        SaccadeException.class,
+                        () ->
+                                OutOfMemory.IN_TRAINING.told(
+                                        () ->
+                                                OutOfMemory.IN_LOADING.told(
+                                                        () -> new long[Integer.MAX_VALUE])));
+        assertTrue(e.getMessage().contains("take a smaller model"), e.getMessage());
+    }
+
+    @Test
+    void allElseIsLeftAsItIs() {
+        RuntimeException bug = new IllegalStateException("a bug");
+        RuntimeException caught =
+                assertThrows(
+                        RuntimeException.class,
+                        () ->
+                                OutOfMemory.IN_TRAINING.told(
+                                        () -> {
+                                            throw bug;
+                                        }));
+        assertSame(bug, caught);
+    }
+}
