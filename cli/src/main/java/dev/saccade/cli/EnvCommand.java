@@ -5,6 +5,7 @@ import ai.djl.pytorch.jni.LibUtils;
 
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.core.Libtorch;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.ops.Kernels;
 import dev.saccade.datasets.OpenCv;
@@ -45,7 +46,7 @@ final class EnvCommand implements Callable<Integer> {
 
     /** Returns the facts by name, in the order in which they are shown. */
     static Map<String, Object> facts() {
-        Engine engine = Engine.getEngine("PyTorch");
+        Engine engine = Libtorch.engine();
         return ImmutableMap.<String, Object>builder()
                 .put("saccade", Version.saccade())
                 .put("java", Runtime.version() + " (" + System.getProperty("java.vendor") + ")")

@@ -62,10 +62,10 @@ public final class Saccade implements Runnable {
     private static int execute(CommandLine.ParseResult arguments) {
         try {
             return new CommandLine.RunLast().execute(arguments);
-        } catch (OutOfMemoryError e) {
+        } catch (OutOfMemoryError | LinkageError e) {
             // Errors that are no exceptions pass the handler by.
             CommandLine command = arguments.commandSpec().commandLine();
-            throw new CommandLine.ExecutionException(command, "out of memory", e);
+            throw new CommandLine.ExecutionException(command, e.toString(), e);
         }
     }
 

@@ -2,49 +2,138 @@ package dev.saccade.core;
 
 import ai.djl.util.Utils;
 
+import com.google.common.io.ByteStreams;
+
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.JarURLConnection;
 import java.net.URI;
 import java.net.URL;
+import java.net.URLConnection;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFileAttributes;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserPrincipal;
+import java.util.Collections;
 import java.util.HexFormat;
+import java.util.Set;
 import java.util.jar.JarEntry;
+import java.util.zip.CRC32;
+import java.util.zip.CheckedInputStream;
 
 /** Libraries of machine code that travel in jars. */
 public final class NativeLibrary {
+
+    private static final Set<PosixFilePermission> OWNER_ONLY =
+            PosixFilePermissions.fromString("rwx------");
+
+    private static final Set<PosixFilePermission> WRITTEN_BY_OTHERS =
+            Set.of(PosixFilePermission.GROUP_WRITE, PosixFilePermission.OTHERS_WRITE);
+
+    /** What belongs to the user of this process, where there is such a thing. */
+    private static final Path OWN = Path.of("/proc/self");
 
     private NativeLibrary() {}
 
     /**
      * Returns the file of a library. One that is in a jar is extracted into DJL's cache, once for
-     * all programs: files of other content have other paths.
+     * all programs: files of other content have other paths. It is so again where it is damaged;
+     * who has loaded the damaged one keeps that.
      *
      * @param resource where the class path has it
-     * @throws IOException if it cannot be read or extracted; names the file
+     * @throws SaccadeException of kind I/O that names the folder of the cache, if the file cannot
+     *     be read or extracted; of kind user, if others may write there
      */
-    public static Path file(URL resource) throws IOException {
-        if (resource.openConnection() instanceof JarURLConnection jar) {
-            JarEntry entry = jar.getJarEntry();
-            Path file =
-                    Utils.getEngineCacheDir("saccade")
-                            .resolve(HexFormat.of().toHexDigits((int) entry.getCrc()))
-                            .resolve(Path.of(entry.getName()).getFileName());
-            if (!Files.exists(file)) {
-                extract(resource, file);
-            }
-            return file.toAbsolutePath();
+    public static Path file(URL resource) {
+        try {
+            URLConnection connection = resource.openConnection();
+            return connection instanceof JarURLConnection jar
+                    ? extracted(resource, jar.getJarEntry())
+                    : Path.of(URI.create(resource.toString()));
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be read: %s", resource, e.getMessage());
         }
-        return Path.of(URI.create(resource.toString()));
     }
 
-    private static void extract(URL resource, Path file) throws IOException {
-        Files.createDirectories(file.getParent());
+    private static Path extracted(URL resource, JarEntry entry) {
+        Path cache = Utils.getEngineCacheDir("saccade").toAbsolutePath();
+        Path folder = cache.resolve(HexFormat.of().toHexDigits((int) entry.getCrc()));
+        Path file = folder.resolve(Path.of(entry.getName()).getFileName());
+        try {
+            makePrivate(cache);
+            makePrivate(folder);
+            if (!isWhole(file, entry)) {
+                extract(resource, entry, file);
+            }
+            return file;
+        } catch (IOException e) {
+            throw SaccadeException.io(
+                    e,
+                    "%s: native libraries cannot be unpacked there: %s; set DJL_CACHE_DIR to a"
+                            + " folder that can be written",
+                    cache,
+                    e);
+        }
+    }
+
+    private static boolean isPosix(Path folder) {
+        return folder.getFileSystem().supportedFileAttributeViews().contains("posix");
+    }
+
+    /** Makes a folder that nobody else can put a library into, or sees to it that it is one. */
+    private static void makePrivate(Path folder) throws IOException {
+        if (isPosix(folder)) {
+            Files.createDirectories(folder, PosixFilePermissions.asFileAttribute(OWNER_ONLY));
+        } else {
+            Files.createDirectories(folder);
+        }
+        requirePrivate(folder);
+    }
+
+    /**
+     * Sees to it that nobody else can put a library into a folder that is there.
+     *
+     * @throws SaccadeException of kind user, if somebody can
+     */
+    static void requirePrivate(Path folder) throws IOException {
+        if (!isPosix(folder)) {
+            return;
+        }
+        PosixFileAttributes found = Files.readAttributes(folder, PosixFileAttributes.class);
+        UserPrincipal owner = found.owner();
+        boolean isOwn = !Files.exists(OWN) || owner.equals(Files.getOwner(OWN));
+        boolean isOpen = !Collections.disjoint(found.permissions(), WRITTEN_BY_OTHERS);
+        if (isOpen && isOwn) {
+            Files.setPosixFilePermissions(folder, OWNER_ONLY);
+        } else if (isOpen || !(isOwn || owner.getName().equals("root"))) {
+            throw SaccadeException.user(
+                    "%s: belongs to %s, %s, and whoever can write there can have their code run;"
+                            + " set DJL_CACHE_DIR to a folder of your own",
+                    folder, owner.getName(), PosixFilePermissions.toString(found.permissions()));
+        }
+    }
+
+    private static boolean isWhole(Path file, JarEntry entry) throws IOException {
+        if (!Files.isRegularFile(file) || Files.size(file) != entry.getSize()) {
+            return false;
+        }
+        CRC32 crc = new CRC32();
+        try (InputStream content = new CheckedInputStream(Files.newInputStream(file), crc)) {
+            ByteStreams.exhaust(content);
+        }
+        return crc.getValue() == entry.getCrc();
+    }
+
+    private static void extract(URL resource, JarEntry entry, Path file) throws IOException {
         Path part = Files.createTempFile(file.getParent(), "", ".part");
         try (InputStream content = resource.openStream()) {
             Files.copy(content, part, StandardCopyOption.REPLACE_EXISTING);
+            if (!isWhole(part, entry)) {
+                throw new IOException(resource + " is damaged");
+            }
             Utils.moveQuietly(part, file);
         } finally {
             Files.deleteIfExists(part);

@@ -3,7 +3,9 @@ package dev.saccade.core;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -15,9 +17,11 @@ import java.io.OutputStream;
 import java.net.URI;
 import java.net.URL;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
@@ -76,5 +80,76 @@ class NativeLibraryTest {
     void aFileIsTakenAsItIs() throws IOException {
         Path file = Files.writeString(folder.resolve("libthing.so"), "code");
         assertEquals(file, NativeLibrary.file(file.toUri().toURL()));
+    }
+
+    private static void assertIsCode(Path file) throws IOException {
+        assertArrayEquals("code".getBytes(StandardCharsets.UTF_8), Files.readAllBytes(file));
+    }
+
+    @Test
+    void aDamagedOneIsExtractedAnew() throws IOException {
+        URL resource = packed("one.jar", "code");
+        Path file = NativeLibrary.file(resource);
+        for (String damage : new String[] {"", "co", "cod\0", "codecode"}) {
+            Files.writeString(file, damage);
+            Path whole = NativeLibrary.file(resource);
+            assertEquals(file, whole);
+            assertIsCode(whole);
+        }
+    }
+
+    /** Whoever has loaded a file would die of a change of its content. */
+    @Test
+    void aDamagedOneIsReplacedAndNotOverwritten() throws IOException {
+        URL resource = packed("one.jar", "code");
+        Path file = Files.writeString(NativeLibrary.file(resource), "damage");
+        Path loaded = Files.createLink(folder.resolve("loaded"), file);
+        assertIsCode(NativeLibrary.file(resource));
+        assertEquals("damage", Files.readString(loaded));
+    }
+
+    @Test
+    void nobodyElseMayWriteWhereItLies() throws IOException {
+        Path parent = NativeLibrary.file(packed("one.jar", "code")).getParent();
+        for (Path made : new Path[] {parent, parent.getParent()}) {
+            assertEquals("rwx------", permissions(made));
+            Files.setPosixFilePermissions(made, PosixFilePermissions.fromString("rwxrwxrwx"));
+        }
+        NativeLibrary.file(packed("one.jar", "code"));
+        assertEquals("rwx------", permissions(parent));
+        assertEquals("rwx------", permissions(parent.getParent()));
+    }
+
+    private static String permissions(Path folder) throws IOException {
+        return PosixFilePermissions.toString(Files.getPosixFilePermissions(folder));
+    }
+
+    @Test
+    void aFolderOfSomebodyElseIsRefused() throws IOException {
+        Path cache = NativeLibrary.file(packed("one.jar", "code")).getParent().getParent();
+        try {
+            Files.setAttribute(cache, "unix:uid", 12345);
+        } catch (FileSystemException e) {
+            assumeTrue(false, "only root can give a folder away");
+        }
+        SaccadeException e =
+                assertThrows(
+                        SaccadeException.class,
+                        () -> NativeLibrary.file(packed("one.jar", "code")));
+        assertEquals(SaccadeException.Kind.USER, e.kind());
+        assertTrue(
+                e.getMessage().startsWith(cache + ": belongs to 12345, rwx------"), e.getMessage());
+    }
+
+    @Test
+    void aCacheThatCannotBeWrittenIsNamed() throws IOException {
+        Path cache = Files.createFile(folder.resolve("cache"));
+        SaccadeException e =
+                assertThrows(
+                        SaccadeException.class,
+                        () -> NativeLibrary.file(packed("one.jar", "code")));
+        assertEquals(SaccadeException.Kind.IO, e.kind());
+        assertTrue(e.getMessage().startsWith(cache.resolve("saccade") + ": "), e.getMessage());
+        assertTrue(e.getMessage().contains("set DJL_CACHE_DIR to"), e.getMessage());
     }
 }

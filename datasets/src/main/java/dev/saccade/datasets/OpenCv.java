@@ -11,28 +11,46 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.net.URL;
 import java.util.Locale;
+import java.util.Optional;
 
 /** Loads OpenCV's native library, once a process; everything that makes a first Mat asks for it. */
 public final class OpenCv {
 
-    static {
-        try {
-            loadLibrary();
-        } catch (IOException | UnsatisfiedLinkError | ExceptionInInitializerError e) {
-            throw SaccadeException.internal(
-                    e,
-                    "OpenCV cannot be loaded on %s %s: %s",
-                    System.getProperty("os.name"),
-                    System.getProperty("os.arch"),
-                    e.getMessage());
-        }
-    }
+    /** Why it cannot be loaded; nothing if it is. */
+    private static final Optional<SaccadeException> FAILURE = failure();
 
     private OpenCv() {}
 
-    /** Makes sure that the native library is there. */
-    @SuppressWarnings("EmptyMethod")
-    public static void load() {}
+    /**
+     * Makes sure that the native library is there.
+     *
+     * @throws SaccadeException that says why it is not, each time
+     */
+    public static void load() {
+        FAILURE.ifPresent(
+                failure -> {
+                    throw failure;
+                });
+    }
+
+    private static Optional<SaccadeException> failure() {
+        try {
+            loadLibrary();
+            return Optional.empty();
+        } catch (SaccadeException e) {
+            return Optional.of(e);
+        } catch (IOException | LinkageError e) {
+            return Optional.of(
+                    SaccadeException.user(
+                            e,
+                            "OpenCV cannot be loaded on %s %s: %s; the artifact is"
+                                    + " org.openpnp:opencv, of which a shaded jar must keep the"
+                                    + " folder nu/pattern/opencv",
+                            System.getProperty("os.name"),
+                            System.getProperty("os.arch"),
+                            e.getMessage()));
+        }
+    }
 
     private static void loadLibrary() throws IOException {
         try {

@@ -1,17 +1,16 @@
 package dev.saccade.core.ops;
 
 import ai.djl.Device;
-import ai.djl.engine.Engine;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.DataType;
 
+import dev.saccade.core.Libtorch;
 import dev.saccade.core.NativeLibrary;
 import dev.saccade.core.SaccadeException;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import java.io.IOException;
 import java.net.URL;
 import java.nio.file.Path;
 import java.util.Locale;
@@ -71,7 +70,7 @@ public final class Kernels {
             }
             try {
                 return new Status(true, loadFrom(NativeLibrary.file(resource)));
-            } catch (IOException | UnsatisfiedLinkError | IllegalStateException e) {
+            } catch (SaccadeException | UnsatisfiedLinkError | IllegalStateException e) {
                 LOG.warn("fused operators are off: {}", e.getMessage());
                 return new Status(false, "the library cannot be loaded: " + e.getMessage());
             }
@@ -87,7 +86,7 @@ public final class Kernels {
 
         private static String loadFrom(Path file) {
             // Its symbols are those of libtorch, which the engine loads.
-            Engine.getEngine("PyTorch");
+            Libtorch.engine();
             try {
                 System.load(file.toString());
             } catch (UnsatisfiedLinkError e) {
@@ -181,8 +180,7 @@ public final class Kernels {
             return Optional.empty();
         }
         Script script = Script.compile("(x: Tensor) -> Tensor", "return ops.saccade.ceilings()");
-        try (NDArray none =
-                        Tensors.of(Engine.getEngine("PyTorch").newBaseManager(Device.cpu()), 0);
+        try (NDArray none = Tensors.of(Libtorch.engine().newBaseManager(Device.cpu()), 0);
                 NDArray measured = script.run(none)) {
             double[] values = measured.toDoubleArray();
             return Optional.of(new Ceilings(values[0], values[1]));
@@ -205,8 +203,7 @@ public final class Kernels {
     private static float ask(String call) {
         Script script =
                 Script.compile("(x: Tensor) -> Tensor", "return torch.add(x, " + call + ")");
-        try (NDArray zero =
-                        Tensors.of(Engine.getEngine("PyTorch").newBaseManager(Device.cpu()), 0);
+        try (NDArray zero = Tensors.of(Libtorch.engine().newBaseManager(Device.cpu()), 0);
                 NDArray answer = script.run(zero)) {
             return answer.getFloat();
         }

@@ -1,7 +1,8 @@
 package dev.saccade.core.ops;
 
-import ai.djl.engine.Engine;
 import ai.djl.pytorch.jni.JniUtils;
+
+import dev.saccade.core.Libtorch;
 
 import java.util.function.Supplier;
 
@@ -22,7 +23,7 @@ public final class NoGrad {
 
     /** Returns what {@code body} returns, run with gradients off; the mode is restored after. */
     public static <T> T call(Supplier<T> body) {
-        Engine.getEngine("PyTorch");
+        Libtorch.engine();
         boolean recording = JniUtils.isGradMode();
         JniUtils.setGradMode(false);
         try {

@@ -9,6 +9,7 @@ import ai.djl.pytorch.engine.PtSymbolBlock;
 import ai.djl.pytorch.jni.IValueUtils;
 import ai.djl.pytorch.jni.JniUtils;
 
+import dev.saccade.core.Libtorch;
 import dev.saccade.core.SaccadeException;
 
 import java.io.ByteArrayInputStream;
@@ -59,7 +60,8 @@ public final class Script {
      *
      * @param signature parameters and result, such as {@code (x: Tensor, y: Tensor) -> Tensor}
      * @param body lines of TorchScript, of which the last returns a tensor or a tuple of tensors
-     * @throws SaccadeException of kind {@code INTERNAL} if libtorch refuses the text
+     * @throws SaccadeException of kind {@code INTERNAL} if libtorch refuses the text; of kind user,
+     *     if it cannot be loaded
      */
     public static Script compile(String signature, String body) {
         String inputs = signature.strip().substring(1);
@@ -69,9 +71,9 @@ public final class Script {
                         + inputs
                         + ":\n"
                         + body.strip().indent(4);
+        Engine engine = Libtorch.engine();
         try {
-            PtNDManager manager =
-                    (PtNDManager) Engine.getEngine("PyTorch").newBaseManager(Device.cpu());
+            PtNDManager manager = (PtNDManager) engine.newBaseManager(Device.cpu());
             return new Script(
                     JniUtils.loadModule(
                             manager, new ByteArrayInputStream(archive(code)), true, false));

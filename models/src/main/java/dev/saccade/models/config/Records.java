@@ -1,6 +1,7 @@
 package dev.saccade.models.config;
 
 import com.google.common.base.CaseFormat;
+import com.google.common.base.Throwables;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.PartConfig;
@@ -89,10 +90,25 @@ final class Records {
                 }
             }
         } catch (ServiceConfigurationError e) {
-            throw SaccadeException.user(
-                    "META-INF/services: a component cannot be loaded: %s", e.getMessage());
+            throw unloadable(e);
         }
         return parts;
+    }
+
+    /** Many a component fails because the libraries that all of them use cannot be loaded. */
+    private static SaccadeException unloadable(ServiceConfigurationError error) {
+        return Throwables.getCausalChain(error).stream()
+                .filter(SaccadeException.class::isInstance)
+                .map(cause -> SaccadeException.user(error, "%s", cause.getMessage()))
+                .findFirst()
+                .orElseGet(
+                        () ->
+                                SaccadeException.user(
+                                        error,
+                                        "META-INF/services: a component cannot be loaded: %s, as"
+                                                + " of %s",
+                                        error.getMessage(),
+                                        Throwables.getRootCause(error)));
     }
 
     private static SaccadeException broken(Throwable cause, Class<?> type) {
