@@ -1,6 +1,5 @@
 package dev.saccade.datasets;
 
-import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 
@@ -80,7 +79,8 @@ final class LabelFormat {
 
     /** Reads no more of what may be large than is needed to tell it. */
     private static Optional<String> ofJson(Path file) throws IOException {
-        try (JsonParser parser = new JsonFactory().createParser(file.toFile())) {
+        try (InputStream stream = Files.newInputStream(file);
+                JsonParser parser = Json.parser(stream)) {
             if (parser.nextToken() == JsonToken.START_ARRAY) {
                 return JsonShape.ofList(parser).format();
             }
