@@ -6,20 +6,21 @@ import com.google.errorprone.annotations.FormatString;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * Collects a user's mistakes so that they are reported together, not one a run.
  *
  * <p>Not thread-safe.
  */
-public final class Problems {
+public final class Problems implements Printable.Lines {
 
     private final List<String> messages = new ArrayList<>();
 
     /** Adds a mistake: what, where, got, expected, what to do. */
     @FormatMethod
     public void add(@FormatString String format, Object... args) {
-        messages.add(String.format(format, args));
+        messages.add(Printable.format(format, args));
     }
 
     /** Returns whether none was found. */
@@ -40,14 +41,17 @@ public final class Problems {
      */
     public void throwIfAny(String subject) {
         if (messages.size() == 1) {
-            throw SaccadeException.user("%s: %s", subject, messages.get(0));
+            throw SaccadeException.user("%s:%s", subject, this);
         }
         if (!messages.isEmpty()) {
-            throw SaccadeException.user(
-                    "%s: %d problems%n  - %s",
-                    subject,
-                    messages.size(),
-                    String.join(System.lineSeparator() + "  - ", messages));
+            throw SaccadeException.user("%s: %d problems%s", subject, messages.size(), this);
         }
+    }
+
+    /** Returns one mistake behind a blank, more in a line each. */
+    @Override
+    public String toString() {
+        String start = messages.size() == 1 ? " " : System.lineSeparator() + "  - ";
+        return messages.stream().map(message -> start + message).collect(Collectors.joining());
     }
 }

@@ -5,7 +5,8 @@ import com.google.errorprone.annotations.FormatString;
 
 /**
  * What Saccade throws when it cannot go on: whose fault it is, and a message that says what, where,
- * what was got, what was expected, and what to do.
+ * what was got, what was expected, and what to do. What is filled into a message is {@link
+ * Printable}: names of a hostile file show as one line, whatever is in them.
  */
 public final class SaccadeException extends RuntimeException {
 
@@ -42,7 +43,7 @@ public final class SaccadeException extends RuntimeException {
     /** Returns a mistake of the user. */
     @FormatMethod
     public static SaccadeException user(@FormatString String format, Object... args) {
-        return new SaccadeException(Kind.USER, String.format(format, args), null);
+        return new SaccadeException(Kind.USER, Printable.format(format, args), null);
     }
 
     /** Returns a mistake of the user that showed itself in another error. */
@@ -56,14 +57,14 @@ public final class SaccadeException extends RuntimeException {
     @FormatMethod
     public static SaccadeException io(
             Throwable cause, @FormatString String format, Object... args) {
-        return new SaccadeException(Kind.IO, String.format(format, args), cause);
+        return new SaccadeException(Kind.IO, Printable.format(format, args), cause);
     }
 
     /** Returns a bug. */
     @FormatMethod
     public static SaccadeException internal(
             Throwable cause, @FormatString String format, Object... args) {
-        return new SaccadeException(Kind.INTERNAL, String.format(format, args), cause);
+        return new SaccadeException(Kind.INTERNAL, Printable.format(format, args), cause);
     }
 
     /** Returns whose fault it is. */

@@ -1,5 +1,6 @@
 package dev.saccade.datasets;
 
+import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 
 /**
@@ -22,15 +23,11 @@ public record Finding(Severity severity, String file, String subject, String mes
 
     private static final int LONGEST = 300;
 
-    /** Makes texts that come from a hostile file fit for a terminal: one line, no control codes. */
+    /** Makes texts that come from a hostile file fit to be shown. */
     public Finding {
-        file = printable(file);
-        subject = printable(shortened(subject));
-        message = printable(shortened(message));
-    }
-
-    private static String printable(String text) {
-        return text.replaceAll("\\p{Cntrl}", "?");
+        file = Printable.line(file);
+        subject = Printable.line(shortened(subject));
+        message = Printable.line(shortened(message));
     }
 
     private static String shortened(String text) {

@@ -144,7 +144,7 @@ class CocoDatasetTest {
                 Arguments.of(image.formatted("1", "../a"), "leaves the folder"),
                 Arguments.of(image.formatted("1", "/etc/passwd"), "leaves the folder"),
                 Arguments.of(image.formatted("1", "a\\u0000"), "leaves the folder"),
-                Arguments.of(image.formatted("1", "../\\u001b[2J"), "../?[2J\" leaves"),
+                Arguments.of(image.formatted("1", "../\\u001b[2J"), "../\\u001b[2J\" leaves"),
                 Arguments.of(image.formatted("1", "../" + "a".repeat(9999)), "aaa..."),
                 Arguments.of(boxed.formatted("1", "[0,0,1,1]"), "there is no image 2"),
                 Arguments.of(boxed.formatted("1", "[0,0,1,1]"), "there is no category 3"),

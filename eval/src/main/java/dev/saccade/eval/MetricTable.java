@@ -2,6 +2,7 @@ package dev.saccade.eval;
 
 import com.google.common.base.Strings;
 
+import dev.saccade.core.Printable;
 import dev.saccade.eval.ConfusionMatrix.Confusion;
 import dev.saccade.eval.ErrorBreakdown.Row;
 
@@ -191,16 +192,18 @@ public final class MetricTable {
     /** Returns the table with its first column to the left and the others to the right. */
     @Override
     public String toString() {
+        List<List<String>> shown =
+                rows.stream().map(row -> row.stream().map(Printable::line).toList()).toList();
         int[] widths =
-                IntStream.range(0, rows.get(0).size())
+                IntStream.range(0, shown.get(0).size())
                         .map(
                                 c ->
-                                        rows.stream()
+                                        shown.stream()
                                                 .mapToInt(row -> row.get(c).length())
                                                 .max()
                                                 .orElse(0))
                         .toArray();
-        return rows.stream()
+        return shown.stream()
                 .map(
                         row ->
                                 IntStream.range(0, widths.length)

@@ -2,6 +2,8 @@ package dev.saccade.models.checkpoint;
 
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.core.Printable;
+
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -9,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /**
  * What came of a checkpoint in a module.
@@ -32,7 +35,8 @@ public record LoadReport(
         List<String> missing,
         List<String> unexpected,
         List<Misshaped> misshaped,
-        List<String> ignored) {
+        List<String> ignored)
+        implements Printable.Lines {
 
     private static final int MAX_LINES = 12;
 
@@ -107,7 +111,9 @@ public record LoadReport(
                 misshaped,
                 m -> m.name + ": got " + m.found + ", expected " + m.expected);
         groups(lines, "needless here, ignored", ignored);
-        return String.join(System.lineSeparator(), lines);
+        return lines.stream()
+                .map(Printable::line)
+                .collect(Collectors.joining(System.lineSeparator()));
     }
 
     /** Adds the layers of other classes by their full names: these the user must know of. */

@@ -1,7 +1,6 @@
 package dev.saccade.models.checkpoint;
 
 import com.google.common.base.Ascii;
-import com.google.common.base.CharMatcher;
 
 import dev.saccade.core.SaccadeException;
 
@@ -26,15 +25,10 @@ final class MalformedException extends RuntimeException {
         try {
             return reader.get();
         } catch (MalformedException e) {
-            throw SaccadeException.user("%s: %s", file, printable(e.getMessage()));
+            throw SaccadeException.user(
+                    "%s: %s", file, Ascii.truncate(e.getMessage(), MAX_LENGTH, "..."));
         } catch (BufferUnderflowException | ArithmeticException e) {
             throw SaccadeException.user("%s: truncated or damaged", file);
         }
-    }
-
-    /** Names in a damaged or hostile file must not break lines or steer a terminal. */
-    private static String printable(String message) {
-        return Ascii.truncate(
-                CharMatcher.javaIsoControl().replaceFrom(message, '?'), MAX_LENGTH, "...");
     }
 }

@@ -232,7 +232,7 @@ public final class ConfigFile {
         try {
             node = YamlReader.read(matcher.group(2), origin);
         } catch (SaccadeException e) {
-            problems.add("%s %s: %s", SET, override, e.getMessage());
+            problems.add("%s %s: %s", SET, override, e);
             return config;
         }
         List<String> keys = List.of(matcher.group(1).split("\\."));

@@ -149,7 +149,8 @@ public final class ConfigWriter {
                 : Double.toString(value);
     }
 
-    private static String text(String text) {
+    /** Returns a text as YAML that reads back as a text, in quotes where it needs them. */
+    public static String text(String text) {
         if (PLAIN.matcher(text).matches() && YamlReader.isText(text)) {
             return text;
         }

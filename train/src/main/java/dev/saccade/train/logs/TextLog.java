@@ -2,6 +2,8 @@ package dev.saccade.train.logs;
 
 import static java.util.stream.Collectors.joining;
 
+import dev.saccade.core.Printable;
+
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
@@ -31,7 +33,7 @@ public final class TextLog implements TrainListener {
 
     @Override
     public void noted(String line) {
-        file.line(TIME.format(LocalDateTime.now(clock)) + "  " + line);
+        file.line(TIME.format(LocalDateTime.now(clock)) + "  " + Printable.lines(line));
     }
 
     @Override

@@ -1,0 +1,75 @@
+package dev.saccade.core;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.nio.file.Path;
+import java.util.List;
+
+class PrintableTest {
+
+    @ParameterizedTest
+    @ValueSource(
+            ints = {
+                0x00, 0x07, 0x08, 0x0B, 0x1B, 0x7F, 0x85, 0x9B, 0xAD, 0x034F, 0x061C, 0x115F,
+                0x180E, 0x200B, 0x200D, 0x200E, 0x200F, 0x2028, 0x2029, 0x202A, 0x202E, 0x2060,
+                0x2064, 0x2066, 0x2069, 0x206F, 0x3164, 0xD800, 0xDFFF, 0xFE0F, 0xFEFF, 0xFFA0,
+                0xFFF9, 0xFFFE, 0xFFFF
+            })
+    void whatSteersOrHidesIsWrittenOut(int character) {
+        String shown = Printable.line("a" + (char) character + "b");
+        assertEquals("a\\u%04xb".formatted(character), shown);
+        assertEquals(shown, Printable.line(shown), "again");
+    }
+
+    @Test
+    void charactersBeyondSixteenBitsAreWrittenOutAsInJson() {
+        assertEquals("\\udb40\\udc41", Printable.line(Character.toString(0xE0041)));
+        assertEquals("\\ud834\\udd73", Printable.line(Character.toString(0x1D173)));
+    }
+
+    @Test
+    void namesOfAllLanguagesStayAsTheyAre() {
+        for (String name :
+                List.of("Übung 5 %", "קטיפה", "صورة", "日本語", "หมา", "🦊", "a\\b", "'\"")) {
+            assertEquals(name, Printable.line(name));
+        }
+    }
+
+    @Test
+    void aNameIsOneLineAndATextKeepsItsOwn() {
+        assertEquals("a\\nb\\r\\tc", Printable.line("a\nb\r\tc"));
+        assertEquals("a\nb\\r\\t\\u2028c", Printable.lines("a\nb\r\t\u2028c"));
+    }
+
+    @Test
+    void whatIsFilledIntoAMessageForgesNoLine() {
+        Path file = Path.of("a\nsaccade: all is well");
+        SaccadeException error = SaccadeException.user("%s: %d of %.1f is %s", file, 1, 2.5, true);
+        assertEquals("a\\nsaccade: all is well: 1 of 2.5 is true", error.getMessage());
+        assertEquals(
+                "in b: " + error.getMessage(),
+                SaccadeException.io(error, "in %s: %s", "b", error).getMessage());
+    }
+
+    @Test
+    void mistakesTogetherHaveALineEach() {
+        Problems problems = new Problems();
+        problems.add("class %s", "\u202e\nx");
+        assertEquals("f\\r: class \\u202e\\nx", thrown(problems, "f\r"));
+        problems.add("second");
+        String line = System.lineSeparator() + "  - ";
+        assertEquals(
+                "f: 2 problems" + line + "class \\u202e\\nx" + line + "second",
+                thrown(problems, "f"));
+    }
+
+    private static String thrown(Problems problems, String subject) {
+        return assertThrows(SaccadeException.class, () -> problems.throwIfAny(subject))
+                .getMessage();
+    }
+}
