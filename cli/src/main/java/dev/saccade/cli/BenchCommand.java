@@ -3,6 +3,7 @@ package dev.saccade.cli;
 import dev.saccade.cli.bench.ModelBench;
 import dev.saccade.cli.bench.OperatorBench;
 import dev.saccade.cli.bench.Timing;
+import dev.saccade.core.Printable;
 import dev.saccade.core.ops.Kernels;
 import dev.saccade.train.logs.MemoryUse;
 
@@ -147,8 +148,10 @@ final class BenchCommand implements Runnable {
     }
 
     private static void print(ModelTimes result, PrintWriter out) {
-        out.printf(
-                "%s, %s, %d x %s%n", result.name(), result.pass(), result.images(), result.input());
+        out.println(
+                Printable.format(
+                        "%s, %s, %d x %s",
+                        result.name(), result.pass(), result.images(), result.input()));
         out.printf("  operators      %s%n", Kernels.status());
         result.times()
                 .forEach(

@@ -1,5 +1,7 @@
 package dev.saccade.cli;
 
+import dev.saccade.core.Count;
+import dev.saccade.core.Printable;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.SampleReader;
@@ -53,20 +55,21 @@ final class BrowseCommand implements Callable<Integer> {
     public Integer call() {
         ConfigArguments.requirePositive("--count", count);
         RunConfig run = config.bind();
-        Dataset dataset = run.data().requireTrain().open(run.data().root());
+        Dataset dataset = DataOption.open(run.data().requireTrain(), run.data().root());
         SampleReader reader =
                 new SampleReader(run.data().trainTransforms(), run.model().head().targets());
-        Pictures pictures = new Pictures(out, dataset.classes());
+        Pictures written = new Pictures(MadeFolder.cleared(out), dataset.classes());
         int wanted = Math.min(count, dataset.size());
         try (Progress progress = new Progress("browse", wanted, " samples")) {
             for (int i = 0; i < wanted; i++) {
                 try (Sample sample = reader.trainingSample(dataset, i, run.seed(), epoch)) {
-                    pictures.write(sample);
+                    written.write(sample);
                 }
                 progress.to(i + 1);
             }
         }
-        spec.commandLine().getErr().printf("%d pictures written to %s%n", wanted, out);
+        String pictures = Count.of(wanted, "picture");
+        spec.commandLine().getErr().println(Printable.format("%s written to %s", pictures, out));
         return 0;
     }
 }

@@ -1,5 +1,7 @@
 package dev.saccade.cli;
 
+import dev.saccade.core.Count;
+import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.DatasetStatistics;
@@ -16,7 +18,6 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 import java.io.PrintWriter;
-import java.util.Locale;
 import java.util.concurrent.Callable;
 
 /** Finds every fault of a data set before anything is trained on it. */
@@ -55,7 +56,11 @@ final class CheckCommand implements Callable<Integer> {
     /** Checks the data sets of a training, with a progress bar. */
     static DataReports check(Training training, boolean decode) {
         try (Progress progress = new Progress("check", -1, " photos")) {
-            return training.check(decode, progress::step);
+            DataReports reports = training.check(decode, progress::step);
+            if (reports.hasErrors()) {
+                DataOption.requireFolder(training.config().data().root());
+            }
+            return reports;
         }
     }
 
@@ -72,34 +77,40 @@ final class CheckCommand implements Callable<Integer> {
         if (unlisted > 0) {
             out.printf("  and %d more%n", unlisted);
         }
-        out.printf("  %d errors, %d warnings%n", report.errors(), report.warnings());
+        String errors = Count.of(report.errors(), "error");
+        out.printf("  %s, %s%n", errors, Count.of(report.warnings(), "warning"));
         out.flush();
     }
 
     private static void print(DatasetStatistics statistics, PrintWriter out) {
         if (statistics instanceof ObjectStatistics held) {
             out.printf(
-                    "%d photographs (%d without objects), %d objects of %d classes, %d crowds%n",
-                    held.photographs(),
+                    "%s (%d without objects), %s of %s, %s%n",
+                    Count.of(held.photographs(), "photograph"),
                     held.withoutBoxes(),
-                    held.boxes(),
-                    held.boxesPerClass().size(),
-                    held.crowds());
-            held.boxesPerClass().forEach((name, n) -> out.printf("  %-24s %8d%n", name, n));
+                    Count.of(held.boxes(), "object"),
+                    Count.of(held.boxesPerClass().size(), "class"),
+                    Count.of(held.crowds(), "crowd"));
+            held.boxesPerClass()
+                    .forEach((name, n) -> out.println(Printable.format("  %-24s %8d", name, n)));
         } else if (statistics instanceof PixelStatistics held) {
             out.printf(
-                    "%d label maps, %d pixels of %d classes, %d pixels ignored%n",
-                    held.photographs(), held.pixels(), held.classes().size(), held.ignored());
+                    "%s, %s of %s, %s ignored%n",
+                    Count.of(held.photographs(), "label map"),
+                    Count.of(held.pixels(), "pixel"),
+                    Count.of(held.classes().size(), "class"),
+                    Count.of(held.ignored(), "pixel"));
             held.classes()
                     .forEach(
                             (name, shown) ->
-                                    out.printf(
-                                            Locale.ROOT,
-                                            "  %-24s %12d pixels %6.2f %% in %6d photographs%n",
-                                            name,
-                                            shown.pixels(),
-                                            100 * shown.share(),
-                                            shown.photographs()));
+                                    out.println(
+                                            Printable.format(
+                                                    "  %-24s %12d pixels %6.2f %% in %6d"
+                                                            + " photographs",
+                                                    name,
+                                                    shown.pixels(),
+                                                    100 * shown.share(),
+                                                    shown.photographs())));
         }
     }
 }

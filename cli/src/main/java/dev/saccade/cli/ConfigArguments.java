@@ -11,6 +11,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,9 +44,17 @@ final class ConfigArguments {
 
     /** Returns the config with bases and overrides, and where each value is from. */
     ConfigNode.Mapping read() {
+        PathKind.require(file, expected(), PathKind.CONFIG, PathKind.OTHER_FILE);
         List<String> all = new ArrayList<>(overrides);
         data.root().ifPresent(root -> all.add(DataOption.override(root)));
         return ConfigFile.load(file, all);
+    }
+
+    private String expected() {
+        Path ofRun = file.resolve("config.yaml");
+        return Files.isRegularFile(ofRun)
+                ? "a config, such as that of the run, " + ofRun
+                : "a config, such as configs/retinanet/resnet18_fpn_bccd.yaml";
     }
 
     /** Returns the config as records. */
@@ -61,11 +70,6 @@ final class ConfigArguments {
     /** Sets a value of the config, {@code key=value}, as {@code --set} does. */
     void override(String assignment) {
         overrides.add(assignment);
-    }
-
-    /** Returns a path as YAML. */
-    static String quoted(Path path) {
-        return "'" + path.toString().replace("'", "''") + "'";
     }
 
     /** Refuses a number of an option that is not above 0. */

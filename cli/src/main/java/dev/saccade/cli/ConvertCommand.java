@@ -1,5 +1,7 @@
 package dev.saccade.cli;
 
+import dev.saccade.core.Count;
+import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.models.checkpoint.Checkpoint;
 import dev.saccade.models.checkpoint.Checkpoints;
@@ -65,6 +67,7 @@ final class ConvertCommand implements Callable<Integer> {
         if (Files.exists(to) && !force) {
             throw SaccadeException.user("%s: exists already; add --force to overwrite it", to);
         }
+        requireCheckpoint(from);
         Checkpoint checkpoint = ema ? TorchFile.readAveraged(from) : Checkpoints.open(from);
         if (names.isPresent()) {
             checkpoint = Naming.toSaccade(checkpoint);
@@ -76,9 +79,17 @@ final class ConvertCommand implements Callable<Integer> {
             checkpoint = names.get().fromSaccade(checkpoint);
         }
         Checkpoints.save(to, checkpoint);
-        spec.commandLine()
-                .getErr()
-                .printf("%s: %d tensors written%n", to, checkpoint.tensors().size());
+        String tensors = Count.of(checkpoint.tensors().size(), "tensor");
+        spec.commandLine().getErr().println(Printable.format("%s: %s written", to, tensors));
         return 0;
+    }
+
+    /** Refuses what can be no file of weights. */
+    static void requireCheckpoint(Path file) {
+        PathKind.require(
+                file,
+                "a checkpoint, such as checkpoints/best.safetensors of a run",
+                PathKind.CHECKPOINT,
+                PathKind.OTHER_FILE);
     }
 }

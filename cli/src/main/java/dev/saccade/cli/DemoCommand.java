@@ -2,6 +2,7 @@ package dev.saccade.cli;
 
 import dev.saccade.cli.demo.SceneDataset;
 import dev.saccade.cli.demo.SceneRenderer;
+import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Size;
 import dev.saccade.models.Detector;
@@ -81,9 +82,10 @@ final class DemoCommand implements Callable<Integer> {
                         reports,
                         spec.commandLine().getOut());
         predict(out, data.resolve("images"));
-        err.printf(
-                "report:      %s%npictures:    %s%nnow try:     ./saccade predict %s PHOTO%n",
-                report, out.resolve("predictions"), out);
+        err.println(
+                Printable.format(
+                        "report:      %s%npictures:    %s%nnow try:     ./saccade predict %s PHOTO",
+                        report, out.resolve("predictions"), out));
         return 0;
     }
 
@@ -115,7 +117,9 @@ final class DemoCommand implements Callable<Integer> {
 
     private void predict(Path out, Path images) {
         try (Detector detector = Detector.load(new RunFolder(out).best())) {
-            Pictures pictures = new Pictures(out.resolve("predictions"), detector.classes());
+            Pictures pictures =
+                    new Pictures(
+                            MadeFolder.cleared(out.resolve("predictions")), detector.classes());
             Predictor predictor = new ObjectPredictor(detector, pictures, 0.3);
             for (int i = 0; i < PREDICTED; i++) {
                 predictor.predict(images.resolve("scene_%04d.jpg".formatted(scenes + i)));

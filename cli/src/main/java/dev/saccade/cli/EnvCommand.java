@@ -7,6 +7,7 @@ import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Version;
 import dev.saccade.core.ops.Kernels;
 import dev.saccade.datasets.OpenCv;
 

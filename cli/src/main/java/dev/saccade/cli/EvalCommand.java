@@ -66,9 +66,10 @@ final class EvalCommand implements Callable<Integer> {
     public Integer call() {
         results.ifPresent(EvalCommand::requireFolder);
         ConfigArguments.requireShare("--score", score);
+        Path checkpoint = run.checkpoint();
         RunConfig config = run.config(data.root());
         Dataset dataset = Training.measured(config);
-        try (TrainedModel model = views.load(run.checkpoint())) {
+        try (TrainedModel model = views.load(checkpoint)) {
             report(measure(model, dataset, config.data().workers()));
         }
         return 0;

@@ -1,5 +1,6 @@
 package dev.saccade.cli;
 
+import dev.saccade.core.Printable;
 import dev.saccade.models.djl.ServingFolder;
 
 import picocli.CommandLine.Command;
@@ -42,7 +43,7 @@ final class ExportCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         ServingFolder.write(run.checkpoint(), out);
-        spec.commandLine().getErr().printf("%s: written for DJL Serving%n", out);
+        spec.commandLine().getErr().println(Printable.format("%s: written for DJL Serving", out));
         return 0;
     }
 }

@@ -4,6 +4,7 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.MultiplyAdds;
@@ -163,7 +164,7 @@ final class InfoCommand implements Callable<Integer> {
     }
 
     private static void print(Info info, PrintWriter out) {
-        out.printf("%s%n", info.name());
+        out.println(Printable.line(info.name()));
         out.printf(
                 "  parameters     %.2f M, of which %.2f M are learned%n",
                 info.parameters() / 1e6, info.learned() / 1e6);

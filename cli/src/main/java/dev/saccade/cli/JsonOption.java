@@ -9,10 +9,6 @@ import dev.saccade.core.SaccadeException;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-
 /** The option of commands whose result a machine may read. */
 final class JsonOption {
 
@@ -27,20 +23,15 @@ final class JsonOption {
     }
 
     void print(CommandSpec spec, Object result) {
-        try {
-            spec.commandLine().getOut().println(MAPPER.writeValueAsString(result));
-        } catch (JsonProcessingException e) {
-            throw SaccadeException.internal(e, "this result cannot be written as JSON");
-        }
+        spec.commandLine().getOut().println(text(result));
     }
 
-    /** Writes a result as a JSON file, in a folder that is made if need be. */
-    static void write(Path file, Object result) {
+    /** Returns a result as JSON. */
+    static String text(Object result) {
         try {
-            Files.createDirectories(file.toAbsolutePath().getParent());
-            MAPPER.writeValue(file.toFile(), result);
-        } catch (IOException e) {
-            throw SaccadeException.io(e, "%s: cannot be written: %s", file, e.getMessage());
+            return MAPPER.writeValueAsString(result);
+        } catch (JsonProcessingException e) {
+            throw SaccadeException.internal(e, "this result cannot be written as JSON");
         }
     }
 }

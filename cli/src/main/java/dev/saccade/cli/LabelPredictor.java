@@ -1,5 +1,6 @@
 package dev.saccade.cli;
 
+import dev.saccade.core.Count;
 import dev.saccade.models.ClassMap;
 import dev.saccade.models.Segmenter;
 
@@ -51,6 +52,6 @@ final class LabelPredictor implements Predictor {
 
     @Override
     public String summary() {
-        return seen.size() + " classes";
+        return Count.of(seen.size(), "class");
     }
 }

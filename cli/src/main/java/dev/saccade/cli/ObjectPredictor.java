@@ -3,6 +3,7 @@ package dev.saccade.cli;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.core.Count;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Rle;
@@ -93,6 +94,6 @@ final class ObjectPredictor implements Predictor {
 
     @Override
     public String summary() {
-        return objects + " objects";
+        return Count.of(objects, "object");
     }
 }

@@ -1,5 +1,7 @@
 package dev.saccade.cli;
 
+import com.google.common.io.MoreFiles;
+
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.Canvas;
@@ -18,11 +20,11 @@ import java.util.Set;
 /** Writes photographs with what they show into a folder, under names that do not collide. */
 final class Pictures {
 
-    private final Path folder;
+    private final MadeFolder folder;
     private final List<String> classes;
     private final Set<String> taken = new HashSet<>();
 
-    Pictures(Path folder, List<String> classes) {
+    Pictures(MadeFolder folder, List<String> classes) {
         this.folder = folder;
         this.classes = classes;
     }
@@ -32,7 +34,7 @@ final class Pictures {
         Mat image = ImageReader.read(photo);
         try {
             Canvas.draw(image, instances, classes);
-            ImageWriter.write(image, folder.resolve(name(photo) + ".jpg"));
+            folder.write(picture(name(photo)), ImageWriter.jpeg(image));
         } finally {
             image.release();
         }
@@ -40,20 +42,19 @@ final class Pictures {
 
     /**
      * Writes a photograph under the colours of its classes, and their labels as a PNG of the same
-     * name in the folder {@code labels}, as {@link ImageWriter#writeLabels} does.
+     * name in the folder {@code labels}, as {@link ImageWriter#encodeLabels} does.
      */
     void write(Path photo, LabelMap labels) {
         String name = name(photo);
         Mat image = ImageReader.read(photo);
         Mat picture = LabelCanvas.picture(image, labels, classes);
         try {
-            ImageWriter.write(picture, folder.resolve(name + ".jpg"));
+            folder.write(picture(name), ImageWriter.jpeg(picture));
         } finally {
             picture.release();
             image.release();
         }
-        Path file = folder.resolve("labels").resolve(name + ".png");
-        ImageWriter.writeLabels(labels, classes.size(), file);
+        folder.write(labels(name), ImageWriter.encodeLabels(labels, classes.size()));
     }
 
     /** Writes a sample as its transforms left it. */
@@ -61,18 +62,31 @@ final class Pictures {
         Mat picture = Canvas.picture(sample, classes);
         try {
             String name = name(Path.of(sample.info().file()));
-            ImageWriter.write(picture, folder.resolve(name + ".jpg"));
+            folder.write(picture(name), ImageWriter.jpeg(picture));
         } finally {
             picture.release();
         }
     }
 
     private String name(Path photo) {
-        String stem = photo.getFileName().toString().replaceFirst("\\.[^.]*$", "");
+        String stem = MoreFiles.getNameWithoutExtension(photo);
         String name = stem;
-        for (int i = 2; !taken.add(name); i++) {
+        for (int i = 2; !isFree(name); i++) {
             name = stem + "_" + i;
         }
+        taken.add(name);
         return name;
+    }
+
+    private boolean isFree(String name) {
+        return !taken.contains(name) && !folder.has(picture(name)) && !folder.has(labels(name));
+    }
+
+    private static String picture(String name) {
+        return name + ".jpg";
+    }
+
+    private static String labels(String name) {
+        return "labels/" + name + ".png";
     }
 }

@@ -1,5 +1,9 @@
 package dev.saccade.cli;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.saccade.core.Count;
+import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.models.Detector;
 import dev.saccade.models.Segmenter;
@@ -12,17 +16,13 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.stream.Stream;
 
 /** Finds objects, or the class of every pixel, in photographs that nobody has labelled. */
 @Command(
@@ -36,9 +36,6 @@ import java.util.stream.Stream;
         footer = {"", "Example:  saccade predict runs/demo photo.jpg folder/ --out found"})
 final class PredictCommand implements Callable<Integer> {
 
-    private static final List<String> ENDINGS =
-            List.of(".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff");
-
     @Spec private CommandSpec spec;
     @Mixin private RunArgument run;
     @Mixin private ViewOptions views;
@@ -48,14 +45,19 @@ final class PredictCommand implements Callable<Integer> {
             index = "1..*",
             arity = "1..*",
             paramLabel = "PHOTO",
-            description = "Images, and folders whose images are taken.")
+            description = {
+                "Images, and folders whose images are taken.",
+                "Where names may begin with -, write -- in front of them."
+            })
     private List<Path> inputs;
 
     @Option(
             names = "--out",
             paramLabel = "DIR",
             defaultValue = "predictions",
-            description = "Where pictures and predictions.json go; ${DEFAULT-VALUE} by default.")
+            description =
+                    "Where pictures and predictions.json go, in place of those of the last time;"
+                            + " ${DEFAULT-VALUE} by default.")
     private Path out;
 
     @Option(
@@ -70,68 +72,73 @@ final class PredictCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         ConfigArguments.requireShare("--score", minScore);
-        List<Path> photos = photos();
+        Path checkpoint = run.checkpoint();
+        Photographs photos = Photographs.of(inputs);
+        List<String> faults = new ArrayList<>(photos.faults());
+        if (photos.files().isEmpty()) {
+            throw SaccadeException.user("%s", String.join("; ", faults));
+        }
         Map<String, List<?>> predicted = new LinkedHashMap<>();
-        List<String> unusable = new ArrayList<>();
         String summary;
-        try (TrainedModel model = views.load(run.checkpoint())) {
-            Predictor predictor = predictor(model);
-            try (Progress progress = new Progress("predict", photos.size(), " photos")) {
-                for (Path photo : photos) {
-                    try {
-                        predicted.put(photo.toString(), predictor.predict(photo));
-                    } catch (SaccadeException e) {
-                        if (e.kind() != SaccadeException.Kind.USER) {
-                            throw e;
-                        }
-                        unusable.add(e.getMessage());
-                    }
-                    progress.to(predicted.size() + unusable.size());
-                }
+        try (TrainedModel model = views.load(checkpoint)) {
+            requireMeaning(model);
+            MadeFolder made = MadeFolder.cleared(out);
+            Predictor predictor = predictor(model, new Pictures(made, model.classes()));
+            try {
+                predict(photos.files(), predictor, predicted, faults);
+            } finally {
+                made.write("predictions.json", JsonOption.text(predicted).getBytes(UTF_8));
             }
             summary = predictor.summary();
         }
-        JsonOption.write(out.resolve("predictions.json"), predicted);
         if (json.wanted()) {
             json.print(spec, predicted);
         }
         PrintWriter err = spec.commandLine().getErr();
-        err.printf("%s in %d photographs, written to %s%n", summary, predicted.size(), out);
-        unusable.forEach(message -> err.println("saccade: " + message));
-        return unusable.isEmpty() ? 0 : SaccadeException.Kind.USER.exitCode();
-    }
-
-    private Predictor predictor(TrainedModel model) {
-        Pictures pictures = new Pictures(out, model.classes());
-        if (model instanceof Detector detector) {
-            return new ObjectPredictor(detector, pictures, minScore);
+        String seen = Count.of(predicted.size(), "photograph");
+        err.println(Printable.format("%s in %s, written to %s", summary, seen, out));
+        photos.notes().forEach(err::println);
+        faults.forEach(fault -> err.println("saccade: " + fault));
+        if (faults.isEmpty()) {
+            return 0;
         }
-        run.requireDetectorFor(spec, "--score");
-        return new LabelPredictor((Segmenter) model, pictures);
+        int named = photos.files().size() + photos.faults().size();
+        err.printf(
+                "saccade: %d of %s could not be used%n", faults.size(), Count.of(named, "input"));
+        return SaccadeException.Kind.USER.exitCode();
     }
 
-    private List<Path> photos() {
-        List<Path> photos = new ArrayList<>();
-        for (Path input : inputs) {
-            if (!Files.isDirectory(input)) {
-                photos.add(input);
-                continue;
+    /** Goes on with the next where a photograph cannot be used, so that none is lost by another. */
+    private static void predict(
+            List<Path> photos,
+            Predictor predictor,
+            Map<String, List<?>> predicted,
+            List<String> faults) {
+        try (Progress progress = new Progress("predict", photos.size(), " photos")) {
+            for (int i = 0; i < photos.size(); i++) {
+                Path photo = photos.get(i);
+                try {
+                    predicted.put(photo.toString(), predictor.predict(photo));
+                } catch (SaccadeException e) {
+                    if (e.kind() == SaccadeException.Kind.INTERNAL) {
+                        throw e;
+                    }
+                    faults.add(e.getMessage());
+                }
+                progress.to(i + 1);
             }
-            try (Stream<Path> files = Files.list(input)) {
-                files.filter(PredictCommand::isImage).sorted().forEach(photos::add);
-            } catch (IOException e) {
-                throw SaccadeException.io(e, "%s: cannot be listed: %s", input, e.getMessage());
-            }
         }
-        if (photos.isEmpty()) {
-            throw SaccadeException.user(
-                    "%s: no images; expected files ending in %s", inputs, ENDINGS);
-        }
-        return photos;
     }
 
-    private static boolean isImage(Path file) {
-        String name = file.getFileName().toString().toLowerCase(Locale.ROOT);
-        return ENDINGS.stream().anyMatch(name::endsWith);
+    private void requireMeaning(TrainedModel model) {
+        if (!(model instanceof Detector)) {
+            run.requireDetectorFor(spec, "--score");
+        }
+    }
+
+    private Predictor predictor(TrainedModel model, Pictures pictures) {
+        return model instanceof Detector detector
+                ? new ObjectPredictor(detector, pictures, minScore)
+                : new LabelPredictor((Segmenter) model, pictures);
     }
 }

@@ -25,7 +25,13 @@ final class RunArgument {
 
     /** Returns the checkpoint: the one named, or the best of a run, or its last. */
     Path checkpoint() {
-        if (Files.isRegularFile(run)) {
+        PathKind.require(
+                run,
+                "the folder of a run, as train makes it, or a checkpoint",
+                PathKind.RUN,
+                PathKind.CHECKPOINT,
+                PathKind.OTHER_FILE);
+        if (!Files.isDirectory(run)) {
             return run;
         }
         Path folder = run.resolve("checkpoints");
@@ -36,8 +42,8 @@ final class RunArgument {
                 .orElseThrow(
                         () ->
                                 SaccadeException.user(
-                                        "%s: no run; expected a checkpoint, or a folder with"
-                                                + " checkpoints/best.safetensors as train makes it",
+                                        "%s: the run has no checkpoint yet; train --resume goes on"
+                                                + " with it",
                                         run));
     }
 
@@ -63,7 +69,8 @@ final class RunArgument {
         Path config = folder.resolve("config.yaml");
         if (!Files.isRegularFile(config)) {
             throw SaccadeException.user(
-                    "%s: is not there, so the data set is not known; expected the folder of a run",
+                    "%s: is not there, so the data set is not known; expected the folder of a run,"
+                            + " or a checkpoint in it",
                     config);
         }
         String[] overrides = data.map(DataOption::override).stream().toArray(String[]::new);

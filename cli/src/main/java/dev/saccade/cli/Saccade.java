@@ -1,27 +1,35 @@
 package dev.saccade.cli;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import dev.saccade.core.OutOfMemory;
+import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Version;
 
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Help;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.UnmatchedArgumentException;
 
+import java.io.PrintStream;
 import java.io.PrintWriter;
+import java.util.concurrent.Callable;
+import java.util.function.IntSupplier;
 
 /**
  * The {@code saccade} command: every task is a subcommand.
  *
  * <p>Exit codes: 0 done, 2 a mistake of the user, 3 a file or device that could not be read or
- * written, 70 a bug. Progress goes to stderr, results to stdout.
+ * written, 70 a bug. Progress goes to stderr, results to stdout, both in UTF-8.
  */
 @Command(
         name = "saccade",
         description = "Dense prediction on the JVM: train, evaluate and use detectors.",
         mixinStandardHelpOptions = true,
-        versionProvider = Version.class,
         subcommands = {
             DemoCommand.class,
             TrainCommand.class,
@@ -34,14 +42,15 @@ import java.io.PrintWriter;
             ConvertCommand.class,
             ExportCommand.class,
             ConfigCommand.class,
-            EnvCommand.class
+            EnvCommand.class,
+            CommandLine.HelpCommand.class
         },
         footer = {
             "",
             "Start with:  ./saccade demo",
             "Then:        ./saccade train configs/retinanet/resnet18_fpn_bccd.yaml --data DIR"
         })
-public final class Saccade implements Runnable {
+public final class Saccade implements Callable<Integer> {
 
     @Spec private CommandSpec spec;
 
@@ -52,11 +61,49 @@ public final class Saccade implements Runnable {
 
     /** Runs a command and returns its exit code. */
     public static int run(String... args) {
-        return new CommandLine(new Saccade())
+        return behindTheDoor(() -> commandLine().execute(args));
+    }
+
+    /** Does something of which all that it prints goes through {@link TerminalStream}s. */
+    static int behindTheDoor(IntSupplier command) {
+        PrintStream out = System.out;
+        PrintStream err = System.err;
+        System.setOut(TerminalStream.before(out));
+        System.setErr(TerminalStream.before(err));
+        try {
+            return command.getAsInt();
+        } finally {
+            System.setOut(out);
+            System.setErr(err);
+        }
+    }
+
+    /** Returns the command; its arguments are taken as they are, also those that begin with @. */
+    private static CommandLine commandLine() {
+        CommandLine root = new CommandLine(new Saccade());
+        sayVersion(root);
+        return root.setOut(new PrintWriter(System.out, /* autoFlush= */ true, UTF_8))
+                .setErr(new PrintWriter(System.err, /* autoFlush= */ true, UTF_8))
+                .setColorScheme(Help.defaultColorScheme(Help.Ansi.OFF))
+                .setExpandAtFiles(false)
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setExecutionStrategy(Saccade::execute)
-                .setExecutionExceptionHandler(Saccade::report)
-                .execute(args);
+                .setParameterExceptionHandler(Saccade::report)
+                .setExecutionExceptionHandler(Saccade::report);
+    }
+
+    private static void sayVersion(CommandLine command) {
+        command.getCommandSpec().version("saccade " + Version.saccade());
+        command.getSubcommands().values().forEach(Saccade::sayVersion);
+    }
+
+    private static int report(ParameterException mistake, String[] args) {
+        PrintWriter err = mistake.getCommandLine().getErr();
+        err.println("saccade: " + Printable.line(mistake.getMessage()));
+        UnmatchedArgumentException.printSuggestions(mistake, err);
+        String command = mistake.getCommandLine().getCommandSpec().qualifiedName();
+        err.println(command + " --help tells more");
+        return SaccadeException.Kind.USER.exitCode();
     }
 
     private static int execute(CommandLine.ParseResult arguments) {
@@ -85,7 +132,8 @@ public final class Saccade implements Runnable {
     }
 
     @Override
-    public void run() {
-        throw new ParameterException(spec.commandLine(), "which command?");
+    public Integer call() {
+        spec.commandLine().usage(spec.commandLine().getErr());
+        return SaccadeException.Kind.USER.exitCode();
     }
 }

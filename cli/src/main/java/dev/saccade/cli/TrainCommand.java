@@ -2,11 +2,13 @@ package dev.saccade.cli;
 
 import com.google.common.collect.Maps;
 
+import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.DatasetStatistics;
 import dev.saccade.models.TrainedModel;
+import dev.saccade.models.config.ConfigWriter;
 import dev.saccade.train.DataReports;
 import dev.saccade.train.Outcome;
 import dev.saccade.train.RunFolder;
@@ -61,7 +63,7 @@ final class TrainCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        initFrom.ifPresent(file -> config.override("init_from=" + ConfigArguments.quoted(file)));
+        initFrom.ifPresent(this::startFrom);
         Training training = config.training();
         Path folder = out.orElse(Path.of("runs", config.name()));
         PrintWriter err = spec.commandLine().getErr();
@@ -79,9 +81,14 @@ final class TrainCommand implements Callable<Integer> {
         if (data.val().isPresent()) {
             String subtitle = "Trained on %s".formatted(data.root());
             Path report = report(folder, subtitle, reports, spec.commandLine().getOut());
-            err.printf("report: %s%n", report);
+            err.println(Printable.format("report: %s", report));
         }
         return 0;
+    }
+
+    private void startFrom(Path weights) {
+        ConvertCommand.requireCheckpoint(weights);
+        config.override("init_from=" + ConfigWriter.text(weights.toString()));
     }
 
     /** Trains in a folder, with progress on stderr, until all is done or Ctrl-C is pressed. */
@@ -102,7 +109,7 @@ final class TrainCommand implements Callable<Integer> {
     static Path report(Path folder, String subtitle, DataReports reports, PrintWriter out) {
         RunFolder run = new RunFolder(folder);
         DataConfig data = Training.config(folder).data();
-        Dataset dataset = data.val().orElseThrow().open(data.root());
+        Dataset dataset = DataOption.open(data.val().orElseThrow(), data.root());
         try (TrainedModel model = TrainedModel.load(run.best())) {
             Measurement measured = Measurement.of(model, dataset, data.workers());
             measured.tables().forEach(out::println);

@@ -3,6 +3,7 @@ package dev.saccade.cli;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.function.IntSupplier;
 import java.util.stream.Stream;
 
 /** What a command printed and how it ended. */
@@ -11,6 +12,11 @@ record Ended(int code, String out, String err) {
     /** Runs a command as the shell would. */
     static Ended saccade(Object... arguments) {
         String[] args = Stream.of(arguments).map(Object::toString).toArray(String[]::new);
+        return of(() -> Saccade.run(args));
+    }
+
+    /** Runs something that prints and returns an exit code. */
+    static Ended of(IntSupplier command) {
         PrintStream out = System.out;
         PrintStream err = System.err;
         ByteArrayOutputStream outBytes = new ByteArrayOutputStream();
@@ -18,7 +24,7 @@ record Ended(int code, String out, String err) {
         System.setOut(new PrintStream(outBytes, true, StandardCharsets.UTF_8));
         System.setErr(new PrintStream(errBytes, true, StandardCharsets.UTF_8));
         try {
-            int code = Saccade.run(args);
+            int code = command.getAsInt();
             return new Ended(
                     code,
                     outBytes.toString(StandardCharsets.UTF_8),

@@ -2,6 +2,8 @@ package dev.saccade.cli.report;
 
 import static com.google.common.base.Preconditions.checkState;
 
+import dev.saccade.core.Printable;
+
 import java.util.ArrayDeque;
 import java.util.Deque;
 
@@ -9,7 +11,7 @@ import java.util.Deque;
  * Writes HTML and SVG that are also well-formed XML.
  *
  * <p>Whatever is passed as text or as the value of an attribute is escaped; names of classes and
- * files may hold anything.
+ * files may hold anything, also what turns the direction of the text around it.
  */
 final class Markup {
 
@@ -79,18 +81,8 @@ final class Markup {
                                 case '>' -> out.append("&gt;");
                                 case '"' -> out.append("&quot;");
                                 case '\'' -> out.append("&#39;");
-                                default -> out.appendCodePoint(isShown(c) ? c : 0xFFFD);
+                                default -> Printable.append(c, out);
                             }
                         });
-    }
-
-    /**
-     * Whether a character may stand in XML and leaves the direction of the text around it alone.
-     */
-    private static boolean isShown(int c) {
-        boolean control = Character.isISOControl(c) && c != '\n' && c != '\t';
-        boolean surrogate = c >= 0xD800 && c <= 0xDFFF;
-        boolean turnsText = (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
-        return !control && !surrogate && !turnsText && c != 0xFFFE && c != 0xFFFF;
     }
 }

@@ -158,7 +158,7 @@ public final class Report {
             } else {
                 out.text(line);
             }
-            out.text("\n");
+            out.verbatim("\n");
         }
         out.close().close().close();
     }

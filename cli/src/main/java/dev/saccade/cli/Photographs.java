@@ -1,0 +1,132 @@
+package dev.saccade.cli;
+
+import dev.saccade.core.Printable;
+
+import java.io.IOException;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * The photographs that a user has named, one by one or by their folder.
+ *
+ * @param files each once, in the order of the names; what is named need not be a photograph
+ * @param faults what was named and holds none, with what is wrong
+ * @param notes what was left out, although it may have been meant
+ */
+record Photographs(List<Path> files, List<String> faults, List<String> notes) {
+
+    private static final List<String> READ =
+            List.of(".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff");
+
+    /** Pictures, too; they are taken so that whoever looks at them says what they are. */
+    private static final List<String> NOT_READ =
+            List.of(".gif", ".heic", ".heif", ".avif", ".jxl", ".jp2", ".psd", ".ico");
+
+    private static final int LEVELS_BELOW = 3;
+    private static final int SHOWN_FOLDERS = 3;
+
+    /** Returns whether a file is a picture by its name. */
+    static boolean isPicture(Path file) {
+        String name = file.getFileName().toString().toLowerCase(Locale.ROOT);
+        return Stream.of(READ, NOT_READ).flatMap(List::stream).anyMatch(name::endsWith);
+    }
+
+    /** Returns the files that are named, and the pictures in the folders, but not below those. */
+    static Photographs of(List<Path> inputs) {
+        Set<Path> files = new LinkedHashSet<>();
+        List<String> faults = new ArrayList<>();
+        List<String> notes = new ArrayList<>();
+        for (Path input : inputs) {
+            if (!Files.isDirectory(input)) {
+                files.add(input);
+                continue;
+            }
+            try {
+                List<Path> pictures = pictures(input);
+                Set<Path> below = foldersOfPictures(input);
+                if (pictures.isEmpty()) {
+                    faults.add(
+                            below.isEmpty()
+                                    ? Printable.format(
+                                            "%s: no images; expected files ending in %s",
+                                            input, String.join(", ", READ))
+                                    : Printable.format(
+                                            "%s: no images, but there are some in %s; name"
+                                                    + " these folders",
+                                            input, shown(below)));
+                } else if (!below.isEmpty()) {
+                    notes.add(
+                            Printable.format(
+                                    "%s: images in %s were not looked at; name these folders, too",
+                                    input, shown(below)));
+                }
+                files.addAll(pictures);
+            } catch (IOException e) {
+                faults.add(Printable.format("%s: cannot be listed: %s", input, e.getMessage()));
+            }
+        }
+        return new Photographs(List.copyOf(files), faults, notes);
+    }
+
+    private static List<Path> pictures(Path folder) throws IOException {
+        try (Stream<Path> content = Files.list(folder)) {
+            return content.filter(Photographs::isPicture)
+                    .filter(path -> !Files.isDirectory(path))
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    /** Returns folders below one that hold pictures, but for those that a command has filled. */
+    private static Set<Path> foldersOfPictures(Path folder) throws IOException {
+        Set<Path> found = new TreeSet<>();
+        Files.walkFileTree(
+                folder,
+                Set.of(),
+                LEVELS_BELOW,
+                new SimpleFileVisitor<>() {
+                    @Override
+                    public FileVisitResult preVisitDirectory(Path below, BasicFileAttributes is) {
+                        return MadeFolder.isAt(below)
+                                ? FileVisitResult.SKIP_SUBTREE
+                                : FileVisitResult.CONTINUE;
+                    }
+
+                    @Override
+                    public FileVisitResult visitFile(Path file, BasicFileAttributes is) {
+                        if (is.isRegularFile() && isPicture(file)) {
+                            found.add(file.getParent());
+                        }
+                        return FileVisitResult.CONTINUE;
+                    }
+
+                    @Override
+                    public FileVisitResult visitFileFailed(Path file, IOException reason) {
+                        return FileVisitResult.CONTINUE;
+                    }
+                });
+        found.remove(folder);
+        return found;
+    }
+
+    private static String shown(Set<Path> folders) {
+        String first =
+                folders.stream()
+                        .limit(SHOWN_FOLDERS)
+                        .map(Path::toString)
+                        .collect(Collectors.joining(", "));
+        int more = folders.size() - SHOWN_FOLDERS;
+        return more > 0 ? first + " and " + more + " more" : first;
+    }
+}

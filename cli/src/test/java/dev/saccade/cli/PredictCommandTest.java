@@ -1,0 +1,257 @@
+package dev.saccade.cli;
+
+import static dev.saccade.cli.Ended.saccade;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** What {@code predict} takes, leaves out, says and leaves behind. */
+class PredictCommandTest {
+
+    private static TinyRun tiny;
+
+    @TempDir Path folder;
+    private Path out;
+
+    @BeforeAll
+    static void train(@TempDir Path shared) throws IOException {
+        tiny = TinyRun.in(shared, "button");
+    }
+
+    @BeforeEach
+    void nameFolder() {
+        out = folder.resolve("found");
+    }
+
+    private Ended predict(Object... more) {
+        List<Object> args = new ArrayList<>(List.of("predict", tiny.run(), "--out", out));
+        args.addAll(List.of(more));
+        return saccade(args.toArray());
+    }
+
+    /** Returns the files that a user sees. */
+    private static Set<String> visible(Path folder) throws IOException {
+        try (Stream<Path> files = Files.walk(folder)) {
+            return files.filter(Files::isRegularFile)
+                    .map(file -> folder.relativize(file).toString())
+                    .filter(name -> !name.startsWith("."))
+                    .collect(Collectors.toCollection(TreeSet::new));
+        }
+    }
+
+    private Set<String> predicted() throws IOException {
+        JsonNode told = new ObjectMapper().readTree(out.resolve("predictions.json").toFile());
+        Set<String> names = new TreeSet<>();
+        told.fieldNames()
+                .forEachRemaining(name -> names.add(Path.of(name).getFileName().toString()));
+        return names;
+    }
+
+    @Test
+    void badPhotographsAreListedAndCountedAndTheOthersArePredicted() throws IOException {
+        Path photos = folder.resolve("photos");
+        tiny.photo(photos.resolve("a.jpg"));
+        Files.writeString(photos.resolve("b.jpg"), "<html>");
+        Files.write(photos.resolve("c.gif"), "GIF89a\1\0\1\0\0\0\0;".getBytes("ISO-8859-1"));
+        tiny.photo(photos.resolve("d.jpg"));
+        Path missing = folder.resolve("missing.jpg");
+        Path last = tiny.photo(folder.resolve("e.jpg"));
+        Ended ended = predict(photos, missing, last, last);
+        assertEquals(2, ended.code());
+        String err = ended.err();
+        assertTrue(err.contains("b.jpg: is no image, it starts with \"<html>\""), err);
+        assertTrue(err.contains("c.gif: is a GIF image"), err);
+        assertTrue(err.contains("missing.jpg: no such file"), err);
+        assertTrue(err.endsWith("saccade: 3 of 6 inputs could not be used\n"), err);
+        assertEquals(Set.of("a.jpg", "d.jpg", "e.jpg"), predicted());
+        assertEquals(Set.of("a.jpg", "d.jpg", "e.jpg", "predictions.json"), visible(out));
+    }
+
+    @Test
+    void aFolderOfFoldersSaysWhereTheImagesAre() throws IOException {
+        Path photos = folder.resolve("photos");
+        tiny.photo(photos.resolve("2024").resolve("may").resolve("a.jpg"));
+        tiny.photo(photos.resolve("2025").resolve("b.jpg"));
+        Ended none = predict(photos);
+        assertEquals(2, none.code());
+        String expected =
+                "saccade: %s: no images, but there are some in %s, %s; name these folders\n"
+                        .formatted(
+                                photos,
+                                photos.resolve("2024").resolve("may"),
+                                photos.resolve("2025"));
+        assertEquals(expected, none.err());
+        assertFalse(Files.exists(out));
+
+        tiny.photo(photos.resolve("c.jpg"));
+        out = photos.resolve("found");
+        assertEquals(0, predict(photos).code());
+        Ended some = predict(photos);
+        assertEquals(0, some.code(), some.err());
+        assertTrue(some.err().contains("photos/2025 were not looked at"), some.err());
+        assertFalse(some.err().contains("found were not"), "its own pictures");
+        assertEquals(Set.of("c.jpg"), predicted());
+    }
+
+    @Test
+    void anEmptyFolderAmongOthersIsOneOfTheBadOnes() throws IOException {
+        Path empty = Files.createDirectory(folder.resolve("empty"));
+        assertEquals(
+                "saccade: "
+                        + empty
+                        + ": no images; expected files ending in .jpg, .jpeg, .png,"
+                        + " .bmp, .webp, .tif, .tiff\n",
+                predict(empty).err());
+        Ended ended = predict(empty, tiny.photo(folder.resolve("a.jpg")));
+        assertEquals(2, ended.code());
+        assertTrue(ended.err().contains("empty: no images"), ended.err());
+        assertTrue(ended.err().endsWith("saccade: 1 of 2 inputs could not be used\n"));
+        assertEquals(Set.of("a.jpg"), predicted());
+    }
+
+    @Test
+    void aSecondRunLeavesNothingOfTheFirst() throws IOException {
+        Path first = tiny.photo(folder.resolve("a.jpg"));
+        Path second = tiny.photo(folder.resolve("b.jpg"));
+        assertTrue(predict(first, second).err().contains(" in 2 photographs, written to"));
+        Path notes = Files.writeString(out.resolve("notes.txt"), "mine");
+        Ended again = predict(second);
+        assertEquals(0, again.code(), again.err());
+        assertTrue(again.err().contains(" in 1 photograph, written to"), again.err());
+        assertEquals(Set.of("b.jpg", "notes.txt", "predictions.json"), visible(out));
+        assertEquals(Set.of("b.jpg"), predicted());
+        assertEquals("mine", Files.readString(notes));
+    }
+
+    @Test
+    void aPictureThatWasChangedIsNeitherDeletedNorOverwritten() throws IOException {
+        Path photo = tiny.photo(folder.resolve("a.jpg"));
+        Path other = tiny.photo(folder.resolve("b.jpg"));
+        assertEquals(0, predict(photo, other).code());
+        Files.writeString(out.resolve("b.jpg"), "edited");
+        Set<String> before = visible(out);
+        Ended refused = predict(photo);
+        assertEquals(2, refused.code());
+        assertTrue(
+                refused.err().contains("found/b.jpg: was changed after it was made here"),
+                refused.err());
+        assertEquals(before, visible(out), "nothing is deleted");
+        assertEquals("edited", Files.readString(out.resolve("b.jpg")));
+    }
+
+    @Test
+    void aPictureMakesWayForAFileOfItsName() throws IOException {
+        Path photo = tiny.photo(folder.resolve("a.jpg"));
+        assertEquals(0, predict(photo).code());
+        Files.writeString(out.resolve("b.jpg"), "mine");
+        assertEquals(0, predict(tiny.photo(folder.resolve("b.jpg"))).code());
+        assertEquals("mine", Files.readString(out.resolve("b.jpg")));
+        assertEquals(Set.of("b.jpg", "b_2.jpg", "predictions.json"), visible(out));
+    }
+
+    @Test
+    void photographsAreNeverOverwrittenByTheirPictures() throws IOException {
+        Path photos = folder.resolve("photos");
+        Path photo = tiny.photo(photos.resolve("a.jpg"));
+        byte[] before = Files.readAllBytes(photo);
+        out = photos;
+        Ended refused = predict(photos);
+        assertEquals(2, refused.code());
+        assertEquals(
+                "saccade: %s: is a folder of photographs; expected a folder that is new, empty or"
+                                .formatted(photos)
+                        + " filled by this command before; name another with --out\n",
+                refused.err());
+        assertArrayEquals(before, Files.readAllBytes(photo));
+        assertEquals(Set.of("a.jpg"), visible(photos));
+    }
+
+    @Test
+    void aListOfFilesElsewhereDeletesNothing() throws IOException {
+        Path photo = tiny.photo(folder.resolve("a.jpg"));
+        assertEquals(0, predict(photo).code());
+        Path list = out.resolve(".made_by_saccade");
+        Path outside = Files.copy(out.resolve("a.jpg"), folder.resolve("outside.jpg"));
+        String lines = Files.readString(list);
+        Files.writeString(
+                list,
+                lines.replace("\"a.jpg\"", "\"../outside.jpg\"")
+                        + lines.replace("\"a.jpg\"", "\"" + outside + "\"")
+                        + lines
+                        + "{\"name\":\"b");
+        assertEquals(0, predict(photo).code());
+        assertTrue(Files.exists(outside));
+        assertEquals(Set.of("a.jpg", "predictions.json"), visible(out));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "@b.jpg",
+                "${sys:user.home}.jpg",
+                "-x.jpg",
+                "'a b'.jpg",
+                "a\u202eb.jpg",
+                "a\nb.jpg",
+                "a\u001b[2Jb.jpg",
+                "a\u009bb.jpg",
+                "a\u2028b.jpg",
+                "Übung 日本.jpg"
+            })
+    void aPictureAndItsEntryAreCalledAsThePhotograph(String name) throws IOException {
+        Path photo = tiny.photo(folder.resolve(name));
+        Ended ended = predict("--json", photo);
+        assertEquals(0, ended.code(), ended.err());
+        assertEquals(
+                photo.toString(), new ObjectMapper().readTree(ended.out()).fieldNames().next());
+        assertEquals(Set.of(name), predicted());
+        assertEquals(Set.of(name, "predictions.json"), visible(out));
+    }
+
+    @Test
+    void namesThatBeginLikeOptionsAreTakenBehindTwoDashes() {
+        Ended ended = predict("--", "-x.jpg", "--score=2.jpg");
+        assertEquals(2, ended.code());
+        assertTrue(ended.err().contains("saccade: -x.jpg: no such file"), ended.err());
+        assertTrue(ended.err().contains("saccade: --score=2.jpg: no such file"), ended.err());
+        assertTrue(saccade("predict", "--help").out().contains("write -- in front of them"));
+    }
+
+    @Test
+    void theCommandLineIsNoFileOfOptions() throws IOException {
+        Path options = Files.writeString(folder.resolve("options"), "--help\n");
+        Ended ended = saccade("predict", tiny.run(), "@" + options, "--out", out);
+        assertEquals(2, ended.code(), ended.out());
+        assertTrue(ended.err().contains("@" + options + ": no such file"), ended.err());
+        Ended config = saccade("config", tiny.recipe(), "--set", "@" + options);
+        assertTrue(config.err().contains("--set @" + options + ": expected key"), config.err());
+        String value = "@" + options;
+        Ended set = saccade("config", tiny.recipe(), "--set", "data.root='" + value + "'");
+        assertTrue(set.out().contains("\"" + value + "\""), set.out());
+        String variable = "data.root=\"${sys:user.home}${env:HOME}\"";
+        Ended literal = saccade("config", tiny.recipe(), "--set", variable);
+        assertTrue(literal.out().contains("\"${sys:user.home}${env:HOME}\""), literal.out());
+    }
+}

@@ -1,0 +1,51 @@
+package dev.saccade.cli;
+
+import static dev.saccade.cli.Ended.saccade;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.saccade.cli.demo.SceneDataset;
+import dev.saccade.cli.demo.SceneRenderer;
+import dev.saccade.core.structures.Size;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A narrow detector that has seen 8 tiny scenes for an epoch, and its data. */
+record TinyRun(Path run, Path scenes, Path recipe, Ended trained) {
+
+    /**
+     * Trains one in a folder.
+     *
+     * @param firstClass the name of the first of its four classes, as JSON has it between quotes
+     */
+    static TinyRun in(Path folder, String firstClass) throws IOException {
+        Path scenes = folder.resolve("scenes");
+        SceneDataset.write(scenes, new SceneRenderer(1, new Size(64, 96)), 8, 4, n -> {});
+        for (String part : List.of("annotations_train.json", "annotations_val.json")) {
+            Path file = scenes.resolve(part);
+            Files.writeString(file, Files.readString(file).replace("button", firstClass));
+        }
+        Path recipe = Path.of("..", "configs", "retinanet", "resnet18_fpn_demo.yaml");
+        Path run = folder.resolve("run");
+        List<Object> args = new ArrayList<>(List.of("train", recipe, "--data", scenes));
+        args.addAll(List.of("--set", "model.backbone.base_channels=4"));
+        args.addAll(List.of("--set", "model.backbone.stem_channels=4"));
+        args.addAll(List.of("--set", "model.neck.out_channels=8"));
+        args.addAll(List.of("--set", "model.head.feat_channels=8"));
+        args.addAll(List.of("--set", "model.head.nms.score_thr=0.001"));
+        args.addAll(List.of("--set", "epochs=1", "--set", "log_interval=1", "--out", run));
+        Ended trained = saccade(args.toArray());
+        assertEquals(0, trained.code(), trained.err());
+        return new TinyRun(run, scenes, recipe, trained);
+    }
+
+    /** Copies a scene under another name. */
+    Path photo(Path file) throws IOException {
+        Files.createDirectories(file.toAbsolutePath().getParent());
+        return Files.copy(scenes.resolve("images").resolve("scene_0001.jpg"), file);
+    }
+}
