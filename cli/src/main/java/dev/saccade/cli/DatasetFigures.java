@@ -3,6 +3,7 @@ package dev.saccade.cli;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.cli.report.ReportData;
+import dev.saccade.core.Count;
 import dev.saccade.datasets.DatasetStatistics;
 import dev.saccade.datasets.ObjectStatistics;
 import dev.saccade.datasets.PixelStatistics;
@@ -22,15 +23,17 @@ final class DatasetFigures {
                         entry ->
                                 new ReportData.Fact(
                                         entry.getKey(),
-                                        entry.getValue().photographs() + " photographs",
+                                        Count.of(entry.getValue().photographs(), "photograph"),
                                         content(entry.getValue())))
                 .toList();
     }
 
     private static String content(DatasetStatistics statistics) {
         if (statistics instanceof ObjectStatistics objects) {
-            return "%d objects, %d photographs without any"
-                    .formatted(objects.boxes(), objects.withoutBoxes());
+            return "%s, %s without any"
+                    .formatted(
+                            Count.of(objects.boxes(), "object"),
+                            Count.of(objects.withoutBoxes(), "photograph"));
         }
         PixelStatistics labelled = (PixelStatistics) statistics;
         double all = Math.max(1, labelled.pixels() + labelled.ignored());

@@ -8,6 +8,7 @@ import dev.saccade.cli.report.LabelExamples;
 import dev.saccade.cli.report.ReportData.Fact;
 import dev.saccade.cli.report.Section;
 import dev.saccade.cli.report.ShareTable;
+import dev.saccade.core.Count;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Dataset;
@@ -108,9 +109,11 @@ final class LabelFigures {
                                 confusion ->
                                         new ShareTable.Row(
                                                 confusion.truth(),
-                                                "%d pixels taken for %s"
+                                                "%s taken for %s"
                                                         .formatted(
-                                                                confusion.pixels(),
+                                                                Count.of(
+                                                                        confusion.pixels(),
+                                                                        "pixel"),
                                                                 confusion.predicted()),
                                                 List.of(OptionalDouble.of(confusion.share()))))
                         .toList();

@@ -10,6 +10,7 @@ import dev.saccade.cli.report.ObjectExamples;
 import dev.saccade.cli.report.ReportData.Fact;
 import dev.saccade.cli.report.Section;
 import dev.saccade.cli.report.ShareTable;
+import dev.saccade.core.Count;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
@@ -123,9 +124,11 @@ final class ObjectFigures {
             rows.add(
                     new ShareTable.Row(
                             row.name(),
-                            "IoU %s, %s objects, %d detections"
+                            "IoU %s, %s objects, %s"
                                     .formatted(
-                                            row.iou(), lowerCase(row.area()), row.maxDetections()),
+                                            row.iou(),
+                                            lowerCase(row.area()),
+                                            Count.of(row.maxDetections(), "detection")),
                             metrics.stream()
                                     .map(m -> defined(m.summary().get(place).value()))
                                     .toList()));

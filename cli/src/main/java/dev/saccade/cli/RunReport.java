@@ -7,6 +7,7 @@ import com.google.common.collect.ImmutableList;
 import dev.saccade.cli.report.LineChart;
 import dev.saccade.cli.report.Report;
 import dev.saccade.cli.report.ReportData;
+import dev.saccade.core.Count;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.DatasetStatistics;
 
@@ -83,10 +84,10 @@ final class RunReport {
                     new ReportData.Fact(
                             "Training",
                             duration(seconds * last.path("iteration").asLong()),
-                            "%d steps, %d epochs"
+                            "%s, %s"
                                     .formatted(
-                                            last.path("iteration").asLong(),
-                                            last.path("epoch").asInt() + 1)));
+                                            Count.of(last.path("iteration").asLong(), "step"),
+                                            Count.of(last.path("epoch").asInt() + 1, "epoch"))));
         }
         return facts.build();
     }

@@ -139,9 +139,10 @@ class HostileNamesTest {
         assertEquals(2, ended.code(), ended.out());
         assertHarmless(ended);
         assertTrue(ended.err().contains(JSON_NAME + ": unknown key"), ended.err());
+        assertTrue(ended.err().contains("got the text \"" + JSON_NAME), ended.err());
 
         Path named = folder.resolve(NAME + ".yaml");
-        Files.writeString(named, "base: [%s]\n".formatted(base));
+        Files.writeString(named, "base: [%s]\nepochs: 5\n".formatted(base));
         for (Ended shown :
                 List.of(saccade("config", named), saccade("info", named, "--size=64x64"))) {
             assertEquals(0, shown.code(), shown.err());
@@ -155,6 +156,24 @@ class HostileNamesTest {
         SceneDataset.write(data, new SceneRenderer(1, new Size(64, 96)), 1, 1, n -> {});
         Ended ended = saccade("check", tiny.recipe(), "--data", data);
         assertEquals(0, ended.code(), ended.err());
+    }
+
+    @Test
+    void photographsInFindings() throws IOException {
+        Path data = folder.resolve("data");
+        SceneDataset.write(data, new SceneRenderer(1, new Size(64, 96)), 1, 1, n -> {});
+        Path annotations = data.resolve("annotations_train.json");
+        String text = Files.readString(annotations).replace("scene_0001.jpg", JSON_NAME);
+        Files.writeString(annotations, text);
+        Path bad = Files.writeString(data.resolve("images").resolve(NAME), "<html>");
+        Ended shown = saccade("check", tiny.recipe(), "--data", data);
+        assertEquals(2, shown.code(), shown.err());
+        assertHarmless(shown);
+        assertTrue(shown.out().contains(JSON_NAME + ": image 1: is no image"), shown.out());
+        Ended json = saccade("check", tiny.recipe(), "--data", data, "--json");
+        assertHarmless(json);
+        assertEquals(
+                bad.toString(), JSON.readTree(json.out()).at("/train/findings/0/file").asText());
     }
 
     @Test

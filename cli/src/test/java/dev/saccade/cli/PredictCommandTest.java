@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 
@@ -74,7 +76,7 @@ class PredictCommandTest {
         Path photos = folder.resolve("photos");
         tiny.photo(photos.resolve("a.jpg"));
         Files.writeString(photos.resolve("b.jpg"), "<html>");
-        Files.write(photos.resolve("c.gif"), "GIF89a\1\0\1\0\0\0\0;".getBytes("ISO-8859-1"));
+        Files.write(photos.resolve("c.gif"), "GIF89a\1\0\1\0\0\0\0;".getBytes(ISO_8859_1));
         tiny.photo(photos.resolve("d.jpg"));
         Path missing = folder.resolve("missing.jpg");
         Path last = tiny.photo(folder.resolve("e.jpg"));

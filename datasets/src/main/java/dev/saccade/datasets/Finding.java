@@ -23,11 +23,10 @@ public record Finding(Severity severity, String file, String subject, String mes
 
     private static final int LONGEST = 300;
 
-    /** Makes texts that come from a hostile file fit to be shown. */
+    /** Shortens texts that come from a hostile file. */
     public Finding {
-        file = Printable.line(file);
-        subject = Printable.line(shortened(subject));
-        message = Printable.line(shortened(message));
+        subject = shortened(subject);
+        message = shortened(message);
     }
 
     private static String shortened(String text) {
@@ -41,16 +40,22 @@ public record Finding(Severity severity, String file, String subject, String mes
     /** Returns the error of a file that cannot be used, in whose message it is named. */
     static Finding error(String file, SaccadeException problem) {
         String message = problem.getMessage();
-        return error(file, "", message.replaceFirst("^\\Q" + file + "\\E:? ?", ""));
+        String named = Printable.line(file);
+        return error(
+                file,
+                "",
+                message.startsWith(named)
+                        ? message.substring(named.length()).replaceFirst("^:? ?", "")
+                        : message);
     }
 
     static Finding warning(String file, String subject, String message) {
         return new Finding(Severity.WARNING, file, subject, message);
     }
 
-    /** Returns the finding in one line. */
+    /** Returns the finding in one line, fit to be shown. */
     @Override
     public String toString() {
-        return file + ": " + (subject.isEmpty() ? "" : subject + ": ") + message;
+        return Printable.line(file + ": " + (subject.isEmpty() ? "" : subject + ": ") + message);
     }
 }

@@ -4,6 +4,7 @@ import ai.djl.ndarray.NDManager;
 
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.core.Count;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Targets;
 import dev.saccade.core.structures.Instances;
@@ -208,12 +209,11 @@ final class Run {
 
     private void introduce(TrainListener listener, RunState state) {
         listener.noted(
-                String.format(
-                        Locale.ROOT,
-                        "%d photographs, %d classes, %d images a step",
-                        dataset.size(),
-                        dataset.classes().size(),
-                        config.imagesPerStep()));
+                "%s, %s, %s a step"
+                        .formatted(
+                                Count.of(dataset.size(), "photograph"),
+                                Count.of(dataset.classes().size(), "class"),
+                                Count.of(config.imagesPerStep(), "image")));
         config.referenceBatch()
                 .filter(images -> images != config.imagesPerStep())
                 .ifPresent(
@@ -221,11 +221,11 @@ final class Run {
                                 listener.noted(
                                         String.format(
                                                 Locale.ROOT,
-                                                "learning rate %s is stated for %d images a step:"
+                                                "learning rate %s is stated for %s a step:"
                                                         + " scaled to %s (reference_batch: null"
                                                         + " leaves it)",
                                                 config.optimizer().learningRate(),
-                                                images,
+                                                Count.of(images, "image"),
                                                 config.learningRate())));
         if (state.iteration() > 0) {
             listener.noted("resuming after step " + state.iteration());

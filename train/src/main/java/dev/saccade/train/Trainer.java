@@ -2,6 +2,7 @@ package dev.saccade.train;
 
 import ai.djl.ndarray.NDManager;
 
+import dev.saccade.core.Count;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.SeededRandom;
 import dev.saccade.core.nn.Module;
@@ -123,7 +124,8 @@ public final class Trainer {
             try (DataLoader<Batch>.Epoch batches = parts.loader.epoch(epoch, firstBatch)) {
                 while (batches.hasNext() && !isOver()) {
                     if (ranOutOfPatience()) {
-                        listener.noted(state.stale() + " evaluations without a new best: stopping");
+                        String evaluations = Count.of(state.stale(), "evaluation");
+                        listener.noted(evaluations + " without a new best: stopping");
                         return Outcome.STOPPED_EARLY;
                     }
                     if (!advance(batches, epoch)) {

@@ -215,7 +215,7 @@ class OwnDataTest {
         Path run = folder.resolve("run");
         training.stop();
         assertEquals(Outcome.INTERRUPTED, training.start(run, onStep(3, training::stop)));
-        assertTrue(Files.readString(new RunFolder(run).log()).contains("8 photographs, 1 classes"));
+        assertTrue(Files.readString(new RunFolder(run).log()).contains("8 photographs, 1 class,"));
         List<Long> steps = new ArrayList<>();
         TrainListener listener =
                 new TrainListener() {

@@ -4,6 +4,8 @@ import ai.djl.ndarray.types.Shape;
 
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.core.Count;
+
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -44,7 +46,7 @@ public record ClassLayers(List<String> classes, List<String> theirs, Map<String,
         if (more % rows.get(name) != 0 || there < 1) {
             return Optional.empty();
         }
-        String here = classes.size() == 1 ? "1 class here" : classes.size() + " classes here";
+        String here = Count.of(classes.size(), "class") + " here";
         if (more != 0) {
             return Optional.of(here + ", " + there + " there");
         }

@@ -1,7 +1,6 @@
 package dev.saccade.models.config;
 
 import com.google.common.base.Ascii;
-import com.google.common.base.CharMatcher;
 import com.google.common.collect.ImmutableMap;
 
 import java.util.ArrayList;
@@ -148,12 +147,7 @@ public sealed interface ConfigNode {
         @Override
         public String describe() {
             if (value instanceof String text) {
-                return "the text \""
-                        + Ascii.truncate(
-                                CharMatcher.javaIsoControl().replaceFrom(text, '?'),
-                                MAX_SHOWN,
-                                "...")
-                        + "\"";
+                return "the text \"" + Ascii.truncate(text, MAX_SHOWN, "...") + "\"";
             }
             return value instanceof Boolean ? value.toString() : "the number " + value;
         }

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.google.common.base.Strings;
 
+import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 
 import java.io.IOException;
@@ -41,7 +42,7 @@ public final class ConfigWriter {
                                         ? line.text + "\n"
                                         : Strings.padEnd(line.text, COMMENT_COLUMN, ' ')
                                                 + "  # "
-                                                + line.origin
+                                                + Printable.line(line.origin)
                                                 + "\n")
                 .collect(Collectors.joining());
     }

@@ -103,7 +103,8 @@ class ConfigBinderTest {
     void textsAndTruthsAreNotGuessed() {
         assertProblem("name: 50", "expected a text; put it in quotes: \"50\"");
         assertProblem("amp: yes", "got the text \"yes\", expected true or false");
-        assertProblem("amp: \"\\e[31m\\n\"", "got the text \"?[31m?\", expected true or false");
+        assertProblem(
+                "amp: \"\\e[31m\\n\"", "got the text \"\\u001b[31m\\n\", expected true or false");
         assertProblem("root: 3", "expected a file name");
         assertProblem("policy: warm_up_stop", "did you mean warm_up_step?");
         assertProblem("name: [a]", "got a list, expected a text");

@@ -2,6 +2,7 @@ package dev.saccade.train.logs;
 
 import static java.util.stream.Collectors.joining;
 
+import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 
 import java.nio.file.Path;
@@ -41,7 +42,10 @@ public final class TextLog implements TrainListener {
         noted(
                 line(mean)
                         + String.format(
-                                Locale.ROOT, "  %s  %d arrays", size(memory), memory.arrays()));
+                                Locale.ROOT,
+                                "  %s  %s",
+                                size(memory),
+                                Count.of(memory.arrays(), "array")));
     }
 
     @Override
@@ -49,8 +53,8 @@ public final class TextLog implements TrainListener {
         noted(
                 String.format(
                         Locale.ROOT,
-                        "evaluation after %d steps: %s%s",
-                        evaluation.iteration(),
+                        "evaluation after %s: %s%s",
+                        Count.of(evaluation.iteration(), "step"),
                         terms(evaluation.metrics()),
                         evaluation.best() ? " (best so far)" : ""));
     }
