@@ -55,7 +55,7 @@ final class BrowseCommand implements Callable<Integer> {
     public Integer call() {
         ConfigArguments.requirePositive("--count", count);
         RunConfig run = config.bind();
-        Dataset dataset = DataOption.open(run.data().requireTrain(), run.data().root());
+        Dataset dataset = run.data().requireTrain().open(run.data().root());
         SampleReader reader =
                 new SampleReader(run.data().trainTransforms(), run.model().head().targets());
         Pictures written = new Pictures(MadeFolder.cleared(out), dataset.classes());

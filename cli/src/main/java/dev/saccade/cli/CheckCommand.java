@@ -56,11 +56,7 @@ final class CheckCommand implements Callable<Integer> {
     /** Checks the data sets of a training, with a progress bar. */
     static DataReports check(Training training, boolean decode) {
         try (Progress progress = new Progress("check", -1, " photos")) {
-            DataReports reports = training.check(decode, progress::step);
-            if (reports.hasErrors()) {
-                DataOption.requireFolder(training.config().data().root());
-            }
-            return reports;
+            return training.check(decode, progress::step);
         }
     }
 

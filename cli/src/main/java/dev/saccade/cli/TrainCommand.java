@@ -109,7 +109,7 @@ final class TrainCommand implements Callable<Integer> {
     static Path report(Path folder, String subtitle, DataReports reports, PrintWriter out) {
         RunFolder run = new RunFolder(folder);
         DataConfig data = Training.config(folder).data();
-        Dataset dataset = DataOption.open(data.val().orElseThrow(), data.root());
+        Dataset dataset = data.val().orElseThrow().open(data.root());
         try (TrainedModel model = TrainedModel.load(run.best())) {
             Measurement measured = Measurement.of(model, dataset, data.workers());
             measured.tables().forEach(out::println);

@@ -34,7 +34,7 @@ class MistakenArgumentsTest {
     private static final String CHECKPOINT =
             "expected a checkpoint, such as checkpoints/best.safetensors of a run";
     private static final String DATA =
-            "expected the folder of the data set; name it with --data DIR";
+            "; --data DIR, or data.root of the config, names the folder";
 
     private static final Path RECIPE =
             Path.of("..", "configs", "retinanet", "resnet18_fpn_demo.yaml");
@@ -136,8 +136,19 @@ class MistakenArgumentsTest {
     @ParameterizedTest
     @ValueSource(strings = {"train", "check", "browse"})
     void whereAFolderOfDataIsWanted(String command) {
-        List<String> folders = List.of("runs/a", "runs", "runs/a/checkpoints", "photos", "other");
-        assertToldApart(DATA, folders, List.of(command, RECIPE, "--data"));
+        for (String name : KINDS.keySet()) {
+            Path path = folder.resolve(name);
+            Ended ended = saccade(command, RECIPE, "--data", path);
+            assertEquals(2, ended.code(), ended.err());
+            if (!Files.isDirectory(path)) {
+                String words = Files.exists(path) ? "is a file" : "there is no such folder";
+                assertTrue(ended.err().contains(path + ": " + words + DATA), ended.err());
+            }
+        }
+        Ended empty = saccade(command, RECIPE, "--data", folder.resolve("empty"));
+        assertTrue(
+                (empty.out() + empty.err()).contains("empty has neither labels nor photographs"),
+                empty.toString());
     }
 
     @Test
@@ -147,7 +158,7 @@ class MistakenArgumentsTest {
             Ended ended = saccade(command, config, "--set", "data.root=data/nowhere");
             assertEquals(2, ended.code());
             assertTrue(
-                    ended.err().contains("data/nowhere: there is no such file or folder; " + DATA),
+                    ended.err().contains("data/nowhere: there is no such folder" + DATA),
                     ended.err());
         }
     }
