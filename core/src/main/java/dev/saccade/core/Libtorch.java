@@ -5,6 +5,8 @@ import ai.djl.util.ClassLoaderUtils;
 import ai.djl.util.Platform;
 import ai.djl.util.Utils;
 
+import com.google.common.base.Supplier;
+import com.google.common.base.Suppliers;
 import com.google.common.base.Throwables;
 
 import java.io.IOException;
@@ -17,7 +19,8 @@ import java.util.List;
 /** libtorch, which DJL unpacks from its jars and loads when it is first asked for. */
 public final class Libtorch {
 
-    private static volatile Engine engine;
+    /** Tried again where it has failed. */
+    private static final Supplier<Engine> ENGINE = Suppliers.memoize(Libtorch::load);
 
     private Libtorch() {}
 
@@ -28,10 +31,7 @@ public final class Libtorch {
      *     folder that DJL unpacks them into
      */
     public static Engine engine() {
-        if (engine == null) {
-            engine = load();
-        }
-        return engine;
+        return ENGINE.get();
     }
 
     private static Engine load() {

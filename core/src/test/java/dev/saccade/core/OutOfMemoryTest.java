@@ -15,9 +15,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import java.nio.ByteBuffer;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
@@ -59,14 +56,6 @@ class OutOfMemoryTest {
     @Test
     void ofJavaItIsTold() {
         assertTold("-Xmx", () -> new long[Integer.MAX_VALUE]);
-        assertTold(
-                "direct buffer memory",
-                () -> {
-                    List<ByteBuffer> all = new ArrayList<>();
-                    while (true) {
-                        all.add(ByteBuffer.allocateDirect(1 << 30));
-                    }
-                });
     }
 
     @Test

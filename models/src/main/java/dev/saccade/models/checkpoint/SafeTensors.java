@@ -14,7 +14,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Comparator;
-import java.util.IdentityHashMap;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -72,7 +72,7 @@ public final class SafeTensors {
         String checksum = header.metadata().get(CHECKSUM);
         CRC32C crc = new CRC32C();
         crc.update(checksum == null ? json : withoutChecksum(json, checksum));
-        Map<SafeTensorsHeader.Entry, Tensor> read = new IdentityHashMap<>();
+        Map<SafeTensorsHeader.Entry, Tensor> read = new HashMap<>();
         for (SafeTensorsHeader.Entry entry : inFile) {
             TensorBytes bytes =
                     file.stretch(start + entry.begin(), entry.end() - entry.begin(), crc);
