@@ -2,16 +2,18 @@ package dev.saccade.datasets;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Problems;
+import dev.saccade.core.RegularFile;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
+import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.HashSet;
@@ -28,6 +30,9 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * they are asked for first.
  */
 public final class Ade20kDataset implements Dataset {
+
+    /** Of a file of names of classes. */
+    private static final int MOST_BYTES = 1 << 24;
 
     private final ImmutableList<String> classes;
     private final LabelCode code;
@@ -155,12 +160,14 @@ public final class Ade20kDataset implements Dataset {
         }
 
         private static List<String> lines(Path file) {
-            try (var lines = Files.lines(file)) {
-                return lines.map(String::strip).filter(line -> !line.isEmpty()).toList();
+            try {
+                ByteBuffer content = ByteBuffer.wrap(RegularFile.read(file, MOST_BYTES));
+                String text = UTF_8.newDecoder().decode(content).toString();
+                return text.lines().map(String::strip).filter(line -> !line.isEmpty()).toList();
             } catch (NoSuchFileException e) {
                 throw SaccadeException.user(
                         "%s: no such file; expected the name of a class in every line", file);
-            } catch (IOException | UncheckedIOException e) {
+            } catch (IOException e) {
                 throw SaccadeException.user(
                         "%s: the names of classes cannot be read: %s", file, e.getMessage());
             }

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 
+import dev.saccade.core.RegularFile;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Size;
 
@@ -48,10 +49,10 @@ final class CocoReader {
      * @throws SaccadeException if there is no such file, or it is no JSON; names line and column
      */
     static CocoColumns read(Path file, Consumer<Finding> findings) {
-        if (!Files.isRegularFile(file)) {
+        if (!Files.exists(file) || Files.isDirectory(file)) {
             throw DataFolder.noAnnotations(file);
         }
-        try (InputStream stream = Files.newInputStream(file);
+        try (InputStream stream = RegularFile.open(file);
                 JsonParser parser = Json.parser(stream)) {
             return new CocoReader(file, parser, findings).readFile();
         } catch (JsonProcessingException e) {

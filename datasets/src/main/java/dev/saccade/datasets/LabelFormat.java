@@ -3,13 +3,15 @@ package dev.saccade.datasets;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 
+import dev.saccade.core.RegularFile;
+import dev.saccade.core.SaccadeException;
+
 import org.apache.commons.imaging.ImageFormats;
 import org.apache.commons.imaging.Imaging;
 
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashSet;
 import java.util.Locale;
@@ -40,13 +42,13 @@ final class LabelFormat {
         try {
             String name = file.getFileName().toString().toLowerCase(Locale.ROOT);
             return name.endsWith(".json") ? ofJson(file) : ofStart(name, start(file));
-        } catch (IOException e) {
+        } catch (IOException | SaccadeException e) {
             return Optional.empty();
         }
     }
 
     private static byte[] start(Path file) throws IOException {
-        try (InputStream stream = Files.newInputStream(file)) {
+        try (InputStream stream = RegularFile.open(file)) {
             return stream.readNBytes(READ_BYTES);
         }
     }
@@ -79,7 +81,7 @@ final class LabelFormat {
 
     /** Reads no more of what may be large than is needed to tell it. */
     private static Optional<String> ofJson(Path file) throws IOException {
-        try (InputStream stream = Files.newInputStream(file);
+        try (InputStream stream = RegularFile.open(file);
                 JsonParser parser = Json.parser(stream)) {
             if (parser.nextToken() == JsonToken.START_ARRAY) {
                 return JsonShape.ofList(parser).format();

@@ -12,6 +12,7 @@ import com.google.common.primitives.ImmutableIntArray;
 import com.google.common.primitives.Ints;
 
 import dev.saccade.core.Problems;
+import dev.saccade.core.RegularFile;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
@@ -20,7 +21,6 @@ import dev.saccade.datasets.Json;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -66,7 +66,7 @@ final class CocoResultsReader {
     }
 
     Detections read() {
-        try (InputStream stream = Files.newInputStream(file);
+        try (InputStream stream = RegularFile.open(file);
                 JsonParser parser = Json.parser(stream)) {
             readArray(parser);
         } catch (NoSuchFileException e) {
