@@ -28,6 +28,9 @@ public enum OutOfMemory {
             "look at photographs at smaller scales, those of resize in data.val_transforms or of"
                     + " views (--scales), or at fewer at a time"),
 
+    /** While an image is read. */
+    IN_READING("make the image smaller, or read fewer at a time"),
+
     /** Anywhere else. */
     ELSEWHERE("free some, or ask for less at a time");
 

@@ -3,10 +3,6 @@ package dev.saccade.datasets;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Size;
 
-import org.apache.commons.imaging.ImageInfo;
-import org.apache.commons.imaging.Imaging;
-
-import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,8 +23,7 @@ final class ImageCheck {
                     ImageHeader.Kind.TIFF, ".*\\.tiff?",
                     ImageHeader.Kind.WEBP, ".*\\.webp");
 
-    private static final int BYTE_BITS = 8;
-    private static final int CMYK_BITS = 4 * BYTE_BITS;
+    private static final int CMYK = 4;
 
     private final String file;
     private final String subject;
@@ -81,7 +76,7 @@ final class ImageCheck {
             byte[] bytes = ImageReader.readBytes(Path.of(file));
             header = ImageHeader.of(file, bytes);
             checkName(header);
-            checkColours(header, bytes);
+            checkColours(header);
             ImageReader.check(file, header);
             if (decode) {
                 ImageReader.decode(file, header, bytes).release();
@@ -112,19 +107,11 @@ final class ImageCheck {
         error(message);
     }
 
-    private void checkColours(ImageHeader header, byte[] bytes) {
-        try {
-            ImageInfo info = Imaging.getImageInfo(bytes);
-            int channels = info.getColorType() == ImageInfo.ColorType.GRAYSCALE ? 1 : 3;
-            int withAlpha = info.isTransparent() ? channels + 1 : channels;
-            if (header.kind() == ImageHeader.Kind.JPEG && info.getBitsPerPixel() == CMYK_BITS) {
-                warning("is CMYK, it is converted without its colour profile");
-            } else if (info.getBitsPerPixel() > BYTE_BITS * withAlpha) {
-                warning("has more than 8 bits a channel, the lower ones are dropped");
-            }
-        } catch (IOException | RuntimeException e) {
-            // The header could be read for all that matters; colours are told as a courtesy.
-            return;
+    private void checkColours(ImageHeader header) {
+        if (header.kind() == ImageHeader.Kind.JPEG && header.channels() == CMYK) {
+            warning("is CMYK, it is converted without its colour profile");
+        } else if (header.bits() > Byte.SIZE) {
+            warning("has more than 8 bits a channel, the lower ones are dropped");
         }
     }
 

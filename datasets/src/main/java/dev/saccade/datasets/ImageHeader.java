@@ -6,28 +6,33 @@ import dev.saccade.core.structures.Size;
 import org.apache.commons.imaging.ImageFormat;
 import org.apache.commons.imaging.ImageFormats;
 import org.apache.commons.imaging.Imaging;
-import org.apache.commons.imaging.common.ImageMetadata;
-import org.apache.commons.imaging.formats.jpeg.JpegImageMetadata;
-import org.apache.commons.imaging.formats.png.PngImageMetadata;
-import org.apache.commons.imaging.formats.tiff.TiffField;
-import org.apache.commons.imaging.formats.tiff.TiffImageMetadata;
-import org.apache.commons.imaging.formats.tiff.constants.TiffTagConstants;
 
-import java.awt.Dimension;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Map;
 
 /**
- * What an image file says about itself; known without decoding a pixel.
+ * What an image file says about itself; known without decoding a pixel, and without believing a
+ * length: nothing is allocated for what a file claims, and every step leads on in it.
+ *
+ * <p>This alone decides how an image is turned; decoders are not asked. The orientation is the
+ * first value of the first such entry of the first EXIF data that a JPEG has before its pixels, or
+ * a PNG in a chunk {@code eXIf} with the right checksum, or of the first directory of a TIFF; of
+ * any type of integers. What cannot be read, or is not 1 to 8, is upright. For usual files this is
+ * what {@code cv2} does, for odd ones what careful viewers and Pillow's {@code exif_transpose} do.
+ * As in {@code cv2}, XMP, the raw profiles of ImageMagick in PNG, and the EXIF data of WebP turn
+ * nothing.
  *
  * @param kind what the file is by its first bytes, whatever its name ends in
  * @param stored the size in which the pixels lie in the file
+ * @param channels how many numbers a pixel has; 1 if they are indices of a palette
+ * @param bits how many bits such a number has
  * @param orientation EXIF orientation, 1 to 8; 1 is upright
  * @param complete whether the file ends where an image of its kind ends
  */
-record ImageHeader(Kind kind, Size stored, int orientation, boolean complete) {
+record ImageHeader(
+        Kind kind, Size stored, int channels, int bits, int orientation, boolean complete) {
 
     /** The kinds that are read. */
     enum Kind {
@@ -38,6 +43,8 @@ record ImageHeader(Kind kind, Size stored, int orientation, boolean complete) {
         WEBP
     }
 
+    static final int UPRIGHT = 1;
+
     private static final Map<ImageFormat, Kind> KINDS =
             Map.of(
                     ImageFormats.JPEG, Kind.JPEG,
@@ -46,8 +53,15 @@ record ImageHeader(Kind kind, Size stored, int orientation, boolean complete) {
                     ImageFormats.TIFF, Kind.TIFF,
                     ImageFormats.WEBP, Kind.WEBP);
 
+    /** Names of what phones and browsers write, by what follows the first length. */
+    private static final Map<String, String> BRANDS =
+            Map.of(
+                    "ftypheic", "HEIC",
+                    "ftypheix", "HEIC",
+                    "ftypmif1", "HEIC",
+                    "ftypavif", "HEIF (AVIF)");
+
     private static final String EXPECTED = "expected a JPEG, PNG, BMP, TIFF or WebP image";
-    private static final int UPRIGHT = 1;
     private static final int SHOWN_BYTES = 16;
 
     /**
@@ -72,25 +86,30 @@ record ImageHeader(Kind kind, Size stored, int orientation, boolean complete) {
         if (bytes.length == 0) {
             throw SaccadeException.user("%s: is empty (0 bytes), %s", file, EXPECTED);
         }
-        // Commons Imaging promises nothing about hostile input, so any exception is a refusal.
+        Kind kind = kind(file, bytes);
+        ImageHeader header;
         try {
-            Kind kind = kind(file, bytes);
-            Dimension dimension = Imaging.getImageSize(bytes);
-            Size stored = new Size(dimension.height, dimension.width);
-            if (dimension.height <= 0 || dimension.width <= 0) {
-                throw SaccadeException.user("%s: %s header says %s pixels", file, kind, stored);
-            }
-            return new ImageHeader(
-                    kind, stored, orientation(kind, bytes), ImageEnd.isComplete(kind, bytes));
-        } catch (SaccadeException e) {
-            throw e;
-        } catch (IOException | RuntimeException e) {
+            header =
+                    switch (kind) {
+                        case JPEG -> JpegSegments.header(bytes);
+                        case PNG -> PngChunks.header(bytes);
+                        case BMP -> BmpHeader.of(bytes);
+                        case TIFF -> TiffDirectory.header(bytes);
+                        case WEBP -> WebpHeader.of(bytes);
+                    };
+        } catch (RuntimeException e) {
+            boolean outside = !(e instanceof IllegalArgumentException);
+            String reason = outside ? "it leads out of the file" : e.getMessage();
             throw SaccadeException.user(
-                    "%s: header cannot be read (%s), %s", file, e.getMessage(), EXPECTED);
+                    "%s: header cannot be read (%s), %s", file, reason, EXPECTED);
         }
+        if (header.stored.height() <= 0 || header.stored.width() <= 0) {
+            throw SaccadeException.user("%s: %s header says %s pixels", file, kind, header.stored);
+        }
+        return header;
     }
 
-    /** Returns the size after turning the image upright, as OpenCV does when it decodes. */
+    /** Returns the size after turning the image upright. */
     Size size() {
         return turned()
                 ? new Size(/* height= */ stored.width(), /* width= */ stored.height())
@@ -102,43 +121,29 @@ record ImageHeader(Kind kind, Size stored, int orientation, boolean complete) {
         return orientation >= 5;
     }
 
-    private static Kind kind(String file, byte[] bytes) throws IOException {
-        ImageFormat format = Imaging.guessFormat(bytes);
-        if (KINDS.containsKey(format)) {
-            return KINDS.get(format);
-        }
-        if (format != ImageFormats.UNKNOWN) {
-            throw SaccadeException.user("%s: is a %s image, %s", file, format.getName(), EXPECTED);
-        }
+    private static Kind kind(String file, byte[] bytes) {
         String start =
                 new String(
                         bytes, 0, Math.min(SHOWN_BYTES, bytes.length), StandardCharsets.ISO_8859_1);
+        ImageFormat format = format(bytes);
+        if (KINDS.containsKey(format)) {
+            return KINDS.get(format);
+        }
+        String brand = start.length() < SHOWN_BYTES ? "" : start.substring(4, 12);
+        if (format != ImageFormats.UNKNOWN || BRANDS.containsKey(brand)) {
+            String name = BRANDS.getOrDefault(brand, format.getName());
+            throw SaccadeException.user("%s: is a %s image, %s", file, name, EXPECTED);
+        }
         throw SaccadeException.user(
                 "%s: is no image, it starts with \"%s\", %s",
                 file, start.replaceAll("[^ -~]", "."), EXPECTED);
     }
 
-    private static int orientation(Kind kind, byte[] bytes) {
-        if (kind != Kind.JPEG && kind != Kind.PNG) {
-            return UPRIGHT;
-        }
+    private static ImageFormat format(byte[] bytes) {
         try {
-            TiffImageMetadata exif = exif(Imaging.getMetadata(bytes));
-            TiffField field =
-                    exif == null ? null : exif.findField(TiffTagConstants.TIFF_TAG_ORIENTATION);
-            int value = field == null ? UPRIGHT : field.getIntValue();
-            return value >= UPRIGHT && value <= 8 ? value : UPRIGHT;
+            return Imaging.guessFormat(bytes);
         } catch (IOException | RuntimeException e) {
-            // OpenCV, too, takes an image with unreadable EXIF data as it lies.
-            return UPRIGHT;
+            return ImageFormats.UNKNOWN;
         }
-    }
-
-    /** Returns the EXIF data, null if there is none. */
-    private static TiffImageMetadata exif(ImageMetadata metadata) {
-        if (metadata instanceof JpegImageMetadata jpeg) {
-            return jpeg.getExif();
-        }
-        return metadata instanceof PngImageMetadata png ? png.getExif() : null;
     }
 }

@@ -1,14 +1,18 @@
 package dev.saccade.datasets;
 
+import dev.saccade.core.OutOfMemory;
+import dev.saccade.core.RegularFile;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.Size;
 
+import org.opencv.core.Core;
 import org.opencv.core.CvException;
 import org.opencv.core.Mat;
 import org.opencv.core.MatOfByte;
 import org.opencv.imgcodecs.Imgcodecs;
 
 import java.io.IOException;
-import java.nio.file.Files;
+import java.io.InputStream;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
@@ -17,15 +21,27 @@ import java.nio.file.Path;
  * that they equal those of detectors that read with {@code cv2}.
  *
  * <p>Grey is replicated, 16 bits become 8, palettes become colours, CMYK is converted, alpha is
- * dropped. The EXIF orientation of JPEG and PNG is applied. The header is read first, and nothing
- * is decoded that is no complete image or has more than 178 million pixels.
+ * dropped. JPEG, PNG and TIFF are turned upright by the EXIF orientation that their header tells:
+ * pixels are decoded as they lie and turned then, so what was read of a header holds for the
+ * pixels. Nothing is decoded that is no complete image or has more than 178 million pixels.
  */
 public final class ImageReader {
 
     /** Twice what Pillow warns of; its own limit against decompression bombs. */
     private static final long MOST_PIXELS = 178_956_970;
 
-    private static final long MOST_BYTES = 1L << 30;
+    private static final int MOST_BYTES = 1 << 30;
+    private static final int MOST_TIFF_CHANNELS = 4;
+    private static final int MOST_TIFF_BITS = 16;
+
+    private static final int AS_IT_LIES =
+            Imgcodecs.IMREAD_COLOR | Imgcodecs.IMREAD_IGNORE_ORIENTATION;
+
+    /** Axes of {@link Core#flip}. */
+    private static final int LEFT_TO_RIGHT = 1;
+
+    private static final int TOP_TO_BOTTOM = 0;
+    private static final int BOTH = -1;
 
     private ImageReader() {}
 
@@ -46,7 +62,7 @@ public final class ImageReader {
         return decode(file, header, bytes);
     }
 
-    /** Refuses what would decode to something wrong, or to too much. */
+    /** Refuses what would decode to something wrong, or to too much, or not at all. */
     static void check(String file, ImageHeader header) {
         if (header.stored().area() > MOST_PIXELS) {
             throw SaccadeException.user(
@@ -58,39 +74,95 @@ public final class ImageReader {
                     "%s: %s is truncated, its end is missing; copy or download it again",
                     file, header.kind());
         }
+        if (header.kind() == ImageHeader.Kind.TIFF
+                && (header.channels() > MOST_TIFF_CHANNELS || header.bits() > MOST_TIFF_BITS)) {
+            throw SaccadeException.user(
+                    "%s: TIFF of %d x %d bits a pixel, expected at most %d x %d; save the colours that"
+                            + " matter as RGB of 8 bits",
+                    file, header.channels(), header.bits(), MOST_TIFF_CHANNELS, MOST_TIFF_BITS);
+        }
     }
 
     static byte[] readBytes(Path file) {
         try {
-            long length = Files.size(file);
-            if (length > MOST_BYTES) {
-                throw SaccadeException.user(
-                        "%s: %d bytes, an image of at most %d expected", file, length, MOST_BYTES);
-            }
-            return Files.readAllBytes(file);
+            return RegularFile.read(file, MOST_BYTES);
         } catch (NoSuchFileException e) {
             throw SaccadeException.user("%s: no such file", file);
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be read: %s", file, e.getMessage());
+        } catch (OutOfMemoryError e) {
+            throw refusal(file.toString(), "cannot be read", e);
         }
+    }
+
+    /** Returns what a stream holds, of no more bytes than a file may have. */
+    static byte[] readBytes(String name, InputStream stream) {
+        try {
+            return RegularFile.read(name, stream, MOST_BYTES);
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be read: %s", name, e.getMessage());
+        } catch (OutOfMemoryError e) {
+            throw refusal(name, "cannot be read", e);
+        }
+    }
+
+    /**
+     * Returns the refusal of a file.
+     *
+     * @param fault what is wrong with it, unless memory was missing
+     */
+    static SaccadeException refusal(String file, String fault, Throwable failure) {
+        return SaccadeException.user(
+                "%s: %s",
+                file,
+                OutOfMemory.IN_READING
+                        .of(failure)
+                        .map(Throwable::getMessage)
+                        .orElse(fault + ": " + failure.getMessage()));
     }
 
     static Mat decode(String file, ImageHeader header, byte[] bytes) {
         OpenCv.load();
         MatOfByte encoded = new MatOfByte(bytes);
+        Mat image;
         try {
-            Mat image = Imgcodecs.imdecode(encoded, Imgcodecs.IMREAD_COLOR);
-            if (image.empty()) {
-                throw SaccadeException.user(
-                        "%s: %s is damaged and cannot be decoded", file, header.kind());
+            if (header.kind() == ImageHeader.Kind.TIFF) {
+                TiffDirectory.makeUpright(bytes, encoded);
             }
-            return image;
+            image = Imgcodecs.imdecode(encoded, AS_IT_LIES);
         } catch (CvException e) {
-            throw SaccadeException.user(
-                    "%s: %s is damaged and cannot be decoded: %s",
-                    file, header.kind(), e.getMessage());
+            throw refusal(file, header.kind() + " is damaged and cannot be decoded", e);
         } finally {
             encoded.release();
         }
+        if (image.empty()) {
+            throw SaccadeException.user(
+                    "%s: %s is damaged and cannot be decoded", file, header.kind());
+        }
+        Size size = new Size(image.rows(), image.cols());
+        if (!size.equals(header.stored())) {
+            image.release();
+            throw SaccadeException.user(
+                    "%s: %s is damaged, its header says %s pixels, but it has %s",
+                    file, header.kind(), header.stored(), size);
+        }
+        return upright(image, header.orientation());
+    }
+
+    /** Turns an image in its place, or returns another one that is turned. */
+    private static Mat upright(Mat image, int orientation) {
+        Mat turned = image;
+        if (orientation >= 5) {
+            turned = new Mat();
+            Core.transpose(image, turned);
+            image.release();
+        }
+        switch (orientation) {
+            case 2, 6 -> Core.flip(turned, turned, LEFT_TO_RIGHT);
+            case 3, 7 -> Core.flip(turned, turned, BOTH);
+            case 4, 8 -> Core.flip(turned, turned, TOP_TO_BOTTOM);
+            default -> {}
+        }
+        return turned;
     }
 }

@@ -9,14 +9,15 @@ import org.opencv.core.Mat;
 import org.opencv.imgproc.Imgproc;
 
 import java.awt.image.BufferedImage;
+import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.function.Supplier;
 
 /**
  * A photograph that somebody has at hand: a file, the bytes of one, or pixels already decoded.
  *
- * <p>Nothing is read before it is needed. Files and bytes are decoded by {@link ImageReader},
- * upright; pixels are taken as they lie.
+ * <p>But for streams, nothing is read before it is needed. Files and bytes are decoded by {@link
+ * ImageReader}, upright; pixels are taken as they lie.
  */
 public final class ImageSource {
 
@@ -47,6 +48,17 @@ public final class ImageSource {
     public static ImageSource of(String name, byte[] encoded) {
         requireNonNull(encoded, "encoded");
         return new ImageSource(name, () -> ImageReader.read(name, encoded));
+    }
+
+    /**
+     * Returns the content of such a file that comes through a stream, such as standard input. It is
+     * read here, to its end, and not closed.
+     *
+     * @param name what messages call it
+     * @throws SaccadeException if it cannot be read, or holds more than a file may
+     */
+    public static ImageSource of(String name, InputStream encoded) {
+        return of(name, ImageReader.readBytes(name, encoded));
     }
 
     /**

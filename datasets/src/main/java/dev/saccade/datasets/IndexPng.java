@@ -8,9 +8,7 @@ import java.awt.image.Raster;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.util.zip.CRC32;
 
 import javax.imageio.ImageIO;
 import javax.imageio.stream.MemoryCacheImageInputStream;
@@ -27,10 +25,6 @@ import javax.imageio.stream.MemoryCacheImageInputStream;
 record IndexPng(Size size, short[] values) {
 
     private static final int COLOUR_TYPE = 25;
-    private static final int SIGNATURE = 8;
-    private static final int CHUNK_OVERHEAD = 12;
-    private static final int ANCILLARY = 0x20000000;
-    private static final int END = 0x49454E44;
 
     /**
      * Returns the numbers of a file.
@@ -50,10 +44,9 @@ record IndexPng(Size size, short[] values) {
         checkColours(file, bytes);
         try {
             return of(decode(pixelsOnly(bytes)));
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | OutOfMemoryError e) {
             // ImageIO promises nothing about hostile input, so any exception is a refusal.
-            throw SaccadeException.user(
-                    "%s: PNG is damaged and cannot be decoded: %s", file, e.getMessage());
+            throw ImageReader.refusal(file.toString(), "PNG is damaged and cannot be decoded", e);
         }
     }
 
@@ -80,23 +73,15 @@ record IndexPng(Size size, short[] values) {
      * became another one would not be noticed.
      */
     private static byte[] pixelsOnly(byte[] bytes) throws IOException {
-        ByteBuffer png = ByteBuffer.wrap(bytes);
         ByteArrayOutputStream kept = new ByteArrayOutputStream(bytes.length);
-        kept.write(bytes, 0, SIGNATURE);
-        CRC32 checksum = new CRC32();
-        int kind = 0;
-        int next;
-        for (int at = SIGNATURE; kind != END; at = next) {
-            kind = png.getInt(at + 4);
-            int length = png.getInt(at);
-            next = at + CHUNK_OVERHEAD + length;
-            if ((kind & ANCILLARY) == 0) {
-                checksum.reset();
-                checksum.update(bytes, at + 4, length + 4);
-                if ((int) checksum.getValue() != png.getInt(next - 4)) {
+        kept.write(bytes, 0, PngChunks.SIGNATURE);
+        PngChunks chunks = new PngChunks(bytes);
+        while (chunks.next()) {
+            if (!chunks.isAncillary()) {
+                if (!chunks.isIntact()) {
                     throw new IOException("a checksum is wrong");
                 }
-                kept.write(bytes, at, next - at);
+                chunks.writeTo(kept);
             }
         }
         return kept.toByteArray();

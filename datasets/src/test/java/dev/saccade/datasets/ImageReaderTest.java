@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Size;
 
@@ -22,7 +24,7 @@ import org.opencv.core.Mat;
 
 import java.awt.image.BufferedImage;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -116,11 +118,41 @@ class ImageReaderTest {
     void refusesWhatIsNoImage() {
         assertRefused(new byte[0], "is empty (0 bytes)");
         assertRefused(
-                "<!DOCTYPE html><html>404".getBytes(StandardCharsets.US_ASCII),
+                "<!DOCTYPE html><html>404".getBytes(US_ASCII),
                 "is no image, it starts with \"<!DOCTYPE html><\"");
         assertRefused(
                 ImageFiles.encode(ImageFiles.picture(9, 9, BufferedImage.TYPE_BYTE_INDEXED), "gif"),
                 "is a GIF image");
+        assertRefused("\0\0\0\30ftypheic\0\0\0\0".getBytes(US_ASCII), "is a HEIC image, expected");
+        assertRefused("\0\0\0\40ftypavif\0\0\0\0".getBytes(US_ASCII), "is a HEIF (AVIF) image");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"5,8", "7,16", "1,32", "3,64"})
+    void saysWhichTiffsAreNotRead(int channels, int bits) {
+        byte[] tiff =
+                OddFiles.tiff(
+                        ByteOrder.BIG_ENDIAN,
+                        new byte[64 * channels * bits / 8],
+                        OddFiles.entry(ByteOrder.BIG_ENDIAN, 0x100, OddFiles.SHORT, 1, 8),
+                        OddFiles.entry(ByteOrder.BIG_ENDIAN, 0x101, OddFiles.SHORT, 1, 8),
+                        OddFiles.entry(ByteOrder.BIG_ENDIAN, 0x102, OddFiles.SHORT, 1, bits),
+                        OddFiles.entry(ByteOrder.BIG_ENDIAN, 0x115, OddFiles.SHORT, 1, channels));
+        assertRefused(tiff, "TIFF of %d x %d bits a pixel".formatted(channels, bits));
+        assertRefused(tiff, "save the colours that matter as RGB of 8 bits");
+    }
+
+    @Test
+    void refusesTilesFarLargerThanTheImage() {
+        byte[] tiff =
+                OddFiles.tiff(
+                        ByteOrder.BIG_ENDIAN,
+                        new byte[0],
+                        OddFiles.entry(ByteOrder.BIG_ENDIAN, 0x100, OddFiles.SHORT, 1, 8),
+                        OddFiles.entry(ByteOrder.BIG_ENDIAN, 0x101, OddFiles.SHORT, 1, 8),
+                        OddFiles.entry(ByteOrder.BIG_ENDIAN, 0x142, OddFiles.SHORT, 1, 16_000),
+                        OddFiles.entry(ByteOrder.BIG_ENDIAN, 0x143, OddFiles.SHORT, 1, 16_000));
+        assertRefused(tiff, "its tiles have 16000x16000 pixels");
     }
 
     @Test

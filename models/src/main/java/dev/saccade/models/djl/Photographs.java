@@ -35,7 +35,7 @@ final class Photographs {
     /** Returns the file at an address. */
     static ImageSource of(URL address) {
         try (InputStream content = address.openStream()) {
-            return ImageSource.of(address.toString(), content.readAllBytes());
+            return ImageSource.of(address.toString(), content);
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be read: %s", address, e.getMessage());
         }
@@ -43,10 +43,6 @@ final class Photographs {
 
     /** Returns the file that a stream has; the caller closes it. */
     static ImageSource of(InputStream content) {
-        try {
-            return ImageSource.of(content.readAllBytes());
-        } catch (IOException e) {
-            throw SaccadeException.io(e, "an image cannot be read: %s", e.getMessage());
-        }
+        return ImageSource.of("image of a stream", content);
     }
 }

@@ -1,0 +1,99 @@
+package dev.saccade.datasets;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.parts.Targets;
+import dev.saccade.core.structures.Size;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/** Pipes under the names of files of a data set: nobody waits for what they may say. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class PipesTest {
+
+    private static final CheckOptions OPTIONS = new CheckOptions(true, Targets.BOXES, 2, () -> {});
+
+    @TempDir Path folder;
+    private Path pipe;
+
+    @BeforeEach
+    void makePipe() throws Exception {
+        pipe = folder.resolve("1.png");
+        assertEquals(0, new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor());
+    }
+
+    private void assertRefused(Executable reading) {
+        SaccadeException thrown = assertThrows(SaccadeException.class, reading);
+        assertEquals(SaccadeException.Kind.USER, thrown.kind());
+        assertTrue(thrown.getMessage().startsWith(pipe + ": is a pipe"), thrown.getMessage());
+    }
+
+    private void assertFound(DatasetReport report) {
+        assertTrue(
+                report.findings().stream()
+                        .anyMatch(finding -> finding.message().startsWith("is a pipe")),
+                report.findings().toString());
+    }
+
+    @Test
+    void aPhotographIsNone() throws IOException {
+        assertRefused(() -> ImageReader.read(pipe));
+        assertRefused(() -> Photo.of(1, pipe));
+        assertRefused(() -> ImageSource.of(pipe).read());
+        Path annotations =
+                Files.writeString(
+                        folder.resolve("objects.json"),
+                        """
+                        {"images": [{"id": 1, "file_name": "1.png", "width": 8, "height": 8}],
+                         "annotations": [], "categories": [{"id": 1, "name": "cat"}]}
+                        """);
+        assertFound(CocoCheck.run(annotations, folder, List.of(), OPTIONS));
+    }
+
+    @Test
+    void anAnnotationFileIsNone() {
+        assertRefused(() -> CocoReader.read(pipe, finding -> {}));
+        assertFound(CocoCheck.run(pipe, folder, List.of(), OPTIONS));
+    }
+
+    @Test
+    void noneIsOpenedToTellWhatIsInAFolder() {
+        DatasetReport report =
+                CocoCheck.run(folder.resolve("missing.json"), folder, List.of(), OPTIONS);
+        assertEquals(1, report.errors());
+    }
+
+    @Test
+    void aLabelMapIsNone() {
+        assertRefused(() -> IndexPng.read(pipe));
+    }
+
+    @Test
+    void aFileOfClassesIsNone() {
+        Ade20kDataset.Config config =
+                new Ade20kDataset.Config(
+                        "images", "labels", List.of(), Optional.of("1.png"), true, 255, "", "");
+        assertRefused(() -> config.names(folder));
+    }
+
+    @Test
+    void aDeviceIsNoPhotograph() {
+        Photo endless = new Photo(1, Path.of("/dev/zero"), new Size(8, 8));
+        List<Finding> findings = ImageCheck.findings(endless, true);
+        assertEquals(1, findings.size());
+        assertTrue(findings.get(0).message().contains("expected a regular file"));
+    }
+}
