@@ -3,7 +3,6 @@ package dev.saccade.models;
 import ai.djl.ndarray.NDManager;
 
 import com.google.common.collect.ImmutableList;
-import com.google.common.collect.Lists;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Instances;
@@ -32,9 +31,6 @@ import java.util.List;
  * them. Several threads may share a detector.
  */
 public final class Detector extends TrainedModel {
-
-    /** How many photographs go through the detector together. */
-    private static final int BATCH = 8;
 
     private final DetectionModel model;
 
@@ -96,27 +92,17 @@ public final class Detector extends TrainedModel {
      * @throws SaccadeException of kind user that names it, if it is no usable image
      */
     public List<DetectedObject> detect(ImageSource photo) {
-        return read(List.of(photo), views -> DetectedObject.of(predict(views), classes()));
+        return read(photo, views -> DetectedObject.of(predict(views), classes()));
     }
 
     /**
-     * Returns the objects in each of some photographs, of which up to 8 go through the detector
-     * together; one by one if it looks at them in several views.
+     * Returns the objects in each of some photographs, in their order. They go through the detector
+     * one by one, so each is answered as if it were alone.
      *
      * @throws SaccadeException of kind user that names it, if one is no usable image
      */
     public List<List<DetectedObject>> detect(List<ImageSource> photos) {
-        if (spec().viewTransforms().size() > 1) {
-            return photos.stream().map(this::detect).collect(ImmutableList.toImmutableList());
-        }
-        return Lists.partition(photos, BATCH).stream()
-                .flatMap(batch -> read(batch, this::predictAll).stream())
-                .map(instances -> DetectedObject.of(instances, classes()))
-                .collect(ImmutableList.toImmutableList());
-    }
-
-    private List<Instances> predictAll(PhotoViews photos) {
-        return predict(scratch -> model.predict(photos.on(scratch).get(0)));
+        return photos.stream().map(this::detect).collect(ImmutableList.toImmutableList());
     }
 
     /** Returns the objects in a photograph of which all views are there, such as for metrics. */

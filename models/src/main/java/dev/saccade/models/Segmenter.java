@@ -90,7 +90,7 @@ public final class Segmenter extends TrainedModel {
      * @throws SaccadeException of kind user that names it, if it is no usable image
      */
     public ClassMap segment(ImageSource photo) {
-        return read(List.of(photo), views -> new ClassMap(predict(views), classes()));
+        return read(photo, views -> new ClassMap(predict(views), classes()));
     }
 
     /**

@@ -107,11 +107,11 @@ public abstract sealed class TrainedModel implements AutoCloseable permits Detec
         return spec;
     }
 
-    /** Returns what is made of photographs that are read together. */
-    final <T> T read(List<ImageSource> photos, Function<PhotoViews, T> prediction) {
+    /** Returns what is made of a photograph. */
+    final <T> T read(ImageSource photo, Function<PhotoViews, T> prediction) {
         return OutOfMemory.IN_PREDICTION.told(
                 () -> {
-                    try (PhotoViews views = reader.read(photos)) {
+                    try (PhotoViews views = reader.read(List.of(photo))) {
                         return prediction.apply(views);
                     }
                 });

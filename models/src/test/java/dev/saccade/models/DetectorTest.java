@@ -231,11 +231,23 @@ class DetectorTest {
             assertEquals(11, found.size());
             assertEquals(List.of(), detector.detect(List.of()));
             for (int i = 0; i < 11; i++) {
-                List<DetectedObject> alone = detector.detect(photos.get(i));
-                assertEquals(alone.size(), found.get(i).size());
-                for (int k = 0; k < alone.size(); k++) {
-                    assertClose(alone.get(k), found.get(i).get(k));
-                }
+                assertSame(detector.detect(photos.get(i)), found.get(i));
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"retinanet", "mask_rcnn"})
+    void aListIsAnsweredAsEachPhotographAlone(String head) throws IOException {
+        List<ImageSource> photos = new ArrayList<>(List.of(ImageSource.of(photo)));
+        BufferedImage whole = ImageIO.read(photo.toFile());
+        for (int i = 0; i < 9; i++) {
+            photos.add(ImageSource.of(whole.getSubimage(0, 0, WIDTH - 9 * i, HEIGHT - i % 3 * 20)));
+        }
+        try (Detector detector = load(head)) {
+            List<List<DetectedObject>> found = detector.detect(photos);
+            for (int i = 0; i < photos.size(); i++) {
+                assertSame(detector.detect(photos.get(i)), found.get(i));
             }
         }
     }
