@@ -73,13 +73,19 @@ public final class Sgd extends Optimizer {
     private Sgd(Config config, Module module) {
         super(
                 ParameterGroup.of(module, config),
-                Map.of("momentum_buffer", MemoryFormat::zerosLike),
+                config.momentum() == 0
+                        ? Map.of()
+                        : Map.of("momentum_buffer", MemoryFormat::zerosLike),
                 """
-                torch._fused_sgd_(weights, gradients, momentum_buffer, \
+                torch._fused_sgd_(weights, gradients, %s, \
                 weight_decay=weight_decay, momentum=%s, lr=lr, \
                 dampening=0., nesterov=False, maximize=False, is_first_step=False)
                 """
-                        .formatted(config.momentum()),
+                        .formatted(
+                                config.momentum() == 0
+                                        ? "annotate(List[Tensor], [])"
+                                        : "momentum_buffer",
+                                config.momentum()),
                 Optional.empty());
     }
 }

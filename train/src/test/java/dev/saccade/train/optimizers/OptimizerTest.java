@@ -18,6 +18,8 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Kernels;
+import dev.saccade.models.config.ConfigBinder;
+import dev.saccade.models.config.ConfigFile;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -179,6 +181,21 @@ class OptimizerTest {
                     .properties()
                     .forEach(e -> assertClose(e.getValue(), state.get(e.getKey()), e.getKey()));
         }
+    }
+
+    @Test
+    void sgdGoesWithoutMomentum() {
+        Sgd.Config plain =
+                ConfigBinder.bind(
+                        ConfigFile.parse("{momentum: 0, weight_decay: 0}", "plain.yaml"),
+                        Sgd.Config.class);
+        NDArray weight = net.namedParameters().get("late.weight").getArray();
+        float[] expected = weight.add(-0.5).toFloatArray();
+        try (Optimizer optimizer = plain.build(net)) {
+            optimizer.step(new Gradients(Map.of("late.weight", weight.onesLike())), 1, 0.5);
+            assertEquals(Map.of(), optimizer.state());
+        }
+        assertArrayEquals(expected, weight.toFloatArray(), 1e-6f);
     }
 
     /** Weights and state after steps with clipped gradients, in groups of their own rates. */
