@@ -10,6 +10,7 @@ import ai.djl.ndarray.types.Shape;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
@@ -61,6 +62,12 @@ public final class Batch implements AutoCloseable {
         }
         boolean labelled = samples.get(0).labels().isPresent();
         long cells = size.area() * samples.size();
+        if (cells > ImageInfo.MOST_PIXELS) {
+            throw SaccadeException.user(
+                    "a batch of %d images of %s has more pixels than can be held, %d million;"
+                            + " resize to less, or set a smaller data.batch_size",
+                    samples.size(), size, ImageInfo.MOST_PIXELS / 1_000_000);
+        }
         long bytes = cells * (CHANNELS * Float.BYTES + (labelled ? Long.BYTES : 0));
         Batch batch = new Batch(pool, pool.take(bytes), size, samples, labelled);
         FloatBuffer pixels = batch.pixelBytes().asFloatBuffer();

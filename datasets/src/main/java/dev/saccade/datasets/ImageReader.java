@@ -3,6 +3,7 @@ package dev.saccade.datasets;
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.RegularFile;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Size;
 
 import org.opencv.core.Core;
@@ -26,9 +27,6 @@ import java.nio.file.Path;
  * pixels. Nothing is decoded that is no complete image or has more than 178 million pixels.
  */
 public final class ImageReader {
-
-    /** Twice what Pillow warns of; its own limit against decompression bombs. */
-    private static final long MOST_PIXELS = 178_956_970;
 
     private static final int MOST_BYTES = 1 << 30;
     private static final int MOST_TIFF_CHANNELS = 4;
@@ -64,10 +62,10 @@ public final class ImageReader {
 
     /** Refuses what would decode to something wrong, or to too much, or not at all. */
     static void check(String file, ImageHeader header) {
-        if (header.stored().area() > MOST_PIXELS) {
+        if (header.stored().area() > ImageInfo.MOST_PIXELS) {
             throw SaccadeException.user(
                     "%s: %s of %s pixels, at most %d million are decoded",
-                    file, header.kind(), header.stored(), MOST_PIXELS / 1_000_000);
+                    file, header.kind(), header.stored(), ImageInfo.MOST_PIXELS / 1_000_000);
         }
         if (!header.complete()) {
             throw SaccadeException.user(

@@ -1,5 +1,7 @@
 package dev.saccade.core.structures;
 
+import dev.saccade.core.SaccadeException;
+
 /**
  * What happened to an image on its way into a batch; four facts that are easily mixed up.
  *
@@ -22,6 +24,23 @@ public record ImageInfo(
         float scaleX,
         float scaleY,
         boolean flipped) {
+
+    /** The most pixels of an image: twice what Pillow warns of; its limit against bombs. */
+    public static final long MOST_PIXELS = 178_956_970;
+
+    /**
+     * Checks the size that there is to hold.
+     *
+     * @throws SaccadeException of kind user, if it has more than {@link #MOST_PIXELS}
+     */
+    public ImageInfo {
+        if (padded.area() > MOST_PIXELS) {
+            throw SaccadeException.user(
+                    "%s: the transforms make %s pixels of %s, at most %d million are prepared;"
+                            + " resize or pad to less",
+                    file, padded, original, MOST_PIXELS / 1_000_000);
+        }
+    }
 
     /** Returns the description of an image that is fed as it is. */
     public static ImageInfo of(Size size) {
