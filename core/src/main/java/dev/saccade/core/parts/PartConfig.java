@@ -1,5 +1,7 @@
 package dev.saccade.core.parts;
 
+import dev.saccade.core.Checks;
+
 import java.util.Map;
 
 /**
@@ -9,8 +11,9 @@ import java.util.Map;
  * <p>Records of this kind are found by {@link java.util.ServiceLoader}: to bring a component of
  * one's own, write one class with a nested record that implements {@link Backbone.Config}, {@link
  * Neck.Config}, {@link DetectionHead.Config} or {@link SegmentationHead.Config}, and name the
- * record in {@code META-INF/services}. The canonical constructor checks the values and throws
- * {@link IllegalArgumentException} with a message that names the key.
+ * record in {@code META-INF/services}. The canonical constructor checks the values by {@link
+ * Checks}, every number on both sides, or throws another {@link IllegalArgumentException} with a
+ * message that begins with the key.
  */
 public interface PartConfig {
 

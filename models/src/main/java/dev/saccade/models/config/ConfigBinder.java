@@ -1,7 +1,9 @@
 package dev.saccade.models.config;
 
+import com.google.common.base.CharMatcher;
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.core.Checks;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.PartConfig;
@@ -10,12 +12,15 @@ import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Makes records of config trees, and config trees of records.
@@ -31,8 +36,10 @@ import java.util.Set;
  */
 public final class ConfigBinder {
 
-    private static final String TYPE = "type";
-    private static final String VARIANT = "variant";
+    static final String TYPE = "type";
+    static final String VARIANT = "variant";
+
+    private static final Pattern INDEX = Pattern.compile("\\[(\\d+)]");
 
     /** What a value that is wrong becomes until all problems are reported. */
     private static final Object FAILED = new Object();
@@ -57,14 +64,7 @@ public final class ConfigBinder {
 
     /** Returns the config that {@link #bind} makes an equal record of, defaults written out. */
     public static ConfigNode.Mapping unbind(Record value) {
-        Map<String, ConfigNode> entries = new LinkedHashMap<>();
-        if (value instanceof PartConfig part) {
-            entries.put(TYPE, new ConfigNode.Scalar(part.type(), Origin.DEFAULT));
-        }
-        for (RecordComponent component : value.getClass().getRecordComponents()) {
-            entries.put(Records.key(component), node(Records.get(component, value)));
-        }
-        return new ConfigNode.Mapping(entries, Origin.DEFAULT);
+        return Unbinding.whole(value);
     }
 
     /**
@@ -72,46 +72,7 @@ public final class ConfigBinder {
      * defaults have it; another {@code type} or {@code variant} laid over it brings its own.
      */
     public static ConfigNode.Mapping unbindChanges(Record value) {
-        return changes(value, null);
-    }
-
-    /**
-     * Returns what a record has otherwise than its defaults.
-     *
-     * @param fallback the default of the place, null where it has none
-     */
-    private static ConfigNode.Mapping changes(Record value, Object fallback) {
-        boolean given = fallback != null && fallback.getClass() == value.getClass();
-        Object defaults = given ? fallback : Records.defaults(value.getClass()).orElse(null);
-        Map<String, ConfigNode> entries = new LinkedHashMap<>();
-        if (value instanceof PartConfig part) {
-            entries.put(TYPE, new ConfigNode.Scalar(part.type(), Origin.DEFAULT));
-            for (RecordComponent component : value.getClass().getRecordComponents()) {
-                if (Records.key(component).equals(VARIANT) && !part.variants().isEmpty()) {
-                    Object variant = Records.get(component, value);
-                    entries.put(VARIANT, node(variant));
-                    defaults = part.variants().get(variant.toString());
-                }
-            }
-        }
-        for (RecordComponent component : value.getClass().getRecordComponents()) {
-            Object changed = Records.get(component, value);
-            Object usual = defaults == null ? null : Records.get(component, defaults);
-            if (!changed.equals(usual)) {
-                entries.put(Records.key(component), changed(changed, usual));
-            }
-        }
-        return new ConfigNode.Mapping(entries, Origin.DEFAULT);
-    }
-
-    private static ConfigNode changed(Object value, Object fallback) {
-        if (value instanceof Record section) {
-            return changes(section, fallback);
-        }
-        if (value instanceof Optional<?> present && present.orElse(null) instanceof Record part) {
-            return changes(part, fallback instanceof Optional<?> old ? old.orElse(null) : null);
-        }
-        return node(value);
+        return Unbinding.changes(value);
     }
 
     /**
@@ -122,26 +83,6 @@ public final class ConfigBinder {
      */
     public static <P extends PartConfig> Map<String, P> known(Class<P> kind) {
         return Records.parts(kind);
-    }
-
-    private static ConfigNode node(Object value) {
-        if (value instanceof Record section) {
-            return unbind(section);
-        }
-        if (value instanceof Optional<?> optional) {
-            return optional.map(ConfigBinder::node)
-                    .orElseGet(() -> new ConfigNode.Nothing(Origin.DEFAULT));
-        }
-        if (value instanceof List<?> list) {
-            return new ConfigNode.Sequence(
-                    list.stream().map(ConfigBinder::node).toList(), Origin.DEFAULT);
-        }
-        if (value instanceof Map<?, ?> map) {
-            Map<String, ConfigNode> entries = new LinkedHashMap<>();
-            map.forEach((key, item) -> entries.put((String) key, node(item)));
-            return new ConfigNode.Mapping(entries, Origin.DEFAULT);
-        }
-        return new ConfigNode.Scalar(Scalars.toConfig(value), Origin.DEFAULT);
     }
 
     /**
@@ -277,13 +218,46 @@ public final class ConfigBinder {
             }
         }
         if (failed) {
+            refuseOthers(type, values, defaults, node, path);
             return FAILED;
         }
         try {
             return named(Records.make(type, values), node, path);
+        } catch (Checks.Refusal e) {
+            e.problems().forEach(problem -> refused(node, path, problem));
         } catch (IllegalArgumentException e) {
             refused(node, path, e.getMessage());
-            return FAILED;
+        }
+        return FAILED;
+    }
+
+    /**
+     * Notes what a record says about the bounds of other values than those that have failed; these
+     * are as by default for once.
+     */
+    private void refuseOthers(
+            Class<? extends Record> type,
+            Object[] values,
+            Object defaults,
+            ConfigNode.Mapping node,
+            String path) {
+        RecordComponent[] components = type.getRecordComponents();
+        Object[] others = values.clone();
+        Set<String> failed = new HashSet<>();
+        for (int i = 0; i < others.length; i++) {
+            if (others[i] == FAILED) {
+                failed.add(Records.key(components[i]));
+                others[i] = defaults == null ? null : Records.get(components[i], defaults);
+            }
+        }
+        try {
+            Records.make(type, others);
+        } catch (Checks.Refusal e) {
+            e.problems().stream()
+                    .filter(problem -> !failed.contains(key(problem)))
+                    .forEach(problem -> refused(node, path, problem));
+        } catch (IllegalArgumentException | SaccadeException e) {
+            // What does not go together, or is missing, is told once each value is right.
         }
     }
 
@@ -309,10 +283,26 @@ public final class ConfigBinder {
 
     /** Notes what a record says about its values; {@code key: ...} is said of that key. */
     private void refused(ConfigNode.Mapping node, String path, String message) {
-        String key = message.substring(0, Math.max(message.indexOf(':'), 0));
-        Origin origin = node.get(key).orElse(node).origin();
+        String key = key(message);
+        Origin origin = place(node.get(key).orElse(node), message).origin();
         String separator = path.isEmpty() ? "" : node.get(key).isPresent() ? "." : ": ";
         problems.add("%s: %s%s%s", origin, path, separator, message);
+    }
+
+    /** Returns the item that a message is about: the third one for {@code depths[2]: ...}. */
+    private static ConfigNode place(ConfigNode value, String message) {
+        ConfigNode place = value;
+        Matcher index = INDEX.matcher(message.substring(key(message).length()));
+        while (place instanceof ConfigNode.Sequence list && index.lookingAt()) {
+            place = list.items().get(Integer.parseInt(index.group(1)));
+            index.region(index.end(), index.regionEnd());
+        }
+        return place;
+    }
+
+    /** Returns the key that a message begins with: {@code depths} of {@code depths[2]: ...}. */
+    private static String key(String message) {
+        return message.substring(0, Math.max(CharMatcher.anyOf("[:").indexIn(message), 0));
     }
 
     /** Refuses a {@code type} other than that of a component whose place leaves no choice. */

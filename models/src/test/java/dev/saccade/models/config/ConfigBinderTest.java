@@ -135,7 +135,31 @@ class ConfigBinderTest {
     void whatARecordRefusesNamesTheKey() {
         assertProblem(
                 "name: x\nsection:\n  out_indices: []\n  depth: -1",
-                "recipe.yaml:4: section.depth: got -1, expected > 0");
+                "recipe.yaml:4: section.depth: got -1, expected at least 1");
+    }
+
+    @Test
+    void boundsAreToldBesideOtherMistakes() {
+        String message =
+                failure(
+                        """
+                        section:
+                          depth: deep
+                          out_indices:
+                            - 0
+                            - 7
+                        extra: {depth: 2000000000, out_indices: [-1]}
+                        """);
+        assertTrue(message.startsWith("config: 4 problems"), message);
+        assertTrue(message.contains("recipe.yaml:2: section.depth: got the text"), message);
+        assertTrue(
+                message.contains(
+                        "recipe.yaml:5: section.out_indices[1]: got 7, expected at most 3"),
+                message);
+        assertTrue(
+                message.contains("recipe.yaml:6: extra.depth: got 2000000000, expected at most"),
+                message);
+        assertTrue(message.contains("extra.out_indices[0]: got -1"), message);
     }
 
     @Test

@@ -1,5 +1,6 @@
 package dev.saccade.models.config;
 
+import dev.saccade.core.Checks;
 import dev.saccade.core.parts.PartConfig;
 
 import java.nio.file.Path;
@@ -37,9 +38,10 @@ record Recipe(
         }
 
         Section {
-            if (depth <= 0) {
-                throw new IllegalArgumentException("depth: got " + depth + ", expected > 0");
-            }
+            new Checks()
+                    .within("depth", depth, 1, 1000)
+                    .each("out_indices", outIndices, 0, 3)
+                    .throwIfAny();
         }
     }
 
