@@ -1,7 +1,5 @@
 package dev.saccade.backbones;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
@@ -10,6 +8,7 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.Maps;
 
+import dev.saccade.core.Checks;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Linear;
 import dev.saccade.core.nn.WeightInit;
@@ -92,14 +91,16 @@ public final class DwConvSwin extends StagedTransformer {
             depths = ImmutableList.copyOf(depths);
             numHeads = numHeads.map(ImmutableList::copyOf);
             outIndices = ImmutableList.copyOf(outIndices);
-            checkArgument(embedDim > 0, "embed_dim: got %s, expected > 0", embedDim);
-            StagedTransformer.check(depths, dropPathRate, outIndices, frozenStages);
-            numHeads.ifPresent(heads -> StagedTransformer.checkHeads(heads, embedDim));
-            checkArgument(
-                    kernelSize > 0 && kernelSize % 2 == 1,
-                    "kernel_size: got %s, expected an odd number > 0",
-                    kernelSize);
-            checkArgument(mlpRatio > 0, "mlp_ratio: got %s, expected > 0", mlpRatio);
+            List<Integer> heads = numHeads.orElse(List.of(1, 1, 1, 1));
+            StagedTransformer.checks(depths, dropPathRate, outIndices, frozenStages)
+                    .within("embed_dim", embedDim, 1, 8192)
+                    .size("num_heads", heads, STAGES, STAGES)
+                    .each("num_heads", heads, 1, 8192)
+                    .within("kernel_size", kernelSize, 1, 71)
+                    .within("mlp_ratio", mlpRatio, 0.1, 100)
+                    .throwIfAny();
+            StagedTransformer.checkHeads(heads, embedDim);
+            Checks.require(kernelSize % 2 == 1, "kernel_size", kernelSize, "an odd number");
         }
 
         @Override

@@ -1,7 +1,5 @@
 package dev.saccade.backbones;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
@@ -10,6 +8,7 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.Maps;
 
+import dev.saccade.core.Checks;
 import dev.saccade.core.nn.BatchNorm2d;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.DropPath;
@@ -112,18 +111,18 @@ public final class DwNet extends StagedTransformer {
         public Config {
             depths = ImmutableList.copyOf(depths);
             outIndices = ImmutableList.copyOf(outIndices);
-            checkArgument(embedDim > 0, "embed_dim: got %s, expected > 0", embedDim);
-            checkArgument(
+            StagedTransformer.checks(depths, dropPathRate, outIndices, frozenStages)
+                    .within("embed_dim", embedDim, 1, 8192)
+                    .within("window_size", windowSize, 1, 71)
+                    .within("mlp_ratio", mlpRatio, 0.1, 100)
+                    .within("pretrain_img_size", pretrainImgSize, 4, 16384)
+                    .throwIfAny();
+            Checks.require(windowSize % 2 == 1, "window_size", windowSize, "an odd number");
+            Checks.require(
                     !dynamic || embedDim % REDUCTION == 0,
-                    "embed_dim: got %s, expected a multiple of 4 for dynamic filters",
-                    embedDim);
-            StagedTransformer.check(depths, dropPathRate, outIndices, frozenStages);
-            checkArgument(
-                    windowSize > 0 && windowSize % 2 == 1,
-                    "window_size: got %s, expected an odd number > 0",
-                    windowSize);
-            checkArgument(mlpRatio > 0, "mlp_ratio: got %s, expected > 0", mlpRatio);
-            Swin.Stem.check(pretrainImgSize);
+                    "embed_dim",
+                    embedDim,
+                    "a multiple of 4 for dynamic filters");
         }
 
         @Override

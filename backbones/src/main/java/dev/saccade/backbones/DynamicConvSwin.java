@@ -1,7 +1,5 @@
 package dev.saccade.backbones;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
@@ -169,12 +167,16 @@ public final class DynamicConvSwin extends StagedTransformer {
             depths = ImmutableList.copyOf(depths);
             numHeads = ImmutableList.copyOf(numHeads);
             outIndices = ImmutableList.copyOf(outIndices);
-            checkArgument(embedDim > 0, "embed_dim: got %s, expected > 0", embedDim);
-            StagedTransformer.check(depths, dropPathRate, outIndices, frozenStages);
+            StagedTransformer.checks(depths, dropPathRate, outIndices, frozenStages)
+                    .within("embed_dim", embedDim, 1, 8192)
+                    .size("num_heads", numHeads, STAGES, STAGES)
+                    .each("num_heads", numHeads, 1, 8192)
+                    .within("window_size", windowSize, 1, 128)
+                    .within("mlp_ratio", mlpRatio, 0.1, 100)
+                    .within("pretrain_img_size", pretrainImgSize, 4, 16384)
+                    .throwIfAny();
             StagedTransformer.checkHeads(numHeads, embedDim);
-            checkArgument(windowSize > 0, "window_size: got %s, expected > 0", windowSize);
-            checkArgument(mlpRatio > 0, "mlp_ratio: got %s, expected > 0", mlpRatio);
-            Swin.Stem.check(pretrainImgSize);
+            StagedTransformer.checkWindows(numHeads, windowSize);
         }
 
         @Override

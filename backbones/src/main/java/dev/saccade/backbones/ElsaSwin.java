@@ -1,7 +1,5 @@
 package dev.saccade.backbones;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
@@ -10,6 +8,7 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.Maps;
 
+import dev.saccade.core.Checks;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Linear;
 import dev.saccade.core.nn.WeightInit;
@@ -142,22 +141,32 @@ public final class ElsaSwin extends StagedTransformer {
             depths = ImmutableList.copyOf(depths);
             numHeads = ImmutableList.copyOf(numHeads);
             outIndices = ImmutableList.copyOf(outIndices);
-            checkArgument(embedDim > 0, "embed_dim: got %s, expected > 0", embedDim);
-            StagedTransformer.check(depths, dropPathRate, outIndices, frozenStages);
+            StagedTransformer.checks(depths, dropPathRate, outIndices, frozenStages)
+                    .within("embed_dim", embedDim, 1, 8192)
+                    .size("num_heads", numHeads, STAGES, STAGES)
+                    .each("num_heads", numHeads, 1, 8192)
+                    .within("elsa_stages", elsaStages, 0, STAGES)
+                    .within("elsa_kernel", elsaKernel, 1, 49)
+                    .within("dilation", dilation, 1, 100)
+                    .within("group_width", groupWidth, 1, 8192)
+                    .within("lam", lam, -10, 10)
+                    .within("gamma", gamma, -1000, 1000)
+                    .within("elsa_scale", elsaScale, 0, 1000)
+                    .within("window_size", windowSize, 1, 128)
+                    .within("qk_scale", qkScale, 0, 1000)
+                    .within("mlp_ratio", mlpRatio, 0.1, 100)
+                    .within("pretrain_img_size", pretrainImgSize, 4, 16384)
+                    .throwIfAny();
             StagedTransformer.checkHeads(numHeads, embedDim);
-            checkArgument(
-                    elsaStages >= 0 && elsaStages <= STAGES,
-                    "elsa_stages: got %s, expected 0 to 4",
-                    elsaStages);
-            checkArgument(
-                    elsaKernel > 0 && elsaKernel % 2 == 1,
-                    "elsa_kernel: got %s, expected an odd number",
+            StagedTransformer.checkWindows(numHeads, windowSize);
+            Checks.require(elsaKernel % 2 == 1, "elsa_kernel", elsaKernel, "an odd number");
+            Checks.require(
+                    elsaKernel / 2 * dilation <= MOST_REACH,
+                    "dilation",
+                    dilation,
+                    "neighbours at most %s tokens away with an elsa_kernel of %s",
+                    MOST_REACH,
                     elsaKernel);
-            checkArgument(dilation > 0, "dilation: got %s, expected > 0", dilation);
-            checkArgument(groupWidth > 0, "group_width: got %s, expected > 0", groupWidth);
-            checkArgument(windowSize > 0, "window_size: got %s, expected > 0", windowSize);
-            checkArgument(mlpRatio > 0, "mlp_ratio: got %s, expected > 0", mlpRatio);
-            Swin.Stem.check(pretrainImgSize);
         }
 
         @Override
@@ -197,6 +206,7 @@ public final class ElsaSwin extends StagedTransformer {
     }
 
     private static final float EPS = 1e-5f;
+    private static final int MOST_REACH = 100;
 
     /** Makes an ELSA-Swin without weights. */
     public ElsaSwin(Config config) {

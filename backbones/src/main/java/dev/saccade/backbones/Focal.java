@@ -1,7 +1,5 @@
 package dev.saccade.backbones;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
@@ -11,6 +9,7 @@ import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.Maps;
 import com.google.common.math.IntMath;
 
+import dev.saccade.core.Checks;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.GroupNorm;
 import dev.saccade.core.nn.Layer;
@@ -194,52 +193,51 @@ public final class Focal extends StagedTransformer {
             expandSizes = ImmutableList.copyOf(expandSizes);
             imageSize = ImmutableList.copyOf(imageSize);
             outIndices = ImmutableList.copyOf(outIndices);
-            checkArgument(embedDim > 0, "embed_dim: got %s, expected > 0", embedDim);
-            StagedTransformer.check(depths, dropPathRate, outIndices, frozenStages);
+            StagedTransformer.checks(depths, dropPathRate, outIndices, frozenStages)
+                    .within("embed_dim", embedDim, 1, 8192)
+                    .size("num_heads", numHeads, STAGES, STAGES)
+                    .each("num_heads", numHeads, 1, 8192)
+                    .within("window_size", windowSize, 1, 128)
+                    .size("focal_levels", focalLevels, STAGES, STAGES)
+                    .each("focal_levels", focalLevels, 1, 8)
+                    .size("focal_windows", focalWindows, STAGES, STAGES)
+                    .each("focal_windows", focalWindows, 1, 151)
+                    .size("expand_sizes", expandSizes, STAGES, STAGES)
+                    .each("expand_sizes", expandSizes, 0, windowSize)
+                    .size("image_size", imageSize, imageSize.isEmpty() ? 0 : 2, 2)
+                    .each("image_size", imageSize, COARSEST, 16384)
+                    .within("layer_scale", layerScale, -1000, 1000)
+                    .within("mlp_ratio", mlpRatio, 0.1, 100)
+                    .throwIfAny();
             StagedTransformer.checkHeads(numHeads, embedDim);
-            StagedTransformer.checkStages("focal_levels", focalLevels);
-            checkArgument(windowSize > 0, "window_size: got %s, expected > 0", windowSize);
-            checkFocalWindows(focalWindows);
-            checkExpandSizes(expandSizes, windowSize);
-            checkImageSize(imageSize, ape);
-            checkArgument(mlpRatio > 0, "mlp_ratio: got %s, expected > 0", mlpRatio);
+            Checks.require(
+                    focalWindows.stream().allMatch(window -> window % 2 == 1),
+                    "focal_windows",
+                    focalWindows,
+                    "odd numbers");
+            Checks.require(!ape || !imageSize.isEmpty(), "ape", ape, "an image_size with it");
             for (int s = 0; s < STAGES; s++) {
                 int window = Math.min(windowSize, shorterSide(imageSize, padToPatches, s));
-                checkArgument(
+                Checks.require(
                         1 << (focalLevels.get(s) - 1) <= 2 * window,
-                        "focal_levels: got %s, expected levels whose cells hold a token;"
-                                + " windows of stage %s have %s a side",
+                        "focal_levels",
                         focalLevels,
+                        "levels whose cells hold a token; windows of stage %s have %s a side",
                         s,
                         window);
+                FocalRegion largest =
+                        new FocalRegion(
+                                windowSize,
+                                0,
+                                expandSizes.get(s),
+                                focalWindows.get(s),
+                                focalLevels.get(s) - 1,
+                                maskWrapped);
+                StagedTransformer.checkPairs(
+                        "window_size",
+                        windowSize,
+                        (long) numHeads.get(s) * largest.area() * largest.keys());
             }
-        }
-
-        private static void checkFocalWindows(List<Integer> focalWindows) {
-            StagedTransformer.checkStages("focal_windows", focalWindows);
-            checkArgument(
-                    focalWindows.stream().allMatch(window -> window % 2 == 1),
-                    "focal_windows: got %s, expected odd numbers",
-                    focalWindows);
-        }
-
-        private static void checkExpandSizes(List<Integer> expandSizes, int windowSize) {
-            checkArgument(
-                    expandSizes.size() == STAGES
-                            && expandSizes.stream().allMatch(e -> e >= 0 && e <= windowSize),
-                    "expand_sizes: got %s, expected four numbers of 0 to the window_size, %s",
-                    expandSizes,
-                    windowSize);
-        }
-
-        private static void checkImageSize(List<Integer> imageSize, boolean ape) {
-            checkArgument(
-                    imageSize.isEmpty()
-                            || (imageSize.size() == 2 && Collections.min(imageSize) >= COARSEST),
-                    "image_size: got %s, expected height and width of at least 32, or nothing",
-                    imageSize);
-            checkArgument(
-                    !ape || !imageSize.isEmpty(), "ape: got true, expected an image_size with it");
         }
 
         /** Returns the shorter side of the map of a stage, where images have a size. */

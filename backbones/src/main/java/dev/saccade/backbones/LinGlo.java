@@ -1,7 +1,5 @@
 package dev.saccade.backbones;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.Shape;
@@ -129,11 +127,16 @@ public final class LinGlo extends StagedTransformer {
             numHeads = ImmutableList.copyOf(numHeads);
             mlpRatios = ImmutableList.copyOf(mlpRatios);
             outIndices = ImmutableList.copyOf(outIndices);
-            StagedTransformer.checkStages("embed_dims", embedDims);
-            StagedTransformer.check(depths, dropPathRate, outIndices, frozenStages);
+            StagedTransformer.checks(depths, dropPathRate, outIndices, frozenStages)
+                    .size("embed_dims", embedDims, STAGES, STAGES)
+                    .each("embed_dims", embedDims, 1, 65536)
+                    .size("num_heads", numHeads, STAGES, STAGES)
+                    .each("num_heads", numHeads, 1, 8192)
+                    .size("mlp_ratios", mlpRatios, STAGES, STAGES)
+                    .each("mlp_ratios", mlpRatios, 1, 100)
+                    .within("branches", branches, 1, 100)
+                    .throwIfAny();
             StagedTransformer.checkHeads(numHeads, embedDims);
-            StagedTransformer.checkStages("mlp_ratios", mlpRatios);
-            checkArgument(branches > 0, "branches: got %s, expected > 0", branches);
         }
 
         @Override

@@ -1,7 +1,5 @@
 package dev.saccade.backbones;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
@@ -10,6 +8,8 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.Maps;
 
+import dev.saccade.core.Checks;
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.LayerNorm;
@@ -111,16 +111,24 @@ public final class Pvt extends StagedTransformer {
             mlpRatios = ImmutableList.copyOf(mlpRatios);
             srRatios = ImmutableList.copyOf(srRatios);
             outIndices = ImmutableList.copyOf(outIndices);
-            StagedTransformer.checkStages("embed_dims", embedDims);
-            StagedTransformer.check(depths, dropPathRate, outIndices, frozenStages);
+            StagedTransformer.checks(depths, dropPathRate, outIndices, frozenStages)
+                    .size("embed_dims", embedDims, STAGES, STAGES)
+                    .each("embed_dims", embedDims, 1, 65536)
+                    .size("num_heads", numHeads, STAGES, STAGES)
+                    .each("num_heads", numHeads, 1, 8192)
+                    .size("mlp_ratios", mlpRatios, STAGES, STAGES)
+                    .each("mlp_ratios", mlpRatios, 1, 100)
+                    .size("sr_ratios", srRatios, STAGES, STAGES)
+                    .each("sr_ratios", srRatios, 1, 64)
+                    .within("norm_eps", normEps, 1e-12, 1)
+                    .within("pretrain_img_size", pretrainImgSize, COARSEST, 16384)
+                    .throwIfAny();
             StagedTransformer.checkHeads(numHeads, embedDims);
-            StagedTransformer.checkStages("mlp_ratios", mlpRatios);
-            StagedTransformer.checkStages("sr_ratios", srRatios);
-            checkArgument(normEps > 0, "norm_eps: got %s, expected > 0", normEps);
-            checkArgument(
-                    pretrainImgSize > 0 && pretrainImgSize % COARSEST == 0,
-                    "pretrain_img_size: got %s, expected a multiple of 32",
-                    pretrainImgSize);
+            Checks.require(
+                    pretrainImgSize % COARSEST == 0,
+                    "pretrain_img_size",
+                    pretrainImgSize,
+                    "a multiple of 32");
         }
 
         @Override
@@ -257,11 +265,12 @@ public final class Pvt extends StagedTransformer {
         private final Linear q;
         private final Linear kv;
         private final Linear proj;
+        private final int ratio;
         private final Optional<Reduction> reduction;
 
         Attention(Config config, int stage) {
             int channels = config.channels(stage);
-            int ratio = config.srRatios().get(stage);
+            ratio = config.srRatios().get(stage);
             heads = config.numHeads().get(stage);
             q = add("q", new Linear(channels, channels, config.qkvBias()));
             kv = add("kv", new Linear(channels, 2 * channels, config.qkvBias()));
@@ -274,6 +283,13 @@ public final class Pvt extends StagedTransformer {
 
         @Override
         public NDArray forward(NDArray x) {
+            Shape map = x.getShape();
+            if (Math.min(map.get(1), map.get(2)) < ratio) {
+                throw SaccadeException.user(
+                        "sr_ratios: got %d for a map of %dx%d, which leaves nothing of it; show the"
+                                + " model larger images",
+                        ratio, map.get(1), map.get(2));
+            }
             return Scope.array(
                     () -> {
                         NDArray reduced = reduction.map(layer -> layer.forward(x)).orElse(x);

@@ -1,7 +1,5 @@
 package dev.saccade.backbones;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 
@@ -9,6 +7,7 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.ImmutableSortedMap;
 
+import dev.saccade.core.Checks;
 import dev.saccade.core.nn.BatchNorm2d;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Layer;
@@ -78,27 +77,25 @@ public final class ResNet extends Backbone {
         /** Checks the values. */
         public Config {
             outIndices = ImmutableList.copyOf(outIndices);
-            checkArgument(
+            new Checks()
+                    .within("stem_channels", stemChannels, 1, 8192)
+                    .within("base_channels", baseChannels, 1, 8192)
+                    .size("out_indices", outIndices, 1, 4)
+                    .each("out_indices", outIndices, 0, 3)
+                    .ascending("out_indices", outIndices)
+                    .within("frozen_stages", frozenStages, -1, 4)
+                    .throwIfAny();
+            Checks.require(
                     BLOCKS_OF_DEPTH.containsKey(depth),
-                    "depth: got %s, expected one of %s",
+                    "depth",
                     depth,
+                    "one of %s",
                     BLOCKS_OF_DEPTH.keySet());
-            checkArgument(stemChannels > 0, "stem_channels: got %s, expected > 0", stemChannels);
-            checkArgument(
+            Checks.require(
                     !deepStem || stemChannels % 2 == 0,
-                    "stem_channels: got %s, expected an even number for a deep stem",
-                    stemChannels);
-            checkArgument(baseChannels > 0, "base_channels: got %s, expected > 0", baseChannels);
-            checkArgument(
-                    !outIndices.isEmpty()
-                            && outIndices.stream().allMatch(i -> i >= 0 && i <= 3)
-                            && outIndices.stream().sorted().distinct().toList().equals(outIndices),
-                    "out_indices: got %s, expected ascending stages of 0 to 3",
-                    outIndices);
-            checkArgument(
-                    frozenStages >= -1 && frozenStages <= 4,
-                    "frozen_stages: got %s, expected -1 to 4",
-                    frozenStages);
+                    "stem_channels",
+                    stemChannels,
+                    "an even number for a deep stem");
         }
 
         @Override

@@ -1,11 +1,10 @@
 package dev.saccade.backbones;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
 import ai.djl.ndarray.NDArray;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.Checks;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.LayerNorm;
 import dev.saccade.core.nn.Module;
@@ -15,6 +14,7 @@ import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.FeaturePyramid;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -34,6 +34,9 @@ import java.util.stream.Stream;
 abstract class StagedTransformer extends Backbone {
 
     static final int STAGES = 4;
+
+    /** A gibibyte of floats; published windows have a million pairs. */
+    private static final long MOST_PAIRS = 1 << 28;
 
     /** The hyper-parameters that all such families have. */
     interface Config extends Backbone.Config {
@@ -69,43 +72,27 @@ abstract class StagedTransformer extends Backbone {
         return stage * 1000L + block;
     }
 
-    /** Refuses what no family allows. */
-    static void check(
+    /** Starts the checks of a config with those of what all families have. */
+    static Checks checks(
             List<Integer> depths, double dropPathRate, List<Integer> outIndices, int frozenStages) {
-        checkStages("depths", depths);
-        checkArgument(
-                dropPathRate >= 0 && dropPathRate < 1,
-                "drop_path_rate: got %s, expected [0, 1)",
-                dropPathRate);
-        checkArgument(
-                !outIndices.isEmpty()
-                        && outIndices.stream().allMatch(i -> i >= 0 && i < STAGES)
-                        && outIndices.stream().sorted().distinct().toList().equals(outIndices),
-                "out_indices: got %s, expected ascending stages of 0 to 3",
-                outIndices);
-        checkArgument(
-                frozenStages >= -1 && frozenStages <= STAGES,
-                "frozen_stages: got %s, expected -1 to 4",
-                frozenStages);
-    }
-
-    /** Refuses a list that does not hold a positive number for each stage. */
-    static void checkStages(String key, List<Integer> values) {
-        checkArgument(
-                values.size() == STAGES && values.stream().allMatch(value -> value > 0),
-                "%s: got %s, expected four numbers > 0",
-                key,
-                values);
+        return new Checks()
+                .size("depths", depths, STAGES, STAGES)
+                .each("depths", depths, 1, 500)
+                .below("drop_path_rate", dropPathRate, 0, 1)
+                .size("out_indices", outIndices, 1, STAGES)
+                .each("out_indices", outIndices, 0, STAGES - 1)
+                .ascending("out_indices", outIndices)
+                .within("frozen_stages", frozenStages, -1, STAGES);
     }
 
     /** Refuses heads that do not divide the channels of their stage. */
     static void checkHeads(List<Integer> heads, List<Integer> channels) {
-        checkStages("num_heads", heads);
         for (int s = 0; s < STAGES; s++) {
-            checkArgument(
+            Checks.require(
                     channels.get(s) % heads.get(s) == 0,
-                    "num_heads: got %s, expected divisors of the channels; stage %s has %s",
+                    "num_heads",
                     heads,
+                    "divisors of the channels; stage %s has %s",
                     s,
                     channels.get(s));
         }
@@ -114,6 +101,27 @@ abstract class StagedTransformer extends Backbone {
     /** Refuses heads that do not divide channels that double from stage to stage. */
     static void checkHeads(List<Integer> heads, int embedDim) {
         checkHeads(heads, each(STAGES, s -> embedDim << s));
+    }
+
+    /** Refuses windows whose tokens, each with each and in every head, would fill the memory. */
+    static void checkWindows(List<Integer> heads, int windowSize) {
+        long tokens = (long) windowSize * windowSize;
+        checkPairs("window_size", windowSize, Collections.max(heads) * tokens * tokens);
+    }
+
+    /**
+     * Refuses windows that would fill the memory.
+     *
+     * @param pairs of queries and keys in a window, in all heads
+     */
+    static void checkPairs(String key, Object value, long pairs) {
+        Checks.require(
+                pairs <= MOST_PAIRS,
+                key,
+                value,
+                "at most %s pairs of query and key in a window, all heads together; these are %s",
+                MOST_PAIRS,
+                pairs);
     }
 
     private record Stage(List<Layer> blocks, Optional<Layer> downsample) {}

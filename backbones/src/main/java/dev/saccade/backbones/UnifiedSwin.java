@@ -1,7 +1,5 @@
 package dev.saccade.backbones;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
@@ -11,6 +9,7 @@ import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.Maps;
 
 import dev.saccade.backbones.FilterNorm.Activation;
+import dev.saccade.core.Checks;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Linear;
 import dev.saccade.core.nn.WeightInit;
@@ -146,18 +145,19 @@ public final class UnifiedSwin extends StagedTransformer {
             depths = ImmutableList.copyOf(depths);
             numHeads = ImmutableList.copyOf(numHeads);
             outIndices = ImmutableList.copyOf(outIndices);
-            checkArgument(embedDim > 0, "embed_dim: got %s, expected > 0", embedDim);
-            StagedTransformer.check(depths, dropPathRate, outIndices, frozenStages);
+            StagedTransformer.checks(depths, dropPathRate, outIndices, frozenStages)
+                    .within("embed_dim", embedDim, 1, 8192)
+                    .size("num_heads", numHeads, STAGES, STAGES)
+                    .each("num_heads", numHeads, 1, 8192)
+                    .within("window_size", windowSize, 1, 128)
+                    .within("kernel_size", kernelSize, 1, 71)
+                    .within("mlp_ratio", mlpRatio, 0.1, 100)
+                    .throwIfAny();
             StagedTransformer.checkHeads(numHeads, embedDim);
-            checkArgument(
-                    qk || qRk || rqK || rb,
-                    "qk, q_rk, rq_k, rb: got none, expected at least one of them");
-            checkArgument(windowSize > 0, "window_size: got %s, expected > 0", windowSize);
-            checkArgument(
-                    kernelSize > 0 && kernelSize % 2 == 1,
-                    "kernel_size: got %s, expected an odd number > 0",
-                    kernelSize);
-            checkArgument(mlpRatio > 0, "mlp_ratio: got %s, expected > 0", mlpRatio);
+            StagedTransformer.checkWindows(numHeads, windowSize);
+            Checks.require(kernelSize % 2 == 1, "kernel_size", kernelSize, "an odd number");
+            Checks.require(
+                    qk || qRk || rqK || rb, "qk, q_rk, rq_k, rb", "none", "at least one of them");
         }
 
         @Override

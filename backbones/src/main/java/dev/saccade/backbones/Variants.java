@@ -1,6 +1,6 @@
 package dev.saccade.backbones;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import dev.saccade.core.Checks;
 
 import java.util.Map;
 
@@ -12,8 +12,7 @@ final class Variants {
     /** Returns the member of a name. */
     static <T> T get(Map<String, T> variants, String name) {
         T variant = variants.get(name);
-        checkArgument(
-                variant != null, "variant: got %s, expected one of %s", name, variants.keySet());
+        Checks.require(variant != null, "variant", name, "one of %s", variants.keySet());
         return variant;
     }
 }

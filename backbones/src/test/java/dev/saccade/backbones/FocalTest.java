@@ -144,7 +144,7 @@ class FocalTest {
                         + " of stage 3 have 4 a side",
                 () -> config(List.of(128, 160), List.of(3, 3, 3, 3), List.of(2, 2, 2, 5)));
         assertSays(
-                "image_size: got [128], expected height and width of at least 32, or nothing",
+                "image_size: got [128], expected a list of 2",
                 () -> config(List.of(128), List.of(3, 3, 3, 3), List.of(2, 2, 2, 2)));
     }
 

@@ -237,7 +237,7 @@ class LinGloTest {
                 assertThrows(
                         IllegalArgumentException.class,
                         () -> narrow(0, true, false, true, DownNorm.PRE, false));
-        assertEquals("branches: got 0, expected > 0", e.getMessage());
+        assertEquals("branches: got 0, expected at least 1", e.getMessage());
     }
 
     private static LinGlo.Config variant(String variant, boolean deploy) {

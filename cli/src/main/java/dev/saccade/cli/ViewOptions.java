@@ -1,6 +1,7 @@
 package dev.saccade.cli;
 
 import dev.saccade.core.Problems;
+import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.transforms.Views;
 import dev.saccade.models.TrainedModel;
 
@@ -46,6 +47,9 @@ final class ViewOptions {
         try {
             return model.withViews(
                     new Views(wanted.isEmpty() ? own.scales() : wanted, flip.orElse(own.flip())));
+        } catch (IllegalArgumentException e) {
+            model.close();
+            throw SaccadeException.user("--scales: %s", e.getMessage());
         } catch (RuntimeException e) {
             model.close();
             throw e;

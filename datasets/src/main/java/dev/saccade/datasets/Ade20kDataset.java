@@ -6,6 +6,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.Checks;
 import dev.saccade.core.Problems;
 import dev.saccade.core.RegularFile;
 import dev.saccade.core.SaccadeException;
@@ -87,13 +88,10 @@ public final class Ade20kDataset implements Dataset {
         /** Checks what can be checked without files. */
         public Config {
             classes = List.copyOf(classes);
+            new Checks().within("ignore_index", ignoreIndex, 0, 0xFFFF).throwIfAny();
             checkArgument(
                     classes.isEmpty() || classesFile.isEmpty(),
                     "classes_file: names the classes, and so does classes; give one of them");
-            checkArgument(
-                    ignoreIndex >= 0 && ignoreIndex <= 0xFFFF,
-                    "ignore_index: 0 to 65535 expected, got %s",
-                    ignoreIndex);
         }
 
         @Override

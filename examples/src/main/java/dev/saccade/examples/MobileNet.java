@@ -2,6 +2,7 @@ package dev.saccade.examples;
 
 import ai.djl.ndarray.NDArray;
 
+import dev.saccade.core.Checks;
 import dev.saccade.core.nn.BatchNorm2d;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Layer;
@@ -46,9 +47,7 @@ public final class MobileNet extends Backbone {
 
         /** Checks the values. */
         public Config {
-            if (!(width > 0)) {
-                throw new IllegalArgumentException("width: got " + width + ", expected > 0");
-            }
+            new Checks().above("width", width, 0, 100).throwIfAny();
         }
 
         @Override

@@ -4,6 +4,8 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.Checks;
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Size;
 
@@ -15,8 +17,23 @@ import java.util.List;
  */
 public final class AnchorGenerator {
 
+    private static final int MOST_PER_CELL = 256;
+    private static final long MOST_ANCHORS = 100_000_000;
+
     private final ImmutableList<Integer> strides;
     private final ImmutableList<Boxes> base;
+
+    /** Refuses more anchors in a cell than a map of them could be held; published are nine. */
+    static void check(String key, int scales, int ratios) {
+        Checks.require(
+                scales * ratios <= MOST_PER_CELL,
+                key,
+                ratios + " values",
+                "at most %s anchors in a cell, but with %s scales these are %s",
+                MOST_PER_CELL,
+                scales,
+                scales * ratios);
+    }
 
     /**
      * Makes the anchors of one cell for every level.
@@ -91,10 +108,18 @@ public final class AnchorGenerator {
      *
      * @param level the level
      * @param grid height and width of its feature map
+     * @throws SaccadeException of kind user, if there are too many of them
      */
     public Boxes anchors(int level, Size grid) {
         float[] cell = base.get(level).toArray();
-        float[] anchors = new float[Math.toIntExact(grid.area()) * cell.length];
+        long count = grid.area() * anchorsPerCell();
+        if (count > MOST_ANCHORS) {
+            throw SaccadeException.user(
+                    "%d anchors on a map of %s cells, at most %d million are looked at; show the"
+                            + " model smaller images",
+                    count, grid, MOST_ANCHORS / 1_000_000);
+        }
+        float[] anchors = new float[(int) count * 4];
         int stride = strides.get(level);
         int at = 0;
         for (int y = 0; y < grid.height(); y++) {

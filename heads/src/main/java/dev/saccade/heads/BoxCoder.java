@@ -6,6 +6,7 @@ import ai.djl.ndarray.NDArray;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.Checks;
 import dev.saccade.core.ops.ScriptTemplate;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Size;
@@ -57,12 +58,16 @@ public record BoxCoder(List<Double> means, List<Double> stds) {
         return new BoxCoder(List.of(0.0, 0.0, 0.0, 0.0), List.of(0.1, 0.1, 0.2, 0.2));
     }
 
-    /** Checks that there are four numbers each. */
+    /** Checks the values. */
     public BoxCoder {
         means = ImmutableList.copyOf(means);
         stds = ImmutableList.copyOf(stds);
-        checkArgument(means.size() == 4, "means: got %s, expected 4 numbers", means);
-        checkArgument(stds.size() == 4, "stds: got %s, expected 4 numbers", stds);
+        new Checks()
+                .size("means", means, 4, 4)
+                .each("means", means, -1000, 1000)
+                .size("stds", stds, 4, 4)
+                .each("stds", stds, 1e-6, 1000)
+                .throwIfAny();
     }
 
     /**

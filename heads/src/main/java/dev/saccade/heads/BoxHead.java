@@ -1,13 +1,12 @@
 package dev.saccade.heads;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Activation;
 
+import dev.saccade.core.Checks;
 import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.nn.Linear;
 import dev.saccade.core.nn.Module;
@@ -61,15 +60,12 @@ public final class BoxHead extends Module {
 
         /** Checks the values. */
         public Config {
-            checkArgument(
-                    numSharedConvs >= 0, "num_shared_convs: got %s, expected >= 0", numSharedConvs);
-            checkArgument(
-                    convOutChannels > 0,
-                    "conv_out_channels: got %s, expected > 0",
-                    convOutChannels);
-            checkArgument(numSharedFcs >= 0, "num_shared_fcs: got %s, expected >= 0", numSharedFcs);
-            checkArgument(
-                    fcOutChannels > 0, "fc_out_channels: got %s, expected > 0", fcOutChannels);
+            new Checks()
+                    .within("num_shared_convs", numSharedConvs, 0, 100)
+                    .within("conv_out_channels", convOutChannels, 1, 8192)
+                    .within("num_shared_fcs", numSharedFcs, 0, 100)
+                    .within("fc_out_channels", fcOutChannels, 1, 65536)
+                    .throwIfAny();
         }
     }
 

@@ -1,11 +1,10 @@
 package dev.saccade.heads;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.core.Checks;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Tensors;
 
@@ -45,8 +44,10 @@ public record BoxLoss(Type type, double beta, double lossWeight) {
 
     /** Checks the values. */
     public BoxLoss {
-        checkArgument(beta > 0, "beta: got %s, expected > 0", beta);
-        checkArgument(lossWeight >= 0, "loss_weight: got %s, expected >= 0", lossWeight);
+        new Checks()
+                .above("beta", beta, 0, 1000)
+                .within("loss_weight", lossWeight, 0, 1e6)
+                .throwIfAny();
     }
 
     /**

@@ -1,9 +1,8 @@
 package dev.saccade.heads;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.Checks;
 import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.core.parts.FeatureInfo;
 
@@ -58,7 +57,7 @@ public final class CascadeMaskRcnnHead extends TwoStageHead {
 
         /** Checks the values. */
         public Stage {
-            checkArgument(lossWeight >= 0, "loss_weight: got %s, expected >= 0", lossWeight);
+            new Checks().within("loss_weight", lossWeight, 0, 1e6).throwIfAny();
         }
     }
 
@@ -113,11 +112,10 @@ public final class CascadeMaskRcnnHead extends TwoStageHead {
         /** Checks the values. */
         public Config {
             stages = ImmutableList.copyOf(stages);
-            checkArgument(!stages.isEmpty(), "stages: got none, expected at least one");
-            checkArgument(
-                    maskThrBinary > 0 && maskThrBinary <= 1,
-                    "mask_thr_binary: got %s, expected in (0, 1]",
-                    maskThrBinary);
+            new Checks()
+                    .size("stages", stages, 1, 30)
+                    .above("mask_thr_binary", maskThrBinary, 0, 1)
+                    .throwIfAny();
         }
 
         @Override

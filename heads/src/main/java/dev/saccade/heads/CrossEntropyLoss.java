@@ -1,7 +1,5 @@
 package dev.saccade.heads;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDArrays;
 import ai.djl.ndarray.NDList;
@@ -13,6 +11,7 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.primitives.Floats;
 
+import dev.saccade.core.Checks;
 import dev.saccade.core.ops.BilinearResize;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Scope;
@@ -112,11 +111,10 @@ public record CrossEntropyLoss(double lossWeight, List<Double> classWeight, bool
     /** Checks the values. */
     public CrossEntropyLoss {
         classWeight = ImmutableList.copyOf(classWeight);
-        checkArgument(lossWeight >= 0, "loss_weight: got %s, expected >= 0", lossWeight);
-        checkArgument(
-                classWeight.stream().allMatch(weight -> weight >= 0),
-                "class_weight: got %s, expected numbers >= 0",
-                classWeight);
+        new Checks()
+                .within("loss_weight", lossWeight, 0, 1e6)
+                .each("class_weight", classWeight, 0, 1e6)
+                .throwIfAny();
     }
 
     /** Returns this loss with another weight. */
@@ -126,10 +124,11 @@ public record CrossEntropyLoss(double lossWeight, List<Double> classWeight, bool
 
     /** Fails unless there is a weight for each class, or none. */
     void checkFits(int numClasses) {
-        checkArgument(
+        Checks.require(
                 classWeight.isEmpty() || classWeight.size() == numClasses,
-                "class_weight: got %s weights for %s classes",
-                classWeight.size(),
+                "class_weight",
+                classWeight.size() + " values",
+                "one for each of %s classes",
                 numClasses);
     }
 

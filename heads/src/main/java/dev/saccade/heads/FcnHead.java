@@ -1,9 +1,8 @@
 package dev.saccade.heads;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
 import ai.djl.ndarray.NDArray;
 
+import dev.saccade.core.Checks;
 import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.parts.FeatureInfo;
@@ -61,12 +60,12 @@ public final class FcnHead extends ScoringHead {
 
         /** Checks the values. */
         public Config {
-            PixelClassifier.check(channels, dropoutRatio);
-            checkArgument(numConvs >= 0, "num_convs: got %s, expected >= 0", numConvs);
-            checkArgument(
-                    kernelSize > 0 && kernelSize % 2 == 1,
-                    "kernel_size: got %s, expected an odd number",
-                    kernelSize);
+            PixelClassifier.checks(channels, dropoutRatio)
+                    .within("in_index", inIndex, 0, 15)
+                    .within("num_convs", numConvs, 0, 100)
+                    .within("kernel_size", kernelSize, 1, 71)
+                    .throwIfAny();
+            Checks.require(kernelSize % 2 == 1, "kernel_size", kernelSize, "an odd number");
         }
 
         @Override
@@ -94,10 +93,11 @@ public final class FcnHead extends ScoringHead {
         this.config = config;
         int in = PixelClassifier.select(features, List.of(config.inIndex())).get(0).channels();
         int width = config.channels();
-        checkArgument(
+        Checks.require(
                 config.numConvs() > 0 || in == width,
-                "channels: got %s, expected the %s of the level, as there are no convolutions",
+                "channels",
                 width,
+                "the %s of the level, as num_convs is 0",
                 in);
         for (int i = 0; i < config.numConvs(); i++) {
             ConvModule conv = config.norm().conv(i == 0 ? in : width, width, config.kernelSize());

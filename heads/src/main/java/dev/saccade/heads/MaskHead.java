@@ -1,11 +1,10 @@
 package dev.saccade.heads;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.core.Checks;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.nn.ConvTranspose2d;
@@ -52,12 +51,11 @@ public final class MaskHead extends Layer {
 
         /** Checks the values. */
         public Config {
-            checkArgument(numConvs >= 0, "num_convs: got %s, expected >= 0", numConvs);
-            checkArgument(
-                    convOutChannels > 0,
-                    "conv_out_channels: got %s, expected > 0",
-                    convOutChannels);
-            checkArgument(lossWeight >= 0, "loss_weight: got %s, expected >= 0", lossWeight);
+            new Checks()
+                    .within("num_convs", numConvs, 0, 100)
+                    .within("conv_out_channels", convOutChannels, 1, 8192)
+                    .within("loss_weight", lossWeight, 0, 1e6)
+                    .throwIfAny();
         }
     }
 

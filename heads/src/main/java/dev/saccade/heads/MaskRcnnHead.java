@@ -1,7 +1,6 @@
 package dev.saccade.heads;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
+import dev.saccade.core.Checks;
 import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.core.parts.FeatureInfo;
 
@@ -55,10 +54,7 @@ public final class MaskRcnnHead extends TwoStageHead {
 
         /** Checks the values. */
         public Config {
-            checkArgument(
-                    maskThrBinary > 0 && maskThrBinary <= 1,
-                    "mask_thr_binary: got %s, expected in (0, 1]",
-                    maskThrBinary);
+            new Checks().above("mask_thr_binary", maskThrBinary, 0, 1).throwIfAny();
         }
 
         @Override

@@ -1,7 +1,6 @@
 package dev.saccade.heads;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
+import dev.saccade.core.Checks;
 import dev.saccade.core.structures.Boxes;
 
 import java.util.Arrays;
@@ -41,10 +40,17 @@ public record MaxIouAssigner(
 
     /** Checks the thresholds. */
     public MaxIouAssigner {
-        checkArgument(
+        new Checks()
+                .within("pos_iou_thr", posIouThr, 0, 1)
+                .within("neg_iou_thr", negIouThr, 0, 1)
+                .within("min_pos_iou", minPosIou, 0, 1)
+                .within("ignore_iof_thr", ignoreIofThr, -1, 1)
+                .throwIfAny();
+        Checks.require(
                 negIouThr <= posIouThr,
-                "neg_iou_thr: got %s, expected at most pos_iou_thr %s",
+                "neg_iou_thr",
                 negIouThr,
+                "at most pos_iou_thr %s",
                 posIouThr);
     }
 

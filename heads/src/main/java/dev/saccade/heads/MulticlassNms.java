@@ -1,7 +1,6 @@
 package dev.saccade.heads;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
+import dev.saccade.core.Checks;
 import dev.saccade.core.ops.Nms;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
@@ -25,12 +24,11 @@ public record MulticlassNms(double scoreThr, double iouThr, int maxPerImg) {
 
     /** Checks the values. */
     public MulticlassNms {
-        checkArgument(
-                scoreThr >= 0 && scoreThr < 1,
-                "score_thr: got %s, expected at least 0 and less than 1",
-                scoreThr);
-        checkArgument(iouThr > 0 && iouThr <= 1, "iou_thr: got %s, expected in (0, 1]", iouThr);
-        checkArgument(maxPerImg > 0, "max_per_img: got %s, expected > 0", maxPerImg);
+        new Checks()
+                .below("score_thr", scoreThr, 0, 1)
+                .above("iou_thr", iouThr, 0, 1)
+                .within("max_per_img", maxPerImg, 1, 10_000)
+                .throwIfAny();
     }
 
     /**

@@ -4,6 +4,7 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import ai.djl.ndarray.NDArray;
 
+import dev.saccade.core.Checks;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Dropout2d;
 import dev.saccade.core.nn.Layer;
@@ -40,23 +41,22 @@ final class PixelClassifier extends Layer {
         return Scope.array(() -> convSeg.forward(dropout.forward(x)));
     }
 
-    /** Fails unless the values that all segmentation heads have are possible. */
-    static void check(int channels, double dropoutRatio) {
-        checkArgument(channels > 0, "channels: got %s, expected > 0", channels);
-        checkArgument(
-                dropoutRatio >= 0 && dropoutRatio < 1,
-                "dropout_ratio: got %s, expected [0, 1)",
-                dropoutRatio);
+    /** Starts the checks of a config with those of the values that all segmentation heads have. */
+    static Checks checks(int channels, double dropoutRatio) {
+        return new Checks()
+                .within("channels", channels, 1, 8192)
+                .below("dropout_ratio", dropoutRatio, 0, 1);
     }
 
     /** Returns the chosen levels; fails if one is not there. */
     static List<FeatureInfo> select(List<FeatureInfo> features, List<Integer> inIndex) {
         inIndex.forEach(
                 level ->
-                        checkArgument(
-                                level >= 0 && level < features.size(),
-                                "in_index: got %s, expected one of %s levels",
+                        Checks.require(
+                                level < features.size(),
+                                "in_index",
                                 level,
+                                "less than the %s levels",
                                 features.size()));
         return inIndex.stream().map(features::get).toList();
     }

@@ -1,7 +1,6 @@
 package dev.saccade.heads;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
+import dev.saccade.core.Checks;
 import dev.saccade.core.ops.Nms;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
@@ -26,9 +25,12 @@ public record Proposals(int nmsPre, int maxPerImg, double iouThr, double minBbox
 
     /** Checks the values. */
     public Proposals {
-        checkArgument(nmsPre > 0, "nms_pre: got %s, expected > 0", nmsPre);
-        checkArgument(maxPerImg > 0, "max_per_img: got %s, expected > 0", maxPerImg);
-        checkArgument(iouThr > 0 && iouThr <= 1, "iou_thr: got %s, expected in (0, 1]", iouThr);
+        new Checks()
+                .within("nms_pre", nmsPre, 1, 50_000)
+                .within("max_per_img", maxPerImg, 1, 20_000)
+                .above("iou_thr", iouThr, 0, 1)
+                .within("min_bbox_size", minBboxSize, -1, 1e6)
+                .throwIfAny();
     }
 
     /**

@@ -1,6 +1,6 @@
 package dev.saccade.heads;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import dev.saccade.core.Checks;
 
 import java.util.Arrays;
 import java.util.SplittableRandom;
@@ -25,11 +25,11 @@ public record RandomSampler(
 
     /** Checks the values. */
     public RandomSampler {
-        checkArgument(num > 0, "num: got %s, expected > 0", num);
-        checkArgument(
-                posFraction >= 0 && posFraction <= 1,
-                "pos_fraction: got %s, expected in [0, 1]",
-                posFraction);
+        new Checks()
+                .within("num", num, 1, 10_000)
+                .within("pos_fraction", posFraction, 0, 1)
+                .within("neg_pos_ub", negPosUb, -1, 10_000)
+                .throwIfAny();
     }
 
     /**

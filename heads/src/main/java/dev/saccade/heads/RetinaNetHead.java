@@ -11,6 +11,7 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.primitives.Floats;
 
+import dev.saccade.core.Checks;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.nn.WeightInit;
@@ -89,25 +90,19 @@ public final class RetinaNetHead extends DetectionHead {
         /** Checks the values. */
         public Config {
             ratios = ImmutableList.copyOf(ratios);
-            checkArgument(featChannels > 0, "feat_channels: got %s, expected > 0", featChannels);
-            checkArgument(stackedConvs >= 0, "stacked_convs: got %s, expected >= 0", stackedConvs);
-            checkArgument(
-                    octaveBaseScale > 0,
-                    "octave_base_scale: got %s, expected > 0",
-                    octaveBaseScale);
-            checkArgument(
-                    scalesPerOctave > 0,
-                    "scales_per_octave: got %s, expected > 0",
-                    scalesPerOctave);
-            checkArgument(
-                    !ratios.isEmpty() && ratios.stream().allMatch(r -> r > 0),
-                    "ratios: got %s, expected positive numbers",
-                    ratios);
-            checkArgument(
-                    centerOffset >= 0 && centerOffset <= 1,
-                    "center_offset: got %s, expected in [0, 1]",
-                    centerOffset);
-            checkArgument(nmsPre > 0, "nms_pre: got %s, expected > 0", nmsPre);
+            new Checks()
+                    .within("feat_channels", featChannels, 1, 8192)
+                    .within("stacked_convs", stackedConvs, 0, 100)
+                    .within("octave_base_scale", octaveBaseScale, 0.001, 1000)
+                    .within("scales_per_octave", scalesPerOctave, 1, 100)
+                    .size("ratios", ratios, 1, 100)
+                    .each("ratios", ratios, 0.001, 1000)
+                    .within("center_offset", centerOffset, 0, 1)
+                    .within("focal_gamma", focalGamma, 0, 100)
+                    .within("focal_alpha", focalAlpha, 0.0001, 0.9999)
+                    .within("nms_pre", nmsPre, 1, 50_000)
+                    .throwIfAny();
+            AnchorGenerator.check("ratios", scalesPerOctave, ratios.size());
         }
 
         @Override

@@ -1,11 +1,10 @@
 package dev.saccade.heads;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
 import ai.djl.ndarray.NDArray;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.Checks;
 import dev.saccade.core.ops.RoiAlign;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.Boxes;
@@ -33,6 +32,9 @@ public record RoiExtractor(
         List<Integer> featmapStrides,
         double finestScale) {
 
+    /** Two gibibytes of floats; masks of LVIS take half of it. */
+    private static final long MOST_VALUES = 1 << 29;
+
     /** The extractor of boxes of Mask R-CNN. */
     public RoiExtractor() {
         this(7);
@@ -46,21 +48,46 @@ public record RoiExtractor(
     /** Checks the values. */
     public RoiExtractor {
         featmapStrides = ImmutableList.copyOf(featmapStrides);
-        checkArgument(outputSize > 0, "output_size: got %s, expected > 0", outputSize);
-        checkArgument(samplingRatio >= 0, "sampling_ratio: got %s, expected >= 0", samplingRatio);
-        checkArgument(!featmapStrides.isEmpty(), "featmap_strides: got none, expected some");
-        checkArgument(finestScale > 0, "finest_scale: got %s, expected > 0", finestScale);
+        new Checks()
+                .within("output_size", outputSize, 1, 64)
+                .within("sampling_ratio", samplingRatio, 0, 20)
+                .size("featmap_strides", featmapStrides, 1, 16)
+                .each("featmap_strides", featmapStrides, 1, 1 << 20)
+                .above("finest_scale", finestScale, 0, 1e6)
+                .throwIfAny();
     }
 
     /** Checks that a pyramid has the levels. */
     void checkFits(List<FeatureInfo> features) {
         List<Integer> strides = features.stream().map(FeatureInfo::stride).toList();
-        checkArgument(
+        Checks.require(
                 strides.size() >= featmapStrides.size()
                         && strides.subList(0, featmapStrides.size()).equals(featmapStrides),
-                "featmap_strides: got %s, expected the first of the neck's %s",
+                "featmap_strides",
                 featmapStrides,
+                "the first of the neck's %s",
                 strides);
+    }
+
+    /**
+     * Refuses regions that would fill the memory when they are pooled.
+     *
+     * @param key of this extractor
+     * @param regions of an image
+     * @param channels of a region, at most
+     */
+    void checkHolds(String key, int regions, int channels) {
+        long values = (long) regions * channels * outputSize * outputSize;
+        Checks.require(
+                values <= MOST_VALUES,
+                key + ".output_size",
+                outputSize,
+                "at most %d numbers for all regions of an image; %d regions with %d channels have"
+                        + " %d",
+                MOST_VALUES,
+                regions,
+                channels,
+                values);
     }
 
     /**

@@ -1,7 +1,5 @@
 package dev.saccade.heads;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
@@ -11,6 +9,7 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.primitives.Ints;
 
+import dev.saccade.core.Checks;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.nn.SampleDraws;
@@ -91,19 +90,16 @@ public final class RpnHead extends Module {
         public Config {
             scales = ImmutableList.copyOf(scales);
             ratios = ImmutableList.copyOf(ratios);
-            checkArgument(featChannels > 0, "feat_channels: got %s, expected > 0", featChannels);
-            checkArgument(
-                    !scales.isEmpty() && scales.stream().allMatch(s -> s > 0),
-                    "scales: got %s, expected positive numbers",
-                    scales);
-            checkArgument(
-                    !ratios.isEmpty() && ratios.stream().allMatch(r -> r > 0),
-                    "ratios: got %s, expected positive numbers",
-                    ratios);
-            checkArgument(
-                    centerOffset >= 0 && centerOffset <= 1,
-                    "center_offset: got %s, expected in [0, 1]",
-                    centerOffset);
+            new Checks()
+                    .within("feat_channels", featChannels, 1, 8192)
+                    .size("scales", scales, 1, 100)
+                    .each("scales", scales, 0.001, 1000)
+                    .size("ratios", ratios, 1, 100)
+                    .each("ratios", ratios, 0.001, 1000)
+                    .within("center_offset", centerOffset, 0, 1)
+                    .within("allowed_border", allowedBorder, -1, 1e6)
+                    .throwIfAny();
+            AnchorGenerator.check("ratios", scales.size(), ratios.size());
         }
     }
 

@@ -50,8 +50,10 @@ public final class SemanticFpnHead extends ScoringHead {
         /** Checks the values. */
         public Config {
             inIndex = ImmutableList.copyOf(inIndex);
-            checkArgument(!inIndex.isEmpty(), "in_index: expected at least one level");
-            PixelClassifier.check(channels, dropoutRatio);
+            PixelClassifier.checks(channels, dropoutRatio)
+                    .size("in_index", inIndex, 1, 16)
+                    .each("in_index", inIndex, 0, 15)
+                    .throwIfAny();
         }
 
         @Override

@@ -45,6 +45,7 @@ public abstract class TwoStageHead extends DetectionHead {
 
     private final int channels;
     private final int numClasses;
+    private final int proposals;
     private final RpnHead rpn;
     private final List<RoiStage> stages = new ArrayList<>();
     private final RoiExtractor boxExtractor;
@@ -64,6 +65,7 @@ public abstract class TwoStageHead extends DetectionHead {
         boxExtractor.checkFits(features);
         maskExtractor.checkFits(features);
         this.channels = features.get(0).channels();
+        this.proposals = rpn.testProposals().maxPerImg();
         this.numClasses = numClasses;
         this.rpn = add("rpn_head", new RpnHead(rpn, features));
         this.boxExtractor = boxExtractor;
@@ -87,6 +89,16 @@ public abstract class TwoStageHead extends DetectionHead {
             MaxIouAssigner assigner,
             RandomSampler sampler,
             double lossWeight) {
+        boxExtractor.checkHolds(
+                "bbox_roi_extractor",
+                Math.max(proposals, sampler.num()),
+                Math.max(channels, box.convOutChannels()));
+        mask.ifPresent(
+                head -> {
+                    int drawn = numClasses * MaskHead.UPSAMPLING * MaskHead.UPSAMPLING;
+                    int most = Math.max(drawn, Math.max(channels, head.convOutChannels()));
+                    maskExtractor.checkHolds("mask_roi_extractor", nms.maxPerImg(), most);
+                });
         stages.add(
                 new RoiStage(
                         add(

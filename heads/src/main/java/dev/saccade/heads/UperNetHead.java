@@ -1,7 +1,5 @@
 package dev.saccade.heads;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 
@@ -63,12 +61,12 @@ public final class UperNetHead extends ScoringHead {
         public Config {
             inIndex = ImmutableList.copyOf(inIndex);
             poolScales = ImmutableList.copyOf(poolScales);
-            checkArgument(!inIndex.isEmpty(), "in_index: expected at least one level");
-            checkArgument(
-                    poolScales.stream().allMatch(scale -> scale > 0),
-                    "pool_scales: got %s, expected positive numbers",
-                    poolScales);
-            PixelClassifier.check(channels, dropoutRatio);
+            PixelClassifier.checks(channels, dropoutRatio)
+                    .size("in_index", inIndex, 1, 16)
+                    .each("in_index", inIndex, 0, 15)
+                    .size("pool_scales", poolScales, 0, 40)
+                    .each("pool_scales", poolScales, 1, 60)
+                    .throwIfAny();
         }
 
         @Override

@@ -7,6 +7,7 @@ import ai.djl.nn.Parameter;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.MemoryFormat;
@@ -34,10 +35,14 @@ import java.util.function.Supplier;
 /** What detectors and segmenters have in common: a backbone, mostly a neck, and classes. */
 public abstract sealed class Model extends Module permits DetectionModel, SegmentationModel {
 
+    /** As floats, 40 GB; none of them is there before all are counted. */
+    private static final long MOST_PARAMETERS = 10_000_000_000L;
+
     private final ModelConfig config;
     private final ImmutableList<String> classes;
     private final Backbone backbone;
     private final Optional<Neck> neck;
+    private long parameters;
 
     Model(ModelConfig config, List<String> classes) {
         this.config = config;
@@ -52,11 +57,20 @@ public abstract sealed class Model extends Module permits DetectionModel, Segmen
     /**
      * Returns a part of the model.
      *
-     * @throws SaccadeException of kind user that names the part, if it does not fit the one before
+     * @throws SaccadeException of kind user that names the part, if it does not fit the one before,
+     *     or makes the model too large
      */
-    static <M extends Module> M built(String part, Supplier<M> build) {
+    final <M extends Module> M built(String part, Supplier<M> build) {
         try {
-            return build.get();
+            M module = build.get();
+            parameters += module.parameterCount();
+            Checks.require(
+                    parameters <= MOST_PARAMETERS,
+                    "parameters",
+                    parameters,
+                    "at most %d in the whole model",
+                    MOST_PARAMETERS);
+            return module;
         } catch (IllegalArgumentException e) {
             throw SaccadeException.user("model.%s: %s", part, e.getMessage());
         }

@@ -4,6 +4,7 @@ import ai.djl.ndarray.NDManager;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.Checks;
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Transform;
@@ -40,6 +41,10 @@ public record ModelSpec(
     public ModelSpec {
         transforms = ImmutableList.copyOf(transforms);
         classes = ImmutableList.copyOf(classes);
+        new Checks()
+                .size("transforms", transforms, 0, 100)
+                .size("classes", classes, 0, 100_000)
+                .throwIfAny();
         viewTransforms(transforms, views);
     }
 
@@ -119,17 +124,29 @@ public record ModelSpec(
                 .map(text -> ConfigBinder.bind(ConfigFile.parse(text, source), ModelSpec.class));
     }
 
+    private Model build(String source) {
+        try {
+            return model.build(classes);
+        } catch (SaccadeException e) {
+            if (e.kind() != SaccadeException.Kind.USER) {
+                throw e;
+            }
+            throw SaccadeException.user("%s: %s", source, e.getMessage());
+        }
+    }
+
     /**
      * Returns the model with the weights of a checkpoint, in inference mode.
      *
+     * @param source the file of the checkpoint, for messages
      * @param manager owns the weights and gives the device
      * @throws SaccadeException of kind user that shows the differences, if they are not of this
-     *     model, or if memory runs out
+     *     model, or if memory runs out; or says why there can be no such model
      */
-    public Model restore(Checkpoint checkpoint, NDManager manager) {
+    public Model restore(Checkpoint checkpoint, String source, NDManager manager) {
         return OutOfMemory.IN_LOADING.told(
                 () -> {
-                    Model restored = model.build(classes);
+                    Model restored = build(source);
                     Weights.restore(checkpoint, restored, manager);
                     restored.train(false);
                     return restored;

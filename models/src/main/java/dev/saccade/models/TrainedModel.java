@@ -63,7 +63,7 @@ public abstract sealed class TrainedModel implements AutoCloseable permits Detec
         ModelSpec spec = ModelSpec.fromMetadata(checkpoint.metadata(), file.toString());
         NDManager manager = NDManager.newBaseManager("PyTorch");
         try {
-            Model model = spec.restore(checkpoint, manager);
+            Model model = spec.restore(checkpoint, file.toString(), manager);
             return model instanceof DetectionModel detector
                     ? new Detector(manager, detector, spec)
                     : new Segmenter(manager, (SegmentationModel) model, spec);

@@ -28,6 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.opencv.core.Mat;
 import org.opencv.imgcodecs.Imgcodecs;
@@ -297,6 +298,32 @@ class DetectorTest {
             assertEquals(SaccadeException.Kind.USER, thrown.kind());
             assertTrue(thrown.getMessage().contains("[normalize]"), thrown.getMessage());
         }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "stacked_convs: 2000000000, stacked_convs: got 2000000000",
+        "feat_channels: 60000, feat_channels: got 60000",
+        "'stacked_convs: 100, feat_channels: 8192', parameters: got 119"
+    })
+    void refusesADescriptionThatCannotBeBuiltByItsFile(String head, String refusal) {
+        Path file = folder.resolve("hostile.safetensors");
+        String description =
+                """
+                model:
+                  backbone: {type: resnet, depth: 18}
+                  neck: {type: fpn}
+                  head: {type: retinanet, %s}
+                transforms: [{type: normalize}]
+                classes: [a, b]
+                """;
+        Checkpoints.save(
+                file,
+                new Checkpoint(Map.of(), Map.of("saccade.model", description.formatted(head))));
+        SaccadeException thrown = assertThrows(SaccadeException.class, () -> Detector.load(file));
+        assertEquals(SaccadeException.Kind.USER, thrown.kind());
+        assertTrue(thrown.getMessage().contains("hostile.safetensors"), thrown.getMessage());
+        assertTrue(thrown.getMessage().contains(refusal), thrown.getMessage());
     }
 
     @Test

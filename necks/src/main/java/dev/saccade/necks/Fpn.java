@@ -1,13 +1,12 @@
 package dev.saccade.necks;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Activation;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.Checks;
 import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Scope;
@@ -62,9 +61,11 @@ public final class Fpn extends Neck {
 
         /** Checks the values. */
         public Config {
-            checkArgument(outChannels > 0, "out_channels: got %s, expected > 0", outChannels);
-            checkArgument(startLevel >= 0, "start_level: got %s, expected >= 0", startLevel);
-            checkArgument(numOuts > 0, "num_outs: got %s, expected > 0", numOuts);
+            new Checks()
+                    .within("out_channels", outChannels, 1, 8192)
+                    .within("start_level", startLevel, 0, 15)
+                    .within("num_outs", numOuts, 1, 16)
+                    .throwIfAny();
         }
 
         @Override
@@ -97,17 +98,19 @@ public final class Fpn extends Neck {
      * @throws IllegalArgumentException if there are fewer levels than the config needs
      */
     public Fpn(Config config, List<FeatureInfo> inputs) {
-        checkArgument(
+        Checks.require(
                 config.startLevel() < inputs.size(),
-                "start_level: got %s, expected less than the %s levels of the backbone",
+                "start_level",
                 config.startLevel(),
+                "less than the %s levels of the backbone",
                 inputs.size());
         this.config = config;
         int used = inputs.size() - config.startLevel();
-        checkArgument(
+        Checks.require(
                 config.numOuts() >= used,
-                "num_outs: got %s, expected at least the %s levels that are used",
+                "num_outs",
                 config.numOuts(),
+                "at least the %s levels that are used",
                 used);
         int out = config.outChannels();
         for (int i = 0; i < used; i++) {

@@ -1,7 +1,6 @@
 package dev.saccade.datasets.transforms;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
+import dev.saccade.core.Checks;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 
@@ -23,7 +22,11 @@ public record Choice(List<List<Transform>> branches) implements Transform {
     /** Checks that there is a way to go. */
     public Choice {
         branches = branches.stream().map(List::copyOf).toList();
-        checkArgument(!branches.isEmpty(), "branches: at least one expected, got none");
+        Checks checks = new Checks().size("branches", branches, 1, 100);
+        for (int i = 0; i < branches.size(); i++) {
+            checks.size("branches[" + i + "]", branches.get(i), 0, 100);
+        }
+        checks.throwIfAny();
     }
 
     @Override

@@ -1,9 +1,8 @@
 package dev.saccade.datasets.transforms;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
 import com.google.common.primitives.Floats;
 
+import dev.saccade.core.Checks;
 import dev.saccade.datasets.Normalization;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
@@ -28,11 +27,12 @@ public record Normalize(List<Double> mean, List<Double> std) implements Transfor
     public Normalize {
         mean = List.copyOf(mean);
         std = List.copyOf(std);
-        checkArgument(mean.size() == 3, "mean: three numbers expected, got %s", mean);
-        checkArgument(
-                std.size() == 3 && std.stream().allMatch(value -> value > 0),
-                "std: three positive numbers expected, got %s",
-                std);
+        new Checks()
+                .size("mean", mean, 3, 3)
+                .each("mean", mean, -1e6, 1e6)
+                .size("std", std, 3, 3)
+                .each("std", std, 1e-6, 1e6)
+                .throwIfAny();
     }
 
     @Override

@@ -1,7 +1,6 @@
 package dev.saccade.datasets.transforms;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
+import dev.saccade.core.Checks;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
@@ -27,11 +26,11 @@ public record Pad(List<Integer> size, int divisor) implements Transform {
     /** Checks the numbers. */
     public Pad {
         size = List.copyOf(size);
-        checkArgument(
-                size.isEmpty() || (size.size() == 2 && size.get(0) > 0 && size.get(1) > 0),
-                "size: two positive edges expected, got %s",
-                size);
-        checkArgument(divisor > 0, "divisor: a positive number expected, got %s", divisor);
+        new Checks()
+                .size("size", size, size.isEmpty() ? 0 : 2, 2)
+                .each("size", size, 1, Resize.MOST_EDGE)
+                .within("divisor", divisor, 1, 4096)
+                .throwIfAny();
     }
 
     @Override

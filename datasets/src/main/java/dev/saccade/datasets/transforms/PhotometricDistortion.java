@@ -1,7 +1,6 @@
 package dev.saccade.datasets.transforms;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
+import dev.saccade.core.Checks;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 
@@ -45,18 +44,20 @@ public record PhotometricDistortion(
     public PhotometricDistortion {
         contrast = List.copyOf(contrast);
         saturation = List.copyOf(saturation);
-        checkArgument(brightness >= 0, "brightness: at least 0 expected, got %s", brightness);
-        checkRange("contrast", contrast);
-        checkRange("saturation", saturation);
-        checkArgument(hue >= 0 && hue <= 90, "hue: 0 to 90 expected, got %s", hue);
+        new Checks()
+                .within("brightness", brightness, 0, 1000)
+                .size("contrast", contrast, 2, 2)
+                .each("contrast", contrast, 0, 100)
+                .size("saturation", saturation, 2, 2)
+                .each("saturation", saturation, 0, 100)
+                .within("hue", hue, 0, 90)
+                .throwIfAny();
+        checkAscends("contrast", contrast);
+        checkAscends("saturation", saturation);
     }
 
-    private static void checkRange(String key, List<Double> range) {
-        checkArgument(
-                range.size() == 2 && range.get(0) >= 0 && range.get(0) <= range.get(1),
-                "%s: two ascending numbers expected, got %s",
-                key,
-                range);
+    private static void checkAscends(String key, List<Double> range) {
+        Checks.require(range.get(0) <= range.get(1), key, range, "the smaller number first");
     }
 
     /**

@@ -1,7 +1,6 @@
 package dev.saccade.datasets.transforms;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
+import dev.saccade.core.Checks;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Sample;
@@ -48,18 +47,16 @@ public record RandomCrop(Mode mode, List<Integer> size, double catMaxRatio) impl
     /** Checks the numbers. */
     public RandomCrop {
         size = List.copyOf(size);
-        checkArgument(
-                size.size() == 2 && size.get(0) > 0 && size.get(1) > 0,
-                "size: two positive edges expected, got %s",
-                size);
-        checkArgument(
+        new Checks()
+                .size("size", size, 2, 2)
+                .each("size", size, 1, Resize.MOST_EDGE)
+                .above("cat_max_ratio", catMaxRatio, 0, 1)
+                .throwIfAny();
+        Checks.require(
                 mode == Mode.ABSOLUTE || size.get(0) <= size.get(1),
-                "size: the least edge comes first, got %s",
-                size);
-        checkArgument(
-                catMaxRatio > 0 && catMaxRatio <= 1,
-                "cat_max_ratio: above 0 to 1 expected, got %s",
-                catMaxRatio);
+                "size",
+                size,
+                "the least edge first");
     }
 
     @Override

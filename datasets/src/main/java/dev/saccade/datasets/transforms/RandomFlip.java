@@ -1,7 +1,6 @@
 package dev.saccade.datasets.transforms;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
+import dev.saccade.core.Checks;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Rle;
@@ -43,10 +42,7 @@ public record RandomFlip(double probability, Direction direction) implements Tra
 
     /** Checks the probability. */
     public RandomFlip {
-        checkArgument(
-                probability >= 0 && probability <= 1,
-                "probability: 0 to 1 expected, got %s",
-                probability);
+        new Checks().within("probability", probability, 0, 1).throwIfAny();
     }
 
     @Override

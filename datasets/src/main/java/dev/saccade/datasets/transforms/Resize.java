@@ -1,7 +1,6 @@
 package dev.saccade.datasets.transforms;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
+import dev.saccade.core.Checks;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Size;
@@ -35,6 +34,10 @@ public record Resize(
         int divisor)
         implements Transform {
 
+    static final int MOST_SCALES = 100;
+
+    static final int MOST_EDGE = 1 << 15;
+
     /** How a pair is chosen. */
     public enum Mode {
         /** One of the pairs. */
@@ -52,27 +55,32 @@ public record Resize(
     public Resize {
         scales = scales.stream().map(List::copyOf).toList();
         ratioRange = List.copyOf(ratioRange);
-        checkArgument(!scales.isEmpty(), "scales: at least one pair of edges expected, got none");
-        scales.forEach(Resize::checkScale);
-        checkArgument(
+        checks(scales)
+                .size("scales", scales, 1, MOST_SCALES)
+                .size("ratio_range", ratioRange, ratioRange.isEmpty() ? 0 : 2, 2)
+                .each("ratio_range", ratioRange, 0.001, 1000)
+                .within("divisor", divisor, 1, 4096)
+                .throwIfAny();
+        Checks.require(
                 mode != Mode.RANGE || scales.size() == 2,
-                "scales: mode range takes two pairs, got %s",
-                scales);
-        checkArgument(
-                ratioRange.isEmpty()
-                        || (ratioRange.size() == 2
-                                && ratioRange.get(0) > 0
-                                && ratioRange.get(0) <= ratioRange.get(1)),
-                "ratio_range: two ascending positive numbers expected, got %s",
-                ratioRange);
-        checkArgument(divisor > 0, "divisor: a positive number expected, got %s", divisor);
+                "scales",
+                scales,
+                "two pairs for mode range");
+        Checks.require(
+                ratioRange.isEmpty() || ratioRange.get(0) <= ratioRange.get(1),
+                "ratio_range",
+                ratioRange,
+                "the smaller number first");
     }
 
-    static void checkScale(List<Integer> scale) {
-        checkArgument(
-                scale.size() == 2 && scale.get(0) > 0 && scale.get(1) > 0,
-                "scales: a pair of positive edges expected, got %s",
-                scale);
+    /** Starts the checks of a record with those of the pairs of edges that it has. */
+    static Checks checks(List<List<Integer>> scales) {
+        Checks checks = new Checks();
+        for (int i = 0; i < scales.size(); i++) {
+            String key = "scales[" + i + "]";
+            checks.size(key, scales.get(i), 2, 2).each(key, scales.get(i), 1, MOST_EDGE);
+        }
+        return checks;
     }
 
     /** Returns this resizing for one scale only. */

@@ -1,9 +1,8 @@
 package dev.saccade.datasets.transforms;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.Checks;
 import dev.saccade.core.parts.PartConfig;
 import dev.saccade.datasets.Transform;
 
@@ -30,7 +29,7 @@ public record Views(List<List<Integer>> scales, boolean flip) {
     /** Checks the scales. */
     public Views {
         scales = scales.stream().map(List::copyOf).toList();
-        scales.forEach(Resize::checkScale);
+        Resize.checks(scales).size("scales", scales, 0, Resize.MOST_SCALES).throwIfAny();
     }
 
     /**
@@ -42,11 +41,11 @@ public record Views(List<List<Integer>> scales, boolean flip) {
      */
     public List<List<Transform>> of(List<Transform> transforms) {
         List<Transform> resizes = transforms.stream().filter(Resize.class::isInstance).toList();
-        checkArgument(
+        Checks.require(
                 resizes.size() == 1,
-                "views: got the transforms %s, expected exactly one resize among them, which views"
-                        + " of other scales are made with",
-                transforms.stream().map(PartConfig::type).toList());
+                "views",
+                "the transforms " + transforms.stream().map(PartConfig::type).toList(),
+                "exactly one resize among them, which views of other scales are made with");
         Resize own = (Resize) resizes.get(0);
         int place = transforms.indexOf(own);
         ImmutableList.Builder<List<Transform>> views = ImmutableList.builder();

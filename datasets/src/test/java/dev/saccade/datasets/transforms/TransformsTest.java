@@ -11,6 +11,7 @@ import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Batch;
 import dev.saccade.datasets.OpenCv;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
@@ -256,7 +257,7 @@ class TransformsTest {
     void refusesImpossibleNumbersByTheirKeys() {
         assertRefused("scales", () -> new Resize(List.of(), Resize.Mode.VALUE, true, List.of(), 1));
         assertRefused(
-                "mode range takes two pairs",
+                "expected two pairs for mode range",
                 () -> new Resize(List.of(List.of(8, 8)), Resize.Mode.RANGE, true, List.of(), 1));
         assertRefused(
                 "ratio_range",
@@ -272,6 +273,43 @@ class TransformsTest {
         assertRefused("divisor", () -> new Pad(List.of(), 0));
         assertRefused("std", () -> new Normalize(List.of(1.0, 1.0, 1.0), List.of(1.0, 0.0, 1.0)));
         assertRefused("branches", () -> new Choice(List.of()));
+    }
+
+    @Test
+    void refusesMorePixelsThanCanBeHeld() {
+        List<Transform> enormous =
+                List.of(
+                        new Resize(
+                                List.of(List.of(30_000, 30_000)),
+                                Resize.Mode.VALUE,
+                                false,
+                                List.of(),
+                                1),
+                        new Resize(
+                                List.of(List.of(30_000, 30_000)),
+                                Resize.Mode.VALUE,
+                                true,
+                                List.of(900.0, 1000.0),
+                                4096),
+                        new Pad(List.of(30_000, 30_000), 1));
+        for (Transform transform : enormous) {
+            SaccadeException thrown =
+                    assertThrows(
+                            SaccadeException.class,
+                            () -> transform.apply(sample(), new SplittableRandom(1)));
+            assertEquals(SaccadeException.Kind.USER, thrown.kind());
+            assertTrue(
+                    thrown.getMessage().contains("at most 178 million are prepared"),
+                    thrown.getMessage());
+        }
+    }
+
+    @Test
+    void refusesABatchOfMorePixelsThanCanBeHeld() {
+        Sample large = new Pad(List.of(10_000, 10_000), 1).apply(sample(), new SplittableRandom(1));
+        SaccadeException thrown =
+                assertThrows(SaccadeException.class, () -> Batch.of(List.of(large, large)));
+        assertTrue(thrown.getMessage().contains("data.batch_size"), thrown.getMessage());
     }
 
     private static void assertRefused(String key, Runnable construction) {

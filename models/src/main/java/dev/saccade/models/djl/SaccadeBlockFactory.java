@@ -47,7 +47,8 @@ public final class SaccadeBlockFactory implements BlockFactory {
         Path file = file(model, folder, arguments);
         Checkpoint checkpoint = Checkpoints.open(file);
         ModelSpec spec = spec(checkpoint, file, argument(arguments, RECIPE));
-        return new PredictionBlock(spec, spec.restore(checkpoint, model.getNDManager()));
+        return new PredictionBlock(
+                spec, spec.restore(checkpoint, file.toString(), model.getNDManager()));
     }
 
     private static Optional<String> argument(Map<String, ?> arguments, String name) {

@@ -4,6 +4,7 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.ops.Script;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.structures.Size;
@@ -39,6 +40,8 @@ final class SlidingMap implements ScoreMap {
                     return torch.div_(sums, torch.unsqueeze(counts, 2))
                     """);
 
+    private static final long MOST_WINDOWS = 10_000;
+
     private final NDArray pixels;
     private final Size size;
     private final int numClasses;
@@ -65,6 +68,13 @@ final class SlidingMap implements ScoreMap {
         this.manager = pixels.getManager();
         this.windowRows = window.rows(size);
         this.windowColumns = window.columns(size);
+        long windows = (long) windowRows.size() * windowColumns.size();
+        if (windows > MOST_WINDOWS) {
+            throw SaccadeException.user(
+                    "model.sliding_window: got %d windows over an image of %s, expected at most %d;"
+                            + " a larger crop_size and stride, or a smaller image, makes fewer",
+                    windows, size, MOST_WINDOWS);
+        }
         this.scores = scores;
     }
 

@@ -1,9 +1,8 @@
 package dev.saccade.models.segmentation;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.Checks;
 import dev.saccade.core.structures.Size;
 
 import java.util.List;
@@ -26,17 +25,17 @@ public record SlidingWindow(List<Integer> cropSize, List<Integer> stride) {
     public SlidingWindow {
         cropSize = ImmutableList.copyOf(cropSize);
         stride = ImmutableList.copyOf(stride);
-        checkArgument(
-                cropSize.size() == 2 && cropSize.stream().allMatch(edge -> edge > 0),
-                "crop_size: got %s, expected a height and a width",
-                cropSize);
-        checkArgument(
-                stride.size() == 2
-                        && stride.stream().allMatch(step -> step > 0)
-                        && stride.get(0) <= cropSize.get(0)
-                        && stride.get(1) <= cropSize.get(1),
-                "stride: got %s, expected two numbers up to the crop_size %s",
+        new Checks()
+                .size("crop_size", cropSize, 2, 2)
+                .each("crop_size", cropSize, 1, 1 << 15)
+                .size("stride", stride, 2, 2)
+                .each("stride", stride, 1, 1 << 15)
+                .throwIfAny();
+        Checks.require(
+                stride.get(0) <= cropSize.get(0) && stride.get(1) <= cropSize.get(1),
+                "stride",
                 stride,
+                "numbers up to the crop_size %s",
                 cropSize);
     }
 

@@ -3,6 +3,7 @@ package dev.saccade.models.segmentation;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
@@ -10,6 +11,7 @@ import ai.djl.ndarray.index.NDIndex;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.ops.Interpolation;
 import dev.saccade.core.ops.Script;
 import dev.saccade.core.structures.LabelMap;
@@ -112,6 +114,17 @@ class ScoreMapsTest {
                 }
             }
         }
+    }
+
+    @Test
+    void refusesWindowsWithoutEnd() {
+        SlidingWindow window = new SlidingWindow(List.of(1, 1), List.of(1, 1));
+        NDArray image = image(101, 100);
+        SaccadeException thrown =
+                assertThrows(
+                        SaccadeException.class,
+                        () -> maps(false).sliding(image, window, 5, new Size(101, 100)));
+        assertTrue(thrown.getMessage().contains("got 10100 windows"), thrown.getMessage());
     }
 
     @ParameterizedTest

@@ -1,7 +1,6 @@
 package dev.saccade.train.config;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
+import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Transform;
@@ -55,9 +54,13 @@ public record DataConfig(
     public DataConfig {
         trainTransforms = List.copyOf(trainTransforms);
         valTransforms = List.copyOf(valTransforms);
+        new Checks()
+                .size("train_transforms", trainTransforms, 0, 100)
+                .size("val_transforms", valTransforms, 0, 100)
+                .within("batch_size", batchSize, 1, 10_000)
+                .within("workers", workers, 1, 1000)
+                .throwIfAny();
         checkViews(valViews, valTransforms);
-        checkArgument(batchSize > 0, "batch_size %s is not above 0", batchSize);
-        checkArgument(workers > 0, "workers %s is not above 0", workers);
     }
 
     /**

@@ -1,6 +1,6 @@
 package dev.saccade.train.config;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import dev.saccade.core.Checks;
 
 import java.util.Optional;
 
@@ -23,6 +23,6 @@ public record EvaluationConfig(
 
     /** Checks the values. */
     public EvaluationConfig {
-        patience.ifPresent(n -> checkArgument(n > 0, "patience %s is not above 0", n));
+        new Checks().within("patience", patience, 1, 1_000_000).throwIfAny();
     }
 }

@@ -1,7 +1,6 @@
 package dev.saccade.train.config;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
+import dev.saccade.core.Checks;
 import dev.saccade.train.schedules.RunLength;
 
 import java.util.Optional;
@@ -21,8 +20,10 @@ public record Interval(int epochs, Optional<Long> iterations) {
 
     /** Checks the values. */
     public Interval {
-        checkArgument(epochs > 0, "epochs %s is not above 0", epochs);
-        iterations.ifPresent(n -> checkArgument(n > 0, "iterations %s is not above 0", n));
+        new Checks()
+                .within("epochs", epochs, 1, 1_000_000)
+                .within("iterations", iterations, 1, 1e9)
+                .throwIfAny();
     }
 
     /** Returns whether it is time after so many optimiser steps. */

@@ -1,7 +1,6 @@
 package dev.saccade.train.config;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
+import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Targets;
 import dev.saccade.models.ModelConfig;
@@ -81,14 +80,14 @@ public record RunConfig(
 
     /** Checks the values. */
     public RunConfig {
-        checkArgument(epochs > 0, "epochs %s is not above 0", epochs);
-        iterations.ifPresent(n -> checkArgument(n > 0, "iterations %s is not above 0", n));
-        checkArgument(accumulation > 0, "accumulation %s is not above 0", accumulation);
-        maxGradientNorm.ifPresent(
-                norm -> checkArgument(norm > 0, "max_gradient_norm %s is not above 0", norm));
-        referenceBatch.ifPresent(
-                images -> checkArgument(images > 0, "reference_batch %s is not above 0", images));
-        checkArgument(logInterval > 0, "log_interval %s is not above 0", logInterval);
+        new Checks()
+                .within("epochs", epochs, 1, 1_000_000)
+                .within("iterations", iterations, 1, 1e9)
+                .within("accumulation", accumulation, 1, 10_000)
+                .within("max_gradient_norm", maxGradientNorm, 1e-9, 1e9)
+                .within("reference_batch", referenceBatch, 1, 1_000_000)
+                .within("log_interval", logInterval, 1, 1_000_000)
+                .throwIfAny();
     }
 
     /**

@@ -1,11 +1,10 @@
 package dev.saccade.train.optimizers;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
 import ai.djl.ndarray.types.Shape;
 
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.core.Checks;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.MemoryFormat;
 
@@ -61,11 +60,13 @@ public final class AdamW extends Optimizer {
 
         /** Checks the values. */
         public Config {
-            checkArgument(learningRate > 0, "learning_rate %s is not above 0", learningRate);
-            checkArgument(beta1 >= 0 && beta1 < 1, "beta1 %s is not in [0, 1)", beta1);
-            checkArgument(beta2 >= 0 && beta2 < 1, "beta2 %s is not in [0, 1)", beta2);
-            checkArgument(epsilon > 0, "epsilon %s is not above 0", epsilon);
-            checkArgument(weightDecay >= 0, "weight_decay %s is below 0", weightDecay);
+            new Checks()
+                    .above("learning_rate", learningRate, 0, 1000)
+                    .below("beta1", beta1, 0, 1)
+                    .below("beta2", beta2, 0, 1)
+                    .above("epsilon", epsilon, 0, 1)
+                    .within("weight_decay", weightDecay, 0, 1000)
+                    .throwIfAny();
             rules = ImmutableMap.copyOf(rules);
         }
 

@@ -1,10 +1,9 @@
 package dev.saccade.train.optimizers;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
 import ai.djl.nn.Block;
 import ai.djl.nn.Parameter;
 
+import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.parts.Backbone;
@@ -24,7 +23,7 @@ public record LayerDecay(double rate) {
 
     /** Checks the rate. */
     public LayerDecay {
-        checkArgument(rate > 0 && rate <= 1, "rate: got %s, expected (0, 1]", rate);
+        new Checks().above("rate", rate, 0, 1).throwIfAny();
     }
 
     /**

@@ -1,6 +1,6 @@
 package dev.saccade.train.optimizers;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import dev.saccade.core.Checks;
 
 /**
  * Another learning rate or weight decay for some parameters.
@@ -17,9 +17,9 @@ public record ParameterRule(double learningRateFactor, double weightDecayFactor)
 
     /** Checks the values. */
     public ParameterRule {
-        checkArgument(
-                learningRateFactor >= 0, "learning_rate_factor %s is below 0", learningRateFactor);
-        checkArgument(
-                weightDecayFactor >= 0, "weight_decay_factor %s is below 0", weightDecayFactor);
+        new Checks()
+                .within("learning_rate_factor", learningRateFactor, 0, 1e6)
+                .within("weight_decay_factor", weightDecayFactor, 0, 1e6)
+                .throwIfAny();
     }
 }

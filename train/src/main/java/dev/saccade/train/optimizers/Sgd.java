@@ -1,9 +1,8 @@
 package dev.saccade.train.optimizers;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.core.Checks;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.MemoryFormat;
 
@@ -53,9 +52,11 @@ public final class Sgd extends Optimizer {
 
         /** Checks the values. */
         public Config {
-            checkArgument(learningRate > 0, "learning_rate %s is not above 0", learningRate);
-            checkArgument(momentum >= 0 && momentum < 1, "momentum %s is not in [0, 1)", momentum);
-            checkArgument(weightDecay >= 0, "weight_decay %s is below 0", weightDecay);
+            new Checks()
+                    .above("learning_rate", learningRate, 0, 1000)
+                    .below("momentum", momentum, 0, 1)
+                    .within("weight_decay", weightDecay, 0, 1000)
+                    .throwIfAny();
             rules = ImmutableMap.copyOf(rules);
         }
 

@@ -1,6 +1,6 @@
 package dev.saccade.train.schedules;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import dev.saccade.core.Checks;
 
 /**
  * Falls along half a cosine, step by step (Loshchilov and Hutter 2017, without restarts).
@@ -17,7 +17,7 @@ public record CosineSchedule(double minLearningRate, Warmup warmup) implements S
 
     /** Checks the values. */
     public CosineSchedule {
-        checkArgument(minLearningRate >= 0, "min_learning_rate %s is below 0", minLearningRate);
+        new Checks().within("min_learning_rate", minLearningRate, 0, 1000).throwIfAny();
     }
 
     @Override

@@ -1,6 +1,6 @@
 package dev.saccade.train.schedules;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import dev.saccade.core.Checks;
 
 /**
  * Falls by a power of the remaining share of the run, step by step.
@@ -19,8 +19,10 @@ public record PolySchedule(double power, double minLearningRate, Warmup warmup)
 
     /** Checks the values. */
     public PolySchedule {
-        checkArgument(power > 0, "power %s is not above 0", power);
-        checkArgument(minLearningRate >= 0, "min_learning_rate %s is below 0", minLearningRate);
+        new Checks()
+                .above("power", power, 0, 100)
+                .within("min_learning_rate", minLearningRate, 0, 1000)
+                .throwIfAny();
     }
 
     @Override

@@ -1,6 +1,6 @@
 package dev.saccade.train.schedules;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import dev.saccade.core.Checks;
 
 import java.util.List;
 
@@ -22,11 +22,12 @@ public record StepSchedule(List<Integer> milestones, double gamma, Warmup warmup
     /** Checks the values. */
     public StepSchedule {
         milestones = List.copyOf(milestones);
-        checkArgument(gamma > 0, "gamma %s is not above 0", gamma);
-        checkArgument(
-                milestones.stream().sorted().distinct().toList().equals(milestones),
-                "milestones %s are not ascending",
-                milestones);
+        new Checks()
+                .size("milestones", milestones, 0, 1000)
+                .each("milestones", milestones, 0, 1_000_000)
+                .ascending("milestones", milestones)
+                .above("gamma", gamma, 0, 10)
+                .throwIfAny();
     }
 
     @Override

@@ -1,6 +1,6 @@
 package dev.saccade.train.schedules;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import dev.saccade.core.Checks;
 
 /**
  * A linear rise of the learning rate in the first steps.
@@ -17,8 +17,10 @@ public record Warmup(long iterations, double ratio) {
 
     /** Checks the values. */
     public Warmup {
-        checkArgument(iterations >= 0, "iterations %s is below 0", iterations);
-        checkArgument(ratio >= 0 && ratio <= 1, "ratio %s is not in [0, 1]", ratio);
+        new Checks()
+                .within("iterations", iterations, 0, 1e9)
+                .within("ratio", ratio, 0, 1)
+                .throwIfAny();
     }
 
     /** Returns what the learning rate of a step is multiplied by. */

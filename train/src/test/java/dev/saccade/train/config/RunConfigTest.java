@@ -151,11 +151,15 @@ class RunConfigTest {
                                                 schedule: {type: poli}
                                                 optimizer: {type: sgd, momentum: 1.5}
                                                 epoch: 12
+                                                accumulation: 0
                                                 """));
         assertEquals(SaccadeException.Kind.USER, e.kind());
         assertTrue(e.getMessage().contains("run.yaml:7"), e.getMessage());
         assertTrue(e.getMessage().contains("did you mean poly?"), e.getMessage());
-        assertTrue(e.getMessage().contains("momentum 1.5 is not in [0, 1)"), e.getMessage());
+        assertTrue(
+                e.getMessage().contains("optimizer.momentum: got 1.5, expected less than 1"),
+                e.getMessage());
         assertTrue(e.getMessage().contains("did you mean epochs?"), e.getMessage());
+        assertTrue(e.getMessage().contains(":10: accumulation: got 0"), e.getMessage());
     }
 }

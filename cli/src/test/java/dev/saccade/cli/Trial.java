@@ -1,0 +1,165 @@
+package dev.saccade.cli;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+
+import com.google.common.collect.Maps;
+
+import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.parts.Backbone;
+import dev.saccade.core.parts.DetectionHead;
+import dev.saccade.core.parts.HeadConfig;
+import dev.saccade.core.parts.Neck;
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.ImageBatch;
+import dev.saccade.core.structures.ImageInfo;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Losses;
+import dev.saccade.core.structures.Rle;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.ImageSource;
+import dev.saccade.datasets.Transform;
+import dev.saccade.datasets.ViewReader;
+import dev.saccade.models.DetectionModel;
+import dev.saccade.models.Model;
+import dev.saccade.models.ModelConfig;
+import dev.saccade.models.ModelSpec;
+import dev.saccade.models.SegmentationModel;
+import dev.saccade.models.config.ConfigBinder;
+import dev.saccade.models.config.ConfigFile;
+import dev.saccade.train.config.RunConfig;
+import dev.saccade.train.optimizers.Gradients;
+import dev.saccade.train.optimizers.Optimizer;
+import dev.saccade.train.schedules.RunLength;
+import dev.saccade.train.schedules.Schedule;
+
+import java.awt.image.BufferedImage;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Does with a record of a config what it is for, on a small scale. */
+final class Trial {
+
+    private static final Size SIZE = new Size(64, 64);
+    private static final List<String> CLASSES = List.of("cat", "dog", "sky");
+
+    /** A model of more is built, and not run: it takes time and memory by its size alone. */
+    private static final long MOST_RUN = 20_000_000;
+
+    private static final ModelConfig SMALL =
+            ConfigBinder.bind(
+                    ConfigFile.parse(
+                            """
+                            backbone: {type: resnet, depth: 18, stem_channels: 8, base_channels: 8}
+                            neck: {type: fpn, out_channels: 16}
+                            head: {type: retinanet, feat_channels: 16, stacked_convs: 1}
+                            """,
+                            "small.yaml"),
+                    ModelConfig.class);
+
+    private Trial() {}
+
+    /** Uses a record. */
+    static void of(Record settings) {
+        if (settings instanceof Backbone.Config backbone) {
+            run(new ModelConfig(backbone, SMALL.neck(), SMALL.head(), none(), none()));
+        } else if (settings instanceof Neck.Config neck) {
+            run(ModelConfig.detector(SMALL.backbone(), neck, (DetectionHead.Config) SMALL.head()));
+        } else if (settings instanceof HeadConfig head) {
+            run(new ModelConfig(SMALL.backbone(), SMALL.neck(), head, none(), none()));
+        } else if (settings instanceof Transform transform) {
+            read(List.of(List.of(transform)));
+        } else if (settings instanceof Dataset.Config data) {
+            data.open(Path.of("no", "such", "folder"));
+        } else if (settings instanceof Optimizer.Config optimizer) {
+            step(optimizer);
+        } else if (settings instanceof Schedule schedule) {
+            RunLength length = new RunLength(1000, 10);
+            for (long i = 0; i < 1000; i += 333) {
+                schedule.learningRate(0.01, i, length);
+            }
+        } else if (settings instanceof ModelSpec spec) {
+            read(spec.viewTransforms());
+        } else if (settings instanceof RunConfig config) {
+            plan(config);
+        } else {
+            throw new AssertionError(settings.getClass() + ": nothing is known of its use");
+        }
+    }
+
+    private static <T> Optional<T> none() {
+        return Optional.empty();
+    }
+
+    private static void run(ModelConfig config) {
+        Model model = config.build(CLASSES);
+        if (model.parameterCount() > MOST_RUN) {
+            return;
+        }
+        try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
+            model.initialize(manager, 0);
+            NDArray pixels =
+                    manager.randomUniform(-1, 1, new Shape(2, 3, SIZE.height(), SIZE.width()));
+            ImageInfo image = ImageInfo.of(SIZE);
+            ImageBatch batch = new ImageBatch(pixels, List.of(image, image));
+            NoGrad.call(() -> losses(model, batch, manager))
+                    .terms()
+                    .values()
+                    .forEach(NDArray::toFloatArray);
+            model.train(false);
+            model.predict(batch);
+        }
+    }
+
+    private static Losses losses(Model model, ImageBatch batch, NDManager manager) {
+        if (model instanceof SegmentationModel segmenter) {
+            NDArray labels =
+                    manager.ones(new Shape(2, SIZE.height(), SIZE.width()))
+                            .toType(DataType.INT64, false);
+            return segmenter.losses(batch, labels);
+        }
+        Instances object =
+                Instances.groundTruth(Boxes.of(8, 8, 40, 40), 1)
+                        .withMasks(List.of(Rle.fromBox(SIZE, 8, 8, 32, 32)));
+        return ((DetectionModel) model).losses(batch, List.of(object, object));
+    }
+
+    private static void read(List<List<Transform>> views) {
+        BufferedImage photo = new BufferedImage(64, 48, BufferedImage.TYPE_3BYTE_BGR);
+        new ViewReader(views).read(List.of(ImageSource.of(photo))).close();
+    }
+
+    private static void step(Optimizer.Config config) {
+        Backbone backbone = SMALL.backbone().build();
+        try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
+            backbone.initialize(manager, 0);
+            try (Optimizer optimizer = config.build(backbone)) {
+                Map<String, NDArray> gradients =
+                        Maps.transformValues(optimizer.parameters(), p -> p.getArray().onesLike());
+                optimizer.step(new Gradients(gradients), 1, config.learningRate());
+            }
+        }
+    }
+
+    private static void plan(RunConfig config) {
+        RunLength length = config.length(10);
+        config.schedule().learningRate(config.learningRate(), length.iterations() - 1, length);
+        length.epoch(length.iterations() - 1);
+        config.evaluation().every().isDue(length.iterations(), length);
+        config.checkpoint().every().isDue(length.iterations(), length);
+        config.checkpoint().keepEvery().ifPresent(e -> e.isDue(length.iterations(), length));
+        read(
+                new ModelSpec(
+                                config.model(),
+                                config.data().valTransforms(),
+                                config.data().valViews(),
+                                CLASSES)
+                        .viewTransforms());
+        run(config.model());
+    }
+}
