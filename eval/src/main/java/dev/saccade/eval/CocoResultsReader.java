@@ -84,8 +84,11 @@ final class CocoResultsReader {
         return detections.build();
     }
 
+    /** Returns a place in words; the parser knows none of what is beyond its limits. */
     private static String place(JsonLocation location) {
-        return "line %d, column %d".formatted(location.getLineNr(), location.getColumnNr());
+        return location == null
+                ? "an unknown place"
+                : "line %d, column %d".formatted(location.getLineNr(), location.getColumnNr());
     }
 
     private void readArray(JsonParser parser) throws IOException {

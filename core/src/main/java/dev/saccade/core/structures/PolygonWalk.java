@@ -19,6 +19,9 @@ final class PolygonWalk {
     /** Further away than any image reaches; bounds the steps of an edge. */
     private static final double FARTHEST = 100_000;
 
+    /** More than any outline has; bounds what a file of some bytes can ask for. */
+    private static final int MOST_CROSSINGS = 1 << 22;
+
     private final Size size;
     private final int lastColumn;
     private int[] crossings = new int[64];
@@ -138,6 +141,12 @@ final class PolygonWalk {
     private void cross(int gridColumn, int gridRow) {
         double row = (gridRow + .5) / SCALE - .5;
         int clamped = (int) Math.ceil(Math.min(Math.max(row, 0), size.height()));
+        if (count == MOST_CROSSINGS) {
+            throw SaccadeException.user(
+                    "a polygon crosses the columns of an image of %s more than %d times: expected"
+                            + " the outline of an object",
+                    size, MOST_CROSSINGS);
+        }
         if (count == crossings.length) {
             crossings = Arrays.copyOf(crossings, 2 * count);
         }

@@ -8,6 +8,7 @@ import java.awt.image.BufferedImage;
 import java.awt.image.DataBufferByte;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * An immutable binary mask as run lengths, with the semantics of pycocotools' {@code mask}.
@@ -18,7 +19,7 @@ import java.util.List;
  *
  * <p>Whatever comes from a file is checked: input that does not describe a mask of the given size
  * ends in a {@link SaccadeException} of kind {@code USER}, whereas the original overruns its
- * buffers. Masks have at most 2^31 - 1 pixels.
+ * buffers. Masks have sides of at most 2^20 and at most 2^31 - 1 pixels.
  */
 public final class Rle {
 
@@ -111,12 +112,12 @@ public final class Rle {
      *
      * @param polygons corners {@code x0, y0, x1, y1, ...} in continuous pixel coordinates; parts
      *     outside the image are cut off
-     * @throws SaccadeException if a polygon has less than 3 corners, half a corner, or a coordinate
-     *     that is not finite or absurdly far away
+     * @throws SaccadeException if a polygon has less than 3 corners, half a corner, a coordinate
+     *     that is not finite or absurdly far away, or an absurdly long boundary
      */
     public static Rle fromPolygons(Size size, List<double[]> polygons) {
         checkArgument(!polygons.isEmpty(), "at least one polygon expected");
-        return union(polygons.stream().map(polygon -> fromPolygon(size, polygon)).toList());
+        return union(polygons.stream().map(polygon -> fromPolygon(size, polygon)));
     }
 
     /** Returns a polygon as a mask; see {@link #fromPolygons}. */
@@ -126,7 +127,15 @@ public final class Rle {
                     "a polygon needs an even number of coordinates and at least 6, got %d",
                     polygon.length);
         }
-        return toggled(size, new PolygonWalk(size).crossings(polygon));
+        int pixels = RunBuilder.pixels(size);
+        RunBuilder runs = new RunBuilder(size);
+        boolean foreground = false;
+        for (int crossing : new PolygonWalk(size).crossings(polygon)) {
+            runs.fill(crossing, foreground);
+            foreground = !foreground;
+        }
+        runs.fill(pixels, foreground);
+        return runs.build();
     }
 
     /** Returns a box as a mask: the polygon of its corners. */
@@ -134,24 +143,14 @@ public final class Rle {
         return fromPolygon(size, x, y, x, y + height, x + width, y + height, x + width, y);
     }
 
-    /** Returns the mask that changes at each of the given positions, which ascend. */
-    private static Rle toggled(Size size, int[] positions) {
-        RunBuilder runs = new RunBuilder(size);
-        int previous = 0;
-        boolean foreground = false;
-        for (int position : positions) {
-            runs.add(position - previous, foreground);
-            previous = position;
-            foreground = !foreground;
-        }
-        runs.add(RunBuilder.pixels(size) - previous, foreground);
-        return runs.build();
-    }
-
     /** Returns the pixels that are in any of the masks, which must have one size. */
     public static Rle union(List<Rle> masks) {
         checkArgument(!masks.isEmpty(), "at least one mask expected");
-        return masks.stream().reduce((a, b) -> a.merge(b, (in, also) -> in || also)).orElseThrow();
+        return union(masks.stream());
+    }
+
+    private static Rle union(Stream<Rle> masks) {
+        return masks.reduce((a, b) -> a.merge(b, (in, also) -> in || also)).orElseThrow();
     }
 
     /** Returns the pixels that are in all of the masks, which must have one size. */

@@ -7,6 +7,9 @@ import java.util.Arrays;
 /** Joins runs of one kind to a mask and checks that they cover it. */
 final class RunBuilder {
 
+    /** The longest side of an image that OpenCV decodes; bounds what is spent a column or row. */
+    private static final int LONGEST_SIDE = 1 << 20;
+
     private final Size size;
     private final int pixels;
     private int[] counts = new int[16];
@@ -20,12 +23,18 @@ final class RunBuilder {
 
     /** Returns the number of pixels of a mask, which must be an int. */
     static int pixels(Size size) {
-        if (size.height() < 0 || size.width() < 0 || size.area() > Integer.MAX_VALUE) {
+        boolean sides = isSide(size.height()) && isSide(size.width());
+        if (!sides || size.area() > Integer.MAX_VALUE) {
             throw SaccadeException.user(
-                    "a mask of %s is not possible: sides from 0 and at most %d pixels expected",
-                    size, Integer.MAX_VALUE);
+                    "a mask of %s is not possible: sides from 0 to %d and at most %d pixels"
+                            + " expected",
+                    size, LONGEST_SIDE, Integer.MAX_VALUE);
         }
         return (int) size.area();
+    }
+
+    private static boolean isSide(int pixels) {
+        return pixels >= 0 && pixels <= LONGEST_SIDE;
     }
 
     /** Adds a run of a file, whose kind follows from its index. */

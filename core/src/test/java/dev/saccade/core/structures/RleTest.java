@@ -21,6 +21,7 @@ import net.jqwik.api.constraints.DoubleRange;
 import net.jqwik.api.constraints.IntRange;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -193,6 +194,34 @@ class RleTest {
         SaccadeException error =
                 assertThrows(SaccadeException.class, () -> Rle.fromString(SMALL, string));
         assertTrue(error.getMessage().contains(expected), error.getMessage());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, 2147483647", "2147483647, 0", "0, 2147483646", "-5, 10", "100000, 100000"})
+    void sizesOfNoImageAreRefusedBeforeAnythingIsMadeOfThem(int height, int width) {
+        Size size = new Size(height, width);
+        for (Executable mask :
+                List.<Executable>of(
+                        () -> Rle.empty(size),
+                        () -> Rle.fromCounts(size, (int) size.area()),
+                        () -> Rle.fromString(size, ""),
+                        () -> Rle.fromPolygon(size, 1, 1, 9_000, 99_000, 99_000, 1))) {
+            String message = assertThrows(SaccadeException.class, mask).getMessage();
+            assertTrue(message.startsWith("a mask of " + size + " is not possible"), message);
+        }
+    }
+
+    @Test
+    void polygonsThatCrossAnImageTooOftenAreRefused() {
+        double[] zigzag = new double[8_000];
+        for (int i = 0; i < zigzag.length; i += 4) {
+            zigzag[i] = 90_000;
+        }
+        Size wide = new Size(2, 90_000);
+        String message =
+                assertThrows(SaccadeException.class, () -> Rle.fromPolygon(wide, zigzag))
+                        .getMessage();
+        assertTrue(message.contains("more than 4194304 times"), message);
     }
 
     @Test

@@ -41,8 +41,10 @@ public final class JsonLog implements TrainListener {
 
     private static void keepUntil(Path file, long iteration) {
         try {
+            // What a crash has left may be no text; the lines before it are.
             String kept =
-                    Files.readAllLines(file, UTF_8).stream()
+                    new String(Files.readAllBytes(file), UTF_8)
+                            .lines()
                             .filter(line -> iterationOf(line) <= iteration)
                             .map(line -> line + '\n')
                             .collect(joining());

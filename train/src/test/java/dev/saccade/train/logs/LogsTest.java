@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -146,6 +147,16 @@ class LogsTest {
         assertEquals(
                 List.of("2026-11-20 08:00:00  half a", "2026-11-21 08:00:00  resuming"),
                 Files.readAllLines(file));
+    }
+
+    @Test
+    void jsonThatACrashHasLeftHalfWrittenIsNoObstacle() throws IOException {
+        Path file = folder.resolve("metrics.jsonl");
+        String line = "{\"iteration\":1}\n";
+        Files.write(file, line.getBytes(UTF_8));
+        Files.write(file, new byte[] {'{', '"', (byte) 0xC3}, StandardOpenOption.APPEND);
+        new JsonLog(file, 1).close();
+        assertEquals(line, Files.readString(file));
     }
 
     @Test
