@@ -7,10 +7,10 @@ import java.util.function.IntSupplier;
 import java.util.stream.Stream;
 
 /** What a command printed and how it ended. */
-record Ended(int code, String out, String err) {
+public record Ended(int code, String out, String err) {
 
     /** Runs a command as the shell would. */
-    static Ended saccade(Object... arguments) {
+    public static Ended saccade(Object... arguments) {
         String[] args = Stream.of(arguments).map(Object::toString).toArray(String[]::new);
         return of(() -> Saccade.run(args));
     }

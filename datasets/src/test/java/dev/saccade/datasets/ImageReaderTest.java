@@ -10,10 +10,6 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Size;
 
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
-import net.jqwik.api.constraints.IntRange;
-
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -171,35 +167,6 @@ class ImageReaderTest {
         SaccadeException thrown =
                 assertThrows(SaccadeException.class, () -> ImageReader.read(folder));
         assertEquals(SaccadeException.Kind.IO, thrown.kind());
-    }
-
-    @Property(tries = 300)
-    void neverFailsInAnotherWay(
-            @ForAll @IntRange(max = 3) int kind,
-            @ForAll @IntRange(max = 600) int position,
-            @ForAll byte value) {
-        byte[] bytes =
-                switch (kind) {
-                    case 0 -> ImageFiles.jpeg(24, 24);
-                    case 1 -> ImageFiles.png(24, 24, BufferedImage.TYPE_3BYTE_BGR);
-                    case 2 -> ImageFiles.withOrientation(ImageFiles.jpeg(24, 24), 6);
-                    default ->
-                            ImageFiles.encode(
-                                    ImageFiles.picture(24, 24, BufferedImage.TYPE_3BYTE_BGR),
-                                    "bmp");
-                };
-        bytes[position % bytes.length] = value;
-        try {
-            ImageHeader header = ImageHeader.of("x", bytes);
-            ImageReader.check("x", header);
-            if (header.stored().area() < 1_000_000) {
-                Mat image = ImageReader.decode("x", header, bytes);
-                assertEquals(CvType.CV_8UC3, image.type());
-                image.release();
-            }
-        } catch (SaccadeException e) {
-            assertTrue(e.getMessage().startsWith("x: "), e.getMessage());
-        }
     }
 
     private void assertRefused(byte[] bytes, String message) {

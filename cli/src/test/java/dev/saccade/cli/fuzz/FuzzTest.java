@@ -1,0 +1,145 @@
+package dev.saccade.cli.fuzz;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/**
+ * Lets made-up inputs in at every door: each is used or refused in plain words, soon, without much
+ * memory, and what is used says the same when it is written and read again.
+ *
+ * <p>Inputs are functions of {@code -Dsaccade.fuzz.seed} and their number. There are {@code
+ * -Dsaccade.fuzz.inputs} of them a door, or as many as {@code -Dsaccade.fuzz.minutes} allow, shared
+ * by all doors or those that begin with {@code -Dsaccade.fuzz.door}. What fails is kept in {@code
+ * target/fuzz}, and let in once more by {@code -Dsaccade.fuzz.replay=FILE}.
+ */
+class FuzzTest {
+
+    private static final int INPUTS = 300;
+    private static final int MOST_CRASHES = 100;
+
+    private final Findings findings = new Findings(Path.of("target", "fuzz").toAbsolutePath());
+    private final long seed = Long.getLong("saccade.fuzz.seed", 1);
+    private final String replayed = System.getProperty("saccade.fuzz.replay", "");
+    private final List<String> doors = doors();
+
+    @TempDir Path folder;
+
+    private List<String> doors() {
+        String wanted = System.getProperty("saccade.fuzz.door", "");
+        return Doors.NAMES.stream()
+                .filter(name -> name.startsWith(wanted))
+                .filter(
+                        name ->
+                                replayed.isEmpty()
+                                        || Path.of(replayed)
+                                                .getFileName()
+                                                .toString()
+                                                .startsWith(name + "-"))
+                .toList();
+    }
+
+    @TestFactory
+    Stream<DynamicTest> everyDoorStandsUpToAnyInput() throws IOException, InterruptedException {
+        assertTrue(!doors.isEmpty(), "one of these doors expected: " + Doors.NAMES);
+        if (replayed.isEmpty()) {
+            findings.clear();
+        }
+        Path file = folder.resolve("tally");
+        Tally tally = Tally.open(file, doors.size());
+        int crashes = 0;
+        for (int code = run(file); code != 0; code = run(file)) {
+            if (code != Watchdog.STUCK) {
+                noteCrash(tally);
+            }
+            assertTrue(++crashes < MOST_CRASHES, this::output);
+        }
+        return IntStream.range(0, doors.size())
+                .mapToObj(
+                        row ->
+                                DynamicTest.dynamicTest(
+                                        summary(tally, row), () -> check(tally, row)));
+    }
+
+    /** Runs a process that goes on where the last one ended, and returns its exit code. */
+    private int run(Path tally) throws IOException, InterruptedException {
+        int minutes = Integer.getInteger("saccade.fuzz.minutes", 0);
+        long inputs = Long.getLong("saccade.fuzz.inputs", minutes > 0 ? Long.MAX_VALUE : INPUTS);
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-Djava.awt.headless=true"));
+        command.addAll(List.of("-Dai.djl.offline=true", "-Dai.djl.pytorch.num_threads=1"));
+        command.add("-Dsaccade.home=" + Path.of("..").toAbsolutePath());
+        command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+        command.add(Fuzzer.class.getName());
+        command.addAll(List.of(tally.toString(), findings.folder().toString()));
+        command.add(Long.toString(seed));
+        command.add(Long.toString(replayed.isEmpty() ? inputs : 1));
+        command.add(Long.toString(minutes > 0 ? minutes * 60L / doors.size() : Integer.MAX_VALUE));
+        command.add(replayed.isEmpty() ? "" : Path.of(replayed).toAbsolutePath().toString());
+        command.addAll(doors);
+        // Decoders in C print what they think of an image, millions of times.
+        return new ProcessBuilder(command)
+                .directory(Files.createDirectories(folder.resolve("work")).toFile())
+                .redirectOutput(folder.resolve("output").toFile())
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start()
+                .waitFor();
+    }
+
+    /** Blames the input that was begun last. */
+    private void noteCrash(Tally tally) {
+        int row =
+                IntStream.range(0, doors.size())
+                        .filter(tally::isOpen)
+                        .findFirst()
+                        .orElseThrow(() -> new AssertionError("the fuzzer itself: " + output()));
+        Door door = Doors.of(doors.get(row));
+        long number = tally.get(row, Tally.Column.BEGUN) - 1;
+        Error crash = new InternalError("the process ended: " + output());
+        crash.setStackTrace(new StackTraceElement[0]);
+        findings.add(door, seed, number, new Inputs(door, seed).get(number), crash);
+        tally.add(row, Tally.Column.FAILED, 1);
+    }
+
+    private String output() {
+        try {
+            return Files.readString(folder.resolve("output"));
+        } catch (IOException e) {
+            return e.toString();
+        }
+    }
+
+    private String summary(Tally tally, int row) {
+        double seconds = tally.get(row, Tally.Column.NANOS) / 1e9;
+        return "%s: %d inputs, %d accepted, %d refused, %d failed, %.0f a second, at most %d KiB"
+                .formatted(
+                        doors.get(row),
+                        tally.get(row, Tally.Column.BEGUN),
+                        tally.get(row, Tally.Column.ACCEPTED),
+                        tally.get(row, Tally.Column.REFUSED),
+                        tally.get(row, Tally.Column.FAILED),
+                        tally.get(row, Tally.Column.BEGUN) / seconds,
+                        tally.get(row, Tally.Column.MOST_BYTES) >> 10);
+    }
+
+    private void check(Tally tally, int row) throws IOException {
+        assertEquals(
+                0,
+                tally.get(row, Tally.Column.FAILED),
+                () -> String.join("\n", findings.of(doors.get(row))));
+        boolean open = tally.get(row, Tally.Column.ACCEPTED) > 0;
+        assertTrue(open || !replayed.isEmpty(), "a door that is always shut");
+    }
+}
