@@ -1,5 +1,6 @@
 package dev.saccade.core;
 
+import com.google.common.base.Ascii;
 import com.google.errorprone.annotations.FormatMethod;
 import com.google.errorprone.annotations.FormatString;
 
@@ -18,6 +19,9 @@ public final class Printable {
 
     /** A text of several lines that are fit to be shown; {@link #format} leaves it as it is. */
     public interface Lines {}
+
+    /** Longer than any name; what a hostile file calls things may be as long as the file. */
+    private static final int LONGEST_VALUE = 10_000;
 
     private Printable() {}
 
@@ -44,8 +48,9 @@ public final class Printable {
     }
 
     /**
-     * Returns what {@link String#format} does, with all that is filled in as {@link #line} has it;
-     * {@link Lines} and the messages of {@link SaccadeException} are so already.
+     * Returns what {@link String#format} does, with all that is filled in as {@link #line} has it,
+     * and its first 10,000 characters at most; {@link Lines} and the messages of {@link
+     * SaccadeException} are so already.
      */
     @FormatMethod
     public static String format(@FormatString String format, Object... args) {
@@ -59,7 +64,7 @@ public final class Printable {
         }
         boolean harmless =
                 value instanceof Number || value instanceof Boolean || value instanceof Lines;
-        return harmless ? value : line(value);
+        return harmless ? value : Ascii.truncate(line(value), LONGEST_VALUE, "...");
     }
 
     /** Appends a character, as it is or escaped. */

@@ -15,6 +15,9 @@ import java.util.stream.Collectors;
  */
 public final class Problems implements Printable.Lines {
 
+    /** Who has mended so many looks again anyway. */
+    private static final int MOST_SHOWN = 50;
+
     private final List<String> messages = new ArrayList<>();
 
     /** Adds a mistake: what, where, got, expected, what to do. */
@@ -34,8 +37,8 @@ public final class Problems implements Printable.Lines {
     }
 
     /**
-     * Throws one {@link SaccadeException} of kind {@code USER} that lists all mistakes, if there
-     * are any.
+     * Throws one {@link SaccadeException} of kind {@code USER} that lists the mistakes, 50 at most,
+     * if there are any.
      *
      * @param subject what was looked at, such as a file name; the first line of the message
      */
@@ -48,10 +51,16 @@ public final class Problems implements Printable.Lines {
         }
     }
 
-    /** Returns one mistake behind a blank, more in a line each. */
+    /** Returns one mistake behind a blank, more in a line each, the first 50 of them. */
     @Override
     public String toString() {
         String start = messages.size() == 1 ? " " : System.lineSeparator() + "  - ";
-        return messages.stream().map(message -> start + message).collect(Collectors.joining());
+        String shown =
+                messages.stream()
+                        .limit(MOST_SHOWN)
+                        .map(message -> start + message)
+                        .collect(Collectors.joining());
+        int more = messages.size() - MOST_SHOWN;
+        return more > 0 ? "%s%sand %d more".formatted(shown, start, more) : shown;
     }
 }

@@ -2,6 +2,7 @@ package dev.saccade.core;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -66,6 +67,18 @@ class PrintableTest {
         assertEquals(
                 "f: 2 problems" + line + "class \\u202e\\nx" + line + "second",
                 thrown(problems, "f"));
+    }
+
+    @Test
+    void aMessageIsNoLongerThanAnybodyReads() {
+        Problems problems = new Problems();
+        for (int i = 0; i < 1_000; i++) {
+            problems.add("unknown key %s", "k".repeat(60_000));
+        }
+        String message = thrown(problems, "f".repeat(60_000));
+        assertTrue(message.length() < 52 * 10_100, message.length() + " characters");
+        assertTrue(message.endsWith("  - and 950 more"), message.substring(message.length() - 50));
+        assertTrue(message.startsWith("f".repeat(9_997) + "...: 1000 problems"), "shortened");
     }
 
     private static String thrown(Problems problems, String subject) {

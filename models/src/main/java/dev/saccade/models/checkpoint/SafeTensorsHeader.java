@@ -5,6 +5,7 @@ import ai.djl.ndarray.types.Shape;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
+import com.google.common.base.Utf8;
 
 import dev.saccade.datasets.Json;
 
@@ -58,13 +59,13 @@ record SafeTensorsHeader(Map<String, Entry> entries, Map<String, String> metadat
         Map<String, String> metadata = new LinkedHashMap<>();
         expect(parser.nextToken(), JsonToken.START_OBJECT, "header");
         while (parser.nextToken() != JsonToken.END_OBJECT) {
-            String name = parser.currentName();
+            String name = whole(parser.currentName());
             expect(parser.nextToken(), JsonToken.START_OBJECT, name);
             if (name.equals(SafeTensors.METADATA)) {
                 while (parser.nextToken() != JsonToken.END_OBJECT) {
-                    String key = parser.currentName();
+                    String key = whole(parser.currentName());
                     expect(parser.nextToken(), JsonToken.VALUE_STRING, name + "." + key);
-                    metadata.put(key, parser.getText());
+                    metadata.put(key, whole(parser.getText()));
                 }
             } else {
                 entries.put(name, entry(parser, name));
@@ -77,6 +78,16 @@ record SafeTensorsHeader(Map<String, Entry> entries, Map<String, String> metadat
             throw new MalformedException("damaged: something follows its header");
         }
         return new SafeTensorsHeader(entries, metadata);
+    }
+
+    /** Refuses half a surrogate pair, which JSON can write by an escape but UTF-8 cannot hold. */
+    private static String whole(String text) {
+        try {
+            var unused = Utf8.encodedLength(text);
+            return text;
+        } catch (IllegalArgumentException e) {
+            throw new MalformedException("damaged: its header has half a character in " + text);
+        }
     }
 
     private static Entry entry(JsonParser parser, String name) throws IOException {
