@@ -358,7 +358,7 @@ class DetectorTest {
                             () -> detector.predict(scratch -> scratch.zeros(petabyte)),
                             () ->
                                     detector.read(
-                                            List.of(ImageSource.of(photo)),
+                                            ImageSource.of(photo),
                                             views -> new long[Integer.MAX_VALUE]));
             for (Executable door : doors) {
                 SaccadeException e = assertThrows(SaccadeException.class, door);
