@@ -5,6 +5,7 @@ import dev.saccade.cli.demo.SceneRenderer;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.ImageSource;
 import dev.saccade.models.Detector;
 import dev.saccade.train.DataReports;
 import dev.saccade.train.Outcome;
@@ -122,7 +123,8 @@ final class DemoCommand implements Callable<Integer> {
                             MadeFolder.cleared(out.resolve("predictions")), detector.classes());
             Predictor predictor = new ObjectPredictor(detector, pictures, 0.3);
             for (int i = 0; i < PREDICTED; i++) {
-                predictor.predict(images.resolve("scene_%04d.jpg".formatted(scenes + i)));
+                predictor.predict(
+                        ImageSource.of(images.resolve("scene_%04d.jpg".formatted(scenes + i))));
             }
         }
     }

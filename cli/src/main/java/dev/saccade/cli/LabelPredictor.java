@@ -1,10 +1,10 @@
 package dev.saccade.cli;
 
 import dev.saccade.core.Count;
+import dev.saccade.datasets.ImageSource;
 import dev.saccade.models.ClassMap;
 import dev.saccade.models.Segmenter;
 
-import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -33,7 +33,7 @@ final class LabelPredictor implements Predictor {
 
     /** Returns the classes of the photograph, that of most pixels first. */
     @Override
-    public List<Region> predict(Path photo) {
+    public List<Region> predict(ImageSource photo) {
         ClassMap map = segmenter.segment(photo);
         pictures.write(photo, map.labels());
         double all = map.labels().size().area();

@@ -7,11 +7,11 @@ import dev.saccade.core.Count;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Rle;
+import dev.saccade.datasets.ImageSource;
 import dev.saccade.models.Box;
 import dev.saccade.models.DetectedObject;
 import dev.saccade.models.Detector;
 
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
@@ -65,7 +65,7 @@ final class ObjectPredictor implements Predictor {
     }
 
     @Override
-    public List<Found> predict(Path photo) {
+    public List<Found> predict(ImageSource photo) {
         List<DetectedObject> sure =
                 detector.detect(photo).stream()
                         .filter(object -> object.score() >= minScore)

@@ -1,6 +1,7 @@
 package dev.saccade.cli;
 
 import dev.saccade.core.Printable;
+import dev.saccade.datasets.ImageSource;
 
 import java.io.IOException;
 import java.nio.file.FileVisitResult;
@@ -32,6 +33,8 @@ record Photographs(List<Path> files, List<String> faults, List<String> notes) {
     /** Pictures, too; they are taken so that whoever looks at them says what they are. */
     private static final List<String> NOT_READ =
             List.of(".gif", ".heic", ".heif", ".avif", ".jxl", ".jp2", ".psd", ".ico");
+
+    private static final Path STANDARD_INPUT = Path.of("-");
 
     private static final int LEVELS_BELOW = 3;
     private static final int SHOWN_FOLDERS = 3;
@@ -77,6 +80,13 @@ record Photographs(List<Path> files, List<String> faults, List<String> notes) {
             }
         }
         return new Photographs(List.copyOf(files), faults, notes);
+    }
+
+    /** Returns what is to be looked at; what comes through standard input is read here. */
+    static ImageSource source(Path file) {
+        return file.equals(STANDARD_INPUT)
+                ? ImageSource.of("stdin", System.in)
+                : ImageSource.of(file);
     }
 
     private static List<Path> pictures(Path folder) throws IOException {

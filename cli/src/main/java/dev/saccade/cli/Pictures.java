@@ -5,7 +5,7 @@ import com.google.common.io.MoreFiles;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.Canvas;
-import dev.saccade.datasets.ImageReader;
+import dev.saccade.datasets.ImageSource;
 import dev.saccade.datasets.ImageWriter;
 import dev.saccade.datasets.LabelCanvas;
 import dev.saccade.datasets.Sample;
@@ -30,11 +30,11 @@ final class Pictures {
     }
 
     /** Writes a photograph with objects in its own pixels. */
-    void write(Path photo, Instances instances) {
-        Mat image = ImageReader.read(photo);
+    void write(ImageSource photo, Instances instances) {
+        Mat image = photo.read();
         try {
             Canvas.draw(image, instances, classes);
-            folder.write(picture(name(photo)), ImageWriter.jpeg(image));
+            folder.write(picture(name(photo.name())), ImageWriter.jpeg(image));
         } finally {
             image.release();
         }
@@ -44,9 +44,9 @@ final class Pictures {
      * Writes a photograph under the colours of its classes, and their labels as a PNG of the same
      * name in the folder {@code labels}, as {@link ImageWriter#encodeLabels} does.
      */
-    void write(Path photo, LabelMap labels) {
-        String name = name(photo);
-        Mat image = ImageReader.read(photo);
+    void write(ImageSource photo, LabelMap labels) {
+        String name = name(photo.name());
+        Mat image = photo.read();
         Mat picture = LabelCanvas.picture(image, labels, classes);
         try {
             folder.write(picture(name), ImageWriter.jpeg(picture));
@@ -61,15 +61,15 @@ final class Pictures {
     void write(Sample sample) {
         Mat picture = Canvas.picture(sample, classes);
         try {
-            String name = name(Path.of(sample.info().file()));
+            String name = name(sample.info().file());
             folder.write(picture(name), ImageWriter.jpeg(picture));
         } finally {
             picture.release();
         }
     }
 
-    private String name(Path photo) {
-        String stem = MoreFiles.getNameWithoutExtension(photo);
+    private String name(String photo) {
+        String stem = MoreFiles.getNameWithoutExtension(Path.of(photo));
         String name = stem;
         for (int i = 2; !isFree(name); i++) {
             name = stem + "_" + i;

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.ImageSource;
 import dev.saccade.models.Detector;
 import dev.saccade.models.Segmenter;
 import dev.saccade.models.TrainedModel;
@@ -46,7 +47,7 @@ final class PredictCommand implements Callable<Integer> {
             arity = "1..*",
             paramLabel = "PHOTO",
             description = {
-                "Images, and folders whose images are taken.",
+                "Images, folders whose images are taken, and - for standard input.",
                 "Where names may begin with -, write -- in front of them."
             })
     private List<Path> inputs;
@@ -116,9 +117,9 @@ final class PredictCommand implements Callable<Integer> {
             List<String> faults) {
         try (Progress progress = new Progress("predict", photos.size(), " photos")) {
             for (int i = 0; i < photos.size(); i++) {
-                Path photo = photos.get(i);
                 try {
-                    predicted.put(photo.toString(), predictor.predict(photo));
+                    ImageSource photo = Photographs.source(photos.get(i));
+                    predicted.put(photo.name(), predictor.predict(photo));
                 } catch (SaccadeException e) {
                     if (e.kind() == SaccadeException.Kind.INTERNAL) {
                         throw e;

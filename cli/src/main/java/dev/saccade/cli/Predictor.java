@@ -1,6 +1,7 @@
 package dev.saccade.cli;
 
-import java.nio.file.Path;
+import dev.saccade.datasets.ImageSource;
+
 import java.util.List;
 
 /** Looks at photographs, draws what it sees, and tells it. */
@@ -11,7 +12,7 @@ interface Predictor {
      *
      * @return what {@code predictions.json} says of it, one entry for each thing seen
      */
-    List<?> predict(Path photo);
+    List<?> predict(ImageSource photo);
 
     /** Returns in a few words what was seen in all photographs so far. */
     String summary();

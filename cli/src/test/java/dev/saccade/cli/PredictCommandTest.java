@@ -15,11 +15,15 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -89,6 +93,37 @@ class PredictCommandTest {
         assertTrue(err.endsWith("saccade: 3 of 6 inputs could not be used\n"), err);
         assertEquals(Set.of("a.jpg", "d.jpg", "e.jpg"), predicted());
         assertEquals(Set.of("a.jpg", "d.jpg", "e.jpg", "predictions.json"), visible(out));
+    }
+
+    @Test
+    void aPhotographComesThroughStandardInputWhereItIsAskedFor() throws IOException {
+        byte[] photo = Files.readAllBytes(tiny.photo(folder.resolve("a.jpg")));
+        InputStream before = System.in;
+        try {
+            System.setIn(new ByteArrayInputStream(photo));
+            assertEquals(0, predict("-").code());
+            assertEquals(Set.of("stdin"), predicted());
+            assertEquals(Set.of("stdin.jpg", "predictions.json"), visible(out));
+
+            System.setIn(new ByteArrayInputStream("no image".getBytes(ISO_8859_1)));
+            Ended ended = predict("-");
+            assertEquals(2, ended.code());
+            assertTrue(ended.err().contains("stdin: is no image"), ended.err());
+        } finally {
+            System.setIn(before);
+        }
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void aPipeThatIsNamedIsNotWaitedFor() throws IOException, InterruptedException {
+        Path pipe = folder.resolve("a.jpg");
+        assertEquals(0, new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor());
+        for (Path input : List.of(pipe, Path.of("/dev/zero"), folder)) {
+            Ended ended = predict(input);
+            assertEquals(2, ended.code());
+            assertTrue(ended.err().contains("regular file"), ended.err());
+        }
     }
 
     @Test
