@@ -115,8 +115,11 @@ record Photographs(List<Path> files, List<String> faults, List<String> notes) {
 
                     @Override
                     public FileVisitResult visitFile(Path file, BasicFileAttributes is) {
-                        if (is.isRegularFile() && isPicture(file)) {
-                            found.add(file.getParent());
+                        // The current folder, named by nothing, is no parent of what is in it.
+                        Path parent = file.getParent();
+                        boolean isBelow = parent != null && !parent.equals(folder);
+                        if (isBelow && is.isRegularFile() && isPicture(file)) {
+                            found.add(parent);
                         }
                         return FileVisitResult.CONTINUE;
                     }
@@ -126,7 +129,6 @@ record Photographs(List<Path> files, List<String> faults, List<String> notes) {
                         return FileVisitResult.CONTINUE;
                     }
                 });
-        found.remove(folder);
         return found;
     }
 

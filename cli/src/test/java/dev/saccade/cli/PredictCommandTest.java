@@ -127,6 +127,19 @@ class PredictCommandTest {
     }
 
     @Test
+    void theCurrentFolderMayBeNamedByNothing() throws IOException {
+        Path picture = Path.of("a-picture-of-no-kind.jpg");
+        Files.writeString(picture, "no image");
+        try {
+            Ended ended = predict("");
+            assertEquals(2, ended.code());
+            assertTrue(ended.err().contains(picture + ": is no image"), ended.err());
+        } finally {
+            Files.delete(picture);
+        }
+    }
+
+    @Test
     void aFolderOfFoldersSaysWhereTheImagesAre() throws IOException {
         Path photos = folder.resolve("photos");
         tiny.photo(photos.resolve("2024").resolve("may").resolve("a.jpg"));
