@@ -27,7 +27,7 @@ public record MulticlassNms(double scoreThr, double iouThr, int maxPerImg) {
         new Checks()
                 .below("score_thr", scoreThr, 0, 1)
                 .above("iou_thr", iouThr, 0, 1)
-                .within("max_per_img", maxPerImg, 1, 10_000)
+                .within("max_per_img", maxPerImg, 1, 100_000_000)
                 .throwIfAny();
     }
 

@@ -26,8 +26,8 @@ public record Proposals(int nmsPre, int maxPerImg, double iouThr, double minBbox
     /** Checks the values. */
     public Proposals {
         new Checks()
-                .within("nms_pre", nmsPre, 1, 50_000)
-                .within("max_per_img", maxPerImg, 1, 20_000)
+                .within("nms_pre", nmsPre, 1, 100_000_000)
+                .within("max_per_img", maxPerImg, 1, 100_000_000)
                 .above("iou_thr", iouThr, 0, 1)
                 .within("min_bbox_size", minBboxSize, -1, 1e6)
                 .throwIfAny();

@@ -26,9 +26,9 @@ public record RandomSampler(
     /** Checks the values. */
     public RandomSampler {
         new Checks()
-                .within("num", num, 1, 10_000)
+                .within("num", num, 1, 100_000_000)
                 .within("pos_fraction", posFraction, 0, 1)
-                .within("neg_pos_ub", negPosUb, -1, 10_000)
+                .within("neg_pos_ub", negPosUb, -1, 100_000_000)
                 .throwIfAny();
     }
 

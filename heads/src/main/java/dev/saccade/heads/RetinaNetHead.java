@@ -99,8 +99,8 @@ public final class RetinaNetHead extends DetectionHead {
                     .each("ratios", ratios, 0.001, 1000)
                     .within("center_offset", centerOffset, 0, 1)
                     .within("focal_gamma", focalGamma, 0, 100)
-                    .within("focal_alpha", focalAlpha, 0.0001, 0.9999)
-                    .within("nms_pre", nmsPre, 1, 50_000)
+                    .within("focal_alpha", focalAlpha, 0, 1)
+                    .within("nms_pre", nmsPre, 1, 100_000_000)
                     .throwIfAny();
             AnchorGenerator.check("ratios", scalesPerOctave, ratios.size());
         }
