@@ -33,6 +33,11 @@ public record Proposals(int nmsPre, int maxPerImg, double iouThr, double minBbox
                 .throwIfAny();
     }
 
+    /** Returns how many proposals an image has at most, in a pyramid of so many levels. */
+    int most(int levels) {
+        return (int) Math.min(maxPerImg, (long) levels * nmsPre);
+    }
+
     /**
      * Returns the proposals of an image, best first, all with label 0.
      *

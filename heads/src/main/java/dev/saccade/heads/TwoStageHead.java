@@ -45,7 +45,8 @@ public abstract class TwoStageHead extends DetectionHead {
 
     private final int channels;
     private final int numClasses;
-    private final int proposals;
+    private final int testRegions;
+    private final int trainRegions;
     private final RpnHead rpn;
     private final List<RoiStage> stages = new ArrayList<>();
     private final RoiExtractor boxExtractor;
@@ -65,7 +66,8 @@ public abstract class TwoStageHead extends DetectionHead {
         boxExtractor.checkFits(features);
         maskExtractor.checkFits(features);
         this.channels = features.get(0).channels();
-        this.proposals = rpn.testProposals().maxPerImg();
+        this.testRegions = rpn.testProposals().most(features.size());
+        this.trainRegions = rpn.trainProposals().most(features.size());
         this.numClasses = numClasses;
         this.rpn = add("rpn_head", new RpnHead(rpn, features));
         this.boxExtractor = boxExtractor;
@@ -91,13 +93,14 @@ public abstract class TwoStageHead extends DetectionHead {
             double lossWeight) {
         boxExtractor.checkHolds(
                 "bbox_roi_extractor",
-                Math.max(proposals, sampler.num()),
+                Math.max(testRegions, Math.min(trainRegions, sampler.num())),
                 Math.max(channels, box.convOutChannels()));
         mask.ifPresent(
                 head -> {
                     int drawn = numClasses * MaskHead.UPSAMPLING * MaskHead.UPSAMPLING;
                     int most = Math.max(drawn, Math.max(channels, head.convOutChannels()));
-                    maskExtractor.checkHolds("mask_roi_extractor", nms.maxPerImg(), most);
+                    int objects = (int) Math.min(nms.maxPerImg(), (long) testRegions * numClasses);
+                    maskExtractor.checkHolds("mask_roi_extractor", objects, most);
                 });
         stages.add(
                 new RoiStage(
