@@ -54,11 +54,14 @@ final class YamlReader {
 
     private YamlReader(String text, Origin start) {
         this.start = start;
+        // The parser fails on a character of two units that its buffer ends within, so the buffer
+        // takes the whole text.
         LoadSettings settings =
                 LoadSettings.builder()
                         .setLabel(start.source())
                         .setSchema(new CoreSchema())
                         .setCodePointLimit(ConfigFile.MAX_BYTES)
+                        .setBufferSize(text.length() + 1)
                         .build();
         this.events = new Parse(settings).parseString(text).iterator();
     }

@@ -28,6 +28,14 @@ class YamlReaderTest {
         assertEquals(List.of("0x", "0o", 0L, 7L), values("[0x, 0o, 0, 07]"));
     }
 
+    @Test
+    void aCharacterOfTwoUnitsMayStandAnywhere() {
+        for (int length = 1000; length < 1050; length++) {
+            String text = "x".repeat(length) + "\ud83d\ude00";
+            assertEquals(List.of(text), values("[" + text + "]"));
+        }
+    }
+
     @Property(tries = 2000)
     void anyTextIsReadOrRefusedInOneLine(@ForAll("yaml") String text) {
         try {
