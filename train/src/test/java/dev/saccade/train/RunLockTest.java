@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Scanner;
@@ -39,18 +40,19 @@ class RunLockTest {
                 });
     }
 
+    private ProcessBuilder process() {
+        return new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                RunLockTest.class.getName(),
+                path.toString());
+    }
+
     @Test
     void anotherProcessIsNamedAndItsDeathGivesTheFolderBack()
             throws IOException, InterruptedException {
-        Process other =
-                new ProcessBuilder(
-                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                                "-cp",
-                                System.getProperty("java.class.path"),
-                                RunLockTest.class.getName(),
-                                path.toString())
-                        .redirectError(ProcessBuilder.Redirect.DISCARD)
-                        .start();
+        Process other = process().redirectError(ProcessBuilder.Redirect.DISCARD).start();
         assertEquals("locked", other.inputReader().readLine());
 
         SaccadeException e =
@@ -63,6 +65,33 @@ class RunLockTest {
 
         other.destroyForcibly().waitFor();
         assertEquals("in", RunLock.during(folder, () -> "in"));
+    }
+
+    /** The lock of a process on a file ends with any of its descriptors of that file. */
+    @Test
+    void aRefusalInTheSameProcessLeavesTheLock() {
+        String output =
+                RunLock.during(
+                        folder,
+                        () -> {
+                            assertThrows(
+                                    SaccadeException.class,
+                                    () -> RunLock.during(folder, () -> "in"));
+                            assertThrows(SaccadeException.class, folder::requireFree);
+                            return outputOfAnother();
+                        });
+        assertTrue(output.contains("has been training here since"), output);
+    }
+
+    /** Returns what a process says that tries to take the folder. */
+    private String outputOfAnother() {
+        try {
+            Process other = process().redirectErrorStream(true).start();
+            other.getOutputStream().close();
+            return new String(other.getInputStream().readAllBytes(), UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     @Test
