@@ -3,6 +3,7 @@ package dev.saccade.train;
 import ai.djl.ndarray.NDArray;
 
 import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.ImmutableSet;
 
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
@@ -19,6 +20,8 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 
@@ -30,10 +33,32 @@ public final class RunCheckpoints {
 
     private static final String OPTIMIZER = "optimizer.";
 
+    /** What tells a state from other files; that its values are right is told by its checksum. */
+    private record Content(Map<String, String> metadata, Set<String> tensors) {
+
+        static Content of(Checkpoint checkpoint) {
+            return new Content(
+                    ImmutableMap.copyOf(checkpoint.metadata()),
+                    ImmutableSet.copyOf(checkpoint.tensors().keySet()));
+        }
+
+        /** Returns that of a file, if it is whole. */
+        static Optional<Content> of(Path file) {
+            try {
+                return Optional.of(of(SafeTensors.read(file)));
+            } catch (SaccadeException e) {
+                return Optional.empty();
+            }
+        }
+    }
+
     private final RunFolder folder;
     private final Module model;
     private final Optimizer optimizer;
     private final Map<String, String> identity;
+
+    /** What {@link RunFolder#last} holds, once this process has saved it or resumed from it. */
+    private Optional<Content> last = Optional.empty();
 
     /**
      * Saves to a folder.
@@ -50,28 +75,20 @@ public final class RunCheckpoints {
     }
 
     /**
-     * Saves all that the run needs to go on; the state saved before is kept beside it. A state that
-     * was damaged meanwhile never takes the place of a whole one.
+     * Saves all that the run needs to go on; the state saved before is kept beside it. A file that
+     * was damaged or replaced meanwhile, or that could not be resumed from, never takes the place
+     * of a state that can.
      */
     void saveLast(RunState state) {
         Map<String, Tensor> tensors = new LinkedHashMap<>(weights(state).tensors());
         optimizer.state().forEach((name, array) -> tensors.put(OPTIMIZER + name, Tensor.of(array)));
         Checkpoint checkpoint = new Checkpoint(tensors, metadata(state));
-        if (isWhole(folder.last())) {
+        if (last.isPresent() && last.equals(Content.of(folder.last()))) {
             SafeTensors.write(folder.last(), folder.previous(), checkpoint);
         } else {
             SafeTensors.write(folder.last(), checkpoint);
         }
-    }
-
-    /** Returns whether a file can be read and its checksum is right. */
-    private static boolean isWhole(Path file) {
-        try {
-            SafeTensors.read(file);
-            return true;
-        } catch (SaccadeException e) {
-            return false;
-        }
+        last = Optional.of(Content.of(checkpoint));
     }
 
     /** Saves the weights alone. */
@@ -102,7 +119,11 @@ public final class RunCheckpoints {
                 continue;
             }
             try {
-                RunState state = restore(file, Checkpoints.open(file));
+                Checkpoint checkpoint = Checkpoints.open(file);
+                RunState state = restore(file, checkpoint);
+                if (file.equals(folder.last())) {
+                    last = Optional.of(Content.of(checkpoint));
+                }
                 problems.messages()
                         .forEach(m -> warning.accept(m + "; resuming from the state before"));
                 return state;

@@ -36,7 +36,9 @@ class RunCheckpointsTest {
         TRUNCATED,
         EMPTY,
         FLIPPED,
-        REMOVED
+        REMOVED,
+        /** By a file that is whole, but no state: one of weights alone. */
+        REPLACED
     }
 
     private static final int SEQUENCES = 300;
@@ -48,6 +50,7 @@ class RunCheckpointsTest {
     private final TinyRun run = new TinyRun();
     private Optimizer optimizer;
     private RunFolder files;
+    private RunCheckpoints process;
 
     @BeforeEach
     void makeRun() throws IOException {
@@ -66,21 +69,27 @@ class RunCheckpointsTest {
         disk.recover();
         files = new RunFolder(disk.wrapPath(folder.resolve(name)));
         Files.createDirectories(folder.resolve(name).resolve("checkpoints"));
+        process = newProcess();
     }
 
-    private RunCheckpoints checkpoints() {
+    private RunCheckpoints newProcess() {
         return new RunCheckpoints(files, run.net, optimizer, Map.of("run.data", "tiny"));
     }
 
     /** Saves a state whose weights tell its number. */
     private void save(int number) {
         weights().set(new float[] {number, number, number, number});
-        checkpoints().saveLast(new RunState(number, 0, 0, Double.NaN, 0));
+        process.saveLast(state(number));
+    }
+
+    private static RunState state(int number) {
+        return new RunState(number, 0, 0, Double.NaN, 0);
     }
 
     /** Returns the number of the state that a new process would go on with. */
     private int resumed() {
-        RunState state = checkpoints().resume(warning -> {});
+        process = newProcess();
+        RunState state = process.resume(warning -> {});
         assertEquals((float) state.iteration(), weights().getFloat(0), "weights and state differ");
         return Math.toIntExact(state.iteration());
     }
@@ -106,7 +115,7 @@ class RunCheckpointsTest {
         }
     }
 
-    private static void damage(Path file, Damage damage) throws IOException {
+    private void damage(Path file, Damage damage) throws IOException {
         byte[] bytes = Files.readAllBytes(file);
         switch (damage) {
             case TRUNCATED -> Files.write(file, Arrays.copyOf(bytes, bytes.length - 7));
@@ -116,6 +125,7 @@ class RunCheckpointsTest {
                 Files.write(file, bytes);
             }
             case REMOVED -> Files.delete(file);
+            case REPLACED -> newProcess().saveWeights(file, state(99));
         }
     }
 
@@ -234,7 +244,7 @@ class RunCheckpointsTest {
         damage(files.previous(), Damage.TRUNCATED);
 
         SaccadeException e =
-                assertThrows(SaccadeException.class, () -> checkpoints().resume(warning -> {}));
+                assertThrows(SaccadeException.class, () -> newProcess().resume(warning -> {}));
 
         for (String part : List.of("last.safetensors", "checksum", "previous.", "truncated")) {
             assertTrue(e.getMessage().contains(part), part + " in " + e.getMessage());
