@@ -24,6 +24,6 @@ final class BmpHeader {
                 /* channels= */ 3,
                 Byte.SIZE,
                 ImageHeader.UPRIGHT,
-                /* complete= */ true);
+                ImageHeader.SOUND);
     }
 }

@@ -29,10 +29,11 @@ import java.util.Map;
  * @param channels how many numbers a pixel has; 1 if they are indices of a palette
  * @param bits how many bits such a number has
  * @param orientation EXIF orientation, 1 to 8; 1 is upright
- * @param complete whether the file ends where an image of its kind ends
+ * @param fault why there is no decoding it, such as that its end is missing; empty if nothing is
+ *     seen without decoding
  */
 record ImageHeader(
-        Kind kind, Size stored, int channels, int bits, int orientation, boolean complete) {
+        Kind kind, Size stored, int channels, int bits, int orientation, String fault) {
 
     /** The kinds that are read. */
     enum Kind {
@@ -44,6 +45,9 @@ record ImageHeader(
     }
 
     static final int UPRIGHT = 1;
+    static final String SOUND = "";
+    static final String TRUNCATED =
+            "is truncated, its end is missing; copy or download it again";
 
     private static final Map<ImageFormat, Kind> KINDS =
             Map.of(

@@ -67,10 +67,9 @@ public final class ImageReader {
                     "%s: %s of %s pixels, at most %d million are decoded",
                     file, header.kind(), header.stored(), ImageInfo.MOST_PIXELS / 1_000_000);
         }
-        if (!header.complete()) {
+        if (!header.fault().isEmpty()) {
             throw SaccadeException.user(
-                    "%s: %s is truncated, its end is missing; copy or download it again",
-                    file, header.kind());
+                    "%s: %s %s", file, header.kind(), header.fault());
         }
         if (header.kind() == ImageHeader.Kind.TIFF
                 && (header.channels() > MOST_TIFF_CHANNELS || header.bits() > MOST_TIFF_BITS)) {

@@ -13,6 +13,9 @@ import java.util.Optional;
 final class JpegSegments {
 
     private static final int MARKER = 0xFF;
+    private static final int BASELINE = 0xC0;
+    private static final int EXTENDED = 0xC1;
+    private static final int HUFFMAN_TABLES = 0xC4;
     private static final int START_OF_SCAN = 0xDA;
     private static final int END_OF_IMAGE = 0xD9;
     private static final int EXIF_SEGMENT = 0xE1;
@@ -22,7 +25,8 @@ final class JpegSegments {
     private final ByteBuffer jpeg;
     private Optional<ByteBuffer> frame = Optional.empty();
     private Optional<ByteBuffer> exif = Optional.empty();
-    private boolean inScan;
+    private final JpegScans scans = new JpegScans();
+    private boolean baseline;
 
     private JpegSegments(byte[] bytes) {
         this.jpeg = ByteBuffer.wrap(bytes);
@@ -37,13 +41,17 @@ final class JpegSegments {
                         () -> new IllegalArgumentException("it does not tell its size"));
         return new ImageHeader(
                 ImageHeader.Kind.JPEG,
-                new Size(
-                        Short.toUnsignedInt(frame.getShort(1)),
-                        Short.toUnsignedInt(frame.getShort(3))),
+                size(frame),
                 frame.get(5),
                 frame.get(0),
                 segments.exif.map(TiffDirectory::orientation).orElse(ImageHeader.UPRIGHT),
-                complete);
+                complete ? segments.scans.fault(frame, segments.baseline) : ImageHeader.TRUNCATED);
+    }
+
+    /** Returns the size that a frame tells. */
+    static Size size(ByteBuffer frame) {
+        return new Size(
+                Short.toUnsignedInt(frame.getShort(1)), Short.toUnsignedInt(frame.getShort(3)));
     }
 
     /** Returns whether the end is there. */
@@ -54,9 +62,10 @@ final class JpegSegments {
             boolean marker =
                     Byte.toUnsignedInt(jpeg.get(at)) == MARKER && code != 0 && code != MARKER;
             if (!marker || isStandalone(code)) {
+                scans.see(jpeg.get(at));
                 at++;
             } else if (code == END_OF_IMAGE) {
-                return inScan;
+                return scans.any();
             } else if (at + 3 < jpeg.limit()) {
                 int length = Short.toUnsignedInt(jpeg.getShort(at + 2));
                 see(code, at + 4, length - 2);
@@ -69,13 +78,21 @@ final class JpegSegments {
     }
 
     private void see(int code, int at, int length) {
-        inScan |= code == START_OF_SCAN;
-        if (inScan || length < 0 || length > jpeg.limit() - at) {
+        if (length < 0 || length > jpeg.limit() - at) {
             return;
         }
         ByteBuffer content = jpeg.slice(at, length);
-        if (isFrame(code)) {
-            frame = frame.or(() -> Optional.of(content));
+        if (code == START_OF_SCAN) {
+            scans.start(content);
+        } else if (code == HUFFMAN_TABLES) {
+            scans.setTables(content);
+        } else if (scans.any()) {
+            return;
+        } else if (isFrame(code)) {
+            if (frame.isEmpty()) {
+                frame = Optional.of(content);
+                baseline = code == BASELINE || code == EXTENDED;
+            }
         } else if (code == EXIF_SEGMENT && content.mismatch(EXIF) == EXIF.limit()) {
             exif = exif.or(() -> Optional.of(content.position(EXIF.limit()).slice()));
         }

@@ -54,7 +54,7 @@ final class PngChunks {
                 channels,
                 header.get(8),
                 exif.map(TiffDirectory::orientation).orElse(ImageHeader.UPRIGHT),
-                chunks.complete);
+                chunks.complete ? ImageHeader.SOUND : ImageHeader.TRUNCATED);
     }
 
     /** Goes to the next chunk; false if the last one is reached, or the file ends before. */

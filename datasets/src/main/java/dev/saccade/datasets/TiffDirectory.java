@@ -67,7 +67,7 @@ final class TiffDirectory {
                 Math.toIntExact(directory.value(CHANNELS, 1)),
                 Math.toIntExact(directory.value(BITS, 1)),
                 orientation(ByteBuffer.wrap(bytes)),
-                /* complete= */ true);
+                ImageHeader.SOUND);
     }
 
     private Size size(int height, int width) {

@@ -38,7 +38,7 @@ final class WebpHeader {
                 /* channels= */ 3,
                 Byte.SIZE,
                 ImageHeader.UPRIGHT,
-                complete);
+                complete ? ImageHeader.SOUND : ImageHeader.TRUNCATED);
     }
 
     private static Size lessOne(int width, int height, int bits) {
