@@ -32,8 +32,7 @@ import java.util.Map;
  * @param fault why there is no decoding it, such as that its end is missing; empty if nothing is
  *     seen without decoding
  */
-record ImageHeader(
-        Kind kind, Size stored, int channels, int bits, int orientation, String fault) {
+record ImageHeader(Kind kind, Size stored, int channels, int bits, int orientation, String fault) {
 
     /** The kinds that are read. */
     enum Kind {
@@ -46,8 +45,7 @@ record ImageHeader(
 
     static final int UPRIGHT = 1;
     static final String SOUND = "";
-    static final String TRUNCATED =
-            "is truncated, its end is missing; copy or download it again";
+    static final String TRUNCATED = "is truncated, its end is missing; copy or download it again";
 
     private static final Map<ImageFormat, Kind> KINDS =
             Map.of(

@@ -68,8 +68,7 @@ public final class ImageReader {
                     file, header.kind(), header.stored(), ImageInfo.MOST_PIXELS / 1_000_000);
         }
         if (!header.fault().isEmpty()) {
-            throw SaccadeException.user(
-                    "%s: %s %s", file, header.kind(), header.fault());
+            throw SaccadeException.user("%s: %s %s", file, header.kind(), header.fault());
         }
         if (header.kind() == ImageHeader.Kind.TIFF
                 && (header.channels() > MOST_TIFF_CHANNELS || header.bits() > MOST_TIFF_BITS)) {
@@ -120,7 +119,7 @@ public final class ImageReader {
 
     static Mat decode(String file, ImageHeader header, byte[] bytes) {
         OpenCv.load();
-        MatOfByte encoded = new MatOfByte(bytes);
+        MatOfByte encoded = new MatOfByte(pixelsOnly(file, header, bytes));
         Mat image;
         try {
             if (header.kind() == ImageHeader.Kind.TIFF) {
@@ -144,6 +143,22 @@ public final class ImageReader {
                     file, header.kind(), header.stored(), size);
         }
         return upright(image, header.orientation());
+    }
+
+    /**
+     * Returns a file without what its pixels do without, if it is a PNG: libpng quotes damaged
+     * texts and names of profiles on the terminal, with what steers it. Transparency is a matter of
+     * how palettes are read.
+     */
+    static byte[] pixelsOnly(String file, ImageHeader header, byte[] bytes) {
+        if (header.kind() != ImageHeader.Kind.PNG) {
+            return bytes;
+        }
+        try {
+            return PngChunks.only(chunk -> !chunk.isAncillary() || chunk.isTransparency(), bytes);
+        } catch (OutOfMemoryError e) {
+            throw refusal(file, "cannot be read", e);
+        }
     }
 
     /** Turns an image in its place, or returns another one that is turned. */

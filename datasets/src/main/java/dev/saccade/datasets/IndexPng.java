@@ -6,7 +6,6 @@ import dev.saccade.core.structures.Size;
 import java.awt.image.DataBuffer;
 import java.awt.image.Raster;
 import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.file.Path;
 
@@ -73,18 +72,13 @@ record IndexPng(Size size, short[] values) {
      * became another one would not be noticed.
      */
     private static byte[] pixelsOnly(byte[] bytes) throws IOException {
-        ByteArrayOutputStream kept = new ByteArrayOutputStream(bytes.length);
-        kept.write(bytes, 0, PngChunks.SIGNATURE);
         PngChunks chunks = new PngChunks(bytes);
         while (chunks.next()) {
-            if (!chunks.isAncillary()) {
-                if (!chunks.isIntact()) {
-                    throw new IOException("a checksum is wrong");
-                }
-                chunks.writeTo(kept);
+            if (!chunks.isAncillary() && !chunks.isIntact()) {
+                throw new IOException("a checksum is wrong");
             }
         }
-        return kept.toByteArray();
+        return PngChunks.only(chunk -> !chunk.isAncillary(), bytes);
     }
 
     private static Raster decode(byte[] bytes) throws IOException {

@@ -5,16 +5,18 @@ import dev.saccade.core.structures.Size;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.util.Optional;
+import java.util.function.Predicate;
 import java.util.zip.CRC32;
 
 /** The chunks of a PNG, one after the other; each lies within the file or is not there. */
 final class PngChunks {
 
-    static final int SIGNATURE = 8;
+    private static final int SIGNATURE = 8;
 
     private static final int OVERHEAD = 12;
     private static final int HEADER = 0x49484452;
     private static final int EXIF = 0x65584966;
+    private static final int TRANSPARENCY = 0x74524E53;
     private static final int END = 0x49454E44;
     private static final int ANCILLARY = 0x20000000;
 
@@ -88,9 +90,30 @@ final class PngChunks {
         return (int) checksum.getValue() == png.getInt(next - 4);
     }
 
-    /** Writes the whole chunk, with length, kind and checksum. */
-    void writeTo(ByteArrayOutputStream file) {
-        file.write(png.array(), start, next - start);
+    /** Returns whether the chunk says which colours are transparent. */
+    boolean isTransparency() {
+        return is(TRANSPARENCY);
+    }
+
+    /** Returns a PNG of the chunks that are kept; the same bytes if these are all. */
+    static byte[] only(Predicate<PngChunks> kept, byte[] bytes) {
+        PngChunks all = new PngChunks(bytes);
+        boolean same = true;
+        while (all.next()) {
+            same &= kept.test(all);
+        }
+        if (same) {
+            return bytes;
+        }
+        ByteArrayOutputStream file = new ByteArrayOutputStream(bytes.length);
+        file.write(bytes, 0, SIGNATURE);
+        PngChunks chunks = new PngChunks(bytes);
+        while (chunks.next()) {
+            if (kept.test(chunks)) {
+                file.write(bytes, chunks.start, chunks.next - chunks.start);
+            }
+        }
+        return file.toByteArray();
     }
 
     private ByteBuffer content() {
