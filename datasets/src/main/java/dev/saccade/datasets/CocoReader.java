@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonLocation;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
+import com.google.common.primitives.Ints;
 
 import dev.saccade.core.RegularFile;
 import dev.saccade.core.SaccadeException;
@@ -17,6 +18,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Consumer;
 
@@ -150,34 +152,34 @@ final class CocoReader {
 
     private void readImage() throws IOException {
         JsonLocation start = parser.currentTokenLocation();
-        double id = Double.NaN;
+        OptionalLong id = OptionalLong.empty();
         String name = "";
-        double width = Double.NaN;
-        double height = Double.NaN;
+        int width = 0;
+        int height = 0;
         while (parser.nextToken() == JsonToken.FIELD_NAME) {
             String key = parser.currentName();
             parser.nextToken();
             switch (key) {
                 case "id" -> id = integer();
                 case "file_name" -> name = text();
-                case "width" -> width = integer();
-                case "height" -> height = integer();
+                case "width" -> width = side();
+                case "height" -> height = side();
                 default -> parser.skipChildren();
             }
         }
-        if (Double.isNaN(id) || name.isEmpty() || !(width > 0) || !(height > 0)) {
+        if (id.isEmpty() || name.isEmpty() || width <= 0 || height <= 0) {
             report(start, "image lacks a usable id, file_name, width or height");
             return;
         }
-        columns.imageIds.add((long) id);
+        columns.imageIds.add(id.getAsLong());
         columns.fileNames.add(name);
-        columns.imageSizes.add((int) height);
-        columns.imageSizes.add((int) width);
+        columns.imageSizes.add(height);
+        columns.imageSizes.add(width);
     }
 
     private void readCategory() throws IOException {
         JsonLocation start = parser.currentTokenLocation();
-        double id = Double.NaN;
+        OptionalLong id = OptionalLong.empty();
         String name = "";
         while (parser.nextToken() == JsonToken.FIELD_NAME) {
             String key = parser.currentName();
@@ -188,19 +190,19 @@ final class CocoReader {
                 default -> parser.skipChildren();
             }
         }
-        if (Double.isNaN(id) || name.isEmpty()) {
+        if (id.isEmpty() || name.isEmpty()) {
             report(start, "category lacks a usable id or name");
             return;
         }
-        columns.categoryIds.add((long) id);
+        columns.categoryIds.add(id.getAsLong());
         columns.categoryNames.add(name);
     }
 
     private void readAnnotation() throws IOException {
         JsonLocation start = parser.currentTokenLocation();
-        double id = Double.NaN;
-        double imageId = Double.NaN;
-        double categoryId = Double.NaN;
+        OptionalLong id = OptionalLong.empty();
+        OptionalLong imageId = OptionalLong.empty();
+        OptionalLong categoryId = OptionalLong.empty();
         double area = Double.NaN;
         double[] box = {Double.NaN, Double.NaN, Double.NaN, Double.NaN};
         int flags = 0;
@@ -225,20 +227,20 @@ final class CocoReader {
                 default -> parser.skipChildren();
             }
         }
-        if (Double.isNaN(categoryId) && !other.isEmpty()) {
+        if (categoryId.isEmpty() && !other.isEmpty()) {
             throw noCoco(
                     "annotations with a %s each: it looks like COCO's %s; expected its instances"
                             .formatted(
                                     other,
                                     other.equals("caption") ? "captions" : "panoptic labels"));
         }
-        if (Double.isNaN(id) || Double.isNaN(imageId) || Double.isNaN(categoryId)) {
+        if (id.isEmpty() || imageId.isEmpty() || categoryId.isEmpty()) {
             report(start, "annotation lacks a usable id, image_id or category_id");
             return;
         }
-        columns.annotationIds.add((long) id);
-        columns.annotationImageIds.add((long) imageId);
-        columns.annotationCategoryIds.add((long) categoryId);
+        columns.annotationIds.add(id.getAsLong());
+        columns.annotationImageIds.add(imageId.getAsLong());
+        columns.annotationCategoryIds.add(categoryId.getAsLong());
         columns.boxes.addAll(box);
         columns.areas.add(Double.isNaN(area) ? box[2] * box[3] : area);
         columns.flags.add(flags);
@@ -340,14 +342,18 @@ final class CocoReader {
         return parser.getDoubleValue();
     }
 
-    /** Returns an integer, which a double holds exactly up to 2^53; NaN if it is none. */
-    private double integer() throws IOException {
-        double value = number();
-        if (!Double.isNaN(value) && Math.rint(value) != value) {
-            wrong("an integer");
-            return Double.NaN;
+    private OptionalLong integer() throws IOException {
+        OptionalLong value = Json.integer(parser);
+        if (value.isEmpty()) {
+            boolean large = parser.currentToken() == JsonToken.VALUE_NUMBER_INT;
+            wrong(large ? "an integer of at most 64 bits" : "an integer");
         }
         return value;
+    }
+
+    /** Returns a side in pixels, 0 if it is none; clamped, it is still too large for any image. */
+    private int side() throws IOException {
+        return Ints.saturatedCast(integer().orElse(0));
     }
 
     private boolean truthy() throws IOException {

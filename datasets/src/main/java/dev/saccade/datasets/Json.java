@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.PushbackInputStream;
 import java.util.Arrays;
+import java.util.OptionalLong;
 
 /**
  * The door through which JSON of others is read: it is UTF-8, whatever else its first bytes look
@@ -51,5 +52,22 @@ public final class Json {
             text.unread(start);
         }
         return FACTORY.createParser(text);
+    }
+
+    /**
+     * Returns the integer that the parser is at, exactly; {@code 12.0} is one.
+     *
+     * @return nothing if it is none, or does not fit into 64 bits; the parser has not moved
+     * @throws IOException if the rest of it cannot be read
+     */
+    public static OptionalLong integer(JsonParser parser) throws IOException {
+        if (!parser.currentToken().isNumeric() || parser.isNaN()) {
+            return OptionalLong.empty();
+        }
+        try {
+            return OptionalLong.of(parser.getDecimalValue().longValueExact());
+        } catch (ArithmeticException e) {
+            return OptionalLong.empty();
+        }
     }
 }

@@ -127,6 +127,43 @@ class CocoDatasetTest {
         assertTrue(TrainingTargets.keeps(dataset.photo(0), dataset.annotations(0).subList(3, 4)));
     }
 
+    @Test
+    void idsAreExactUpToTheLastOf64Bits() throws IOException {
+        CocoDataset dataset =
+                open(
+                        "\"images\": ["
+                                + pixel("9223372036854775807")
+                                + ","
+                                + pixel("9223372036854775806")
+                                + ","
+                                + pixel("12.0")
+                                + "]",
+                        "\"categories\": [{\"id\": 9007199254740993, \"name\": \"cat\"},"
+                                + " {\"id\": 9007199254740992, \"name\": \"dog\"}]",
+                        annotations(
+                                identified("-9223372036854775808", "9223372036854775806"),
+                                identified("-9223372036854775807", "9223372036854775806"),
+                                identified("3e0", "12")));
+        assertEquals(Long.MAX_VALUE, dataset.photo(0).id());
+        assertEquals(12, dataset.photo(2).id());
+        assertEquals(9007199254740993L, dataset.categoryId(0));
+        assertEquals(List.of(), dataset.annotations(0));
+        assertEquals(
+                List.of(Long.MIN_VALUE, -Long.MAX_VALUE),
+                dataset.annotations(1).stream().map(Annotation::id).toList());
+        assertEquals(0, dataset.annotations(1).get(0).label());
+        assertEquals(3, dataset.annotations(2).get(0).id());
+    }
+
+    private static String pixel(String id) {
+        return "{\"id\": %s, \"file_name\": \"a\", \"width\": 1, \"height\": 1}".formatted(id);
+    }
+
+    private static String identified(String id, String image) {
+        return "{'id': %s, 'image_id': %s, 'category_id': 9007199254740993, 'bbox': [0,0,1,1]}"
+                .formatted(id, image);
+    }
+
     static List<Arguments> faults() {
         String image = "{'images': [{'id': %s, 'file_name': '%s', 'width': 1, 'height': 1}]}";
         String boxed = "{'annotations': [{'id': %s, 'image_id': 2, 'category_id': 3, 'bbox': %s}]}";
@@ -140,7 +177,10 @@ class CocoDatasetTest {
                 Arguments.of("[]", "a COCO file is an object"),
                 Arguments.of("{'images': []}", "has no \"annotations\""),
                 Arguments.of("{'images': 1e99}", "expected \"images\" to be an array"),
-                Arguments.of(image.formatted("'x'", "a"), "expected a number, got x"),
+                Arguments.of(image.formatted("'x'", "a"), "expected an integer, got x"),
+                Arguments.of(image.formatted("NaN", "a"), "an integer, got NaN"),
+                Arguments.of(image.formatted("9223372036854775808", "a"), "of at most 64 bits"),
+                Arguments.of(image.formatted("1e19", "a"), "an integer, got 1e19"),
                 Arguments.of(image.formatted("1", "../a"), "leaves the folder"),
                 Arguments.of(image.formatted("1", "/etc/passwd"), "leaves the folder"),
                 Arguments.of(image.formatted("1", "a\\u0000"), "leaves the folder"),

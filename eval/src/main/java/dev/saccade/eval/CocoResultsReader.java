@@ -26,6 +26,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.Set;
 
 /** Reads one result file; see {@link CocoResults}. */
@@ -192,11 +193,12 @@ final class CocoResultsReader {
     }
 
     private long integer(String name, JsonParser parser) throws IOException {
-        if (parser.currentToken() == JsonToken.VALUE_NUMBER_INT) {
-            return parser.getLongValue();
+        OptionalLong value = Json.integer(parser);
+        if (value.isEmpty()) {
+            boolean large = parser.currentToken() == JsonToken.VALUE_NUMBER_INT;
+            expected(name + " to be a whole number" + (large ? " of at most 64 bits" : ""), parser);
         }
-        expected(name + " to be a whole number", parser);
-        return 0;
+        return value.orElse(0);
     }
 
     private double number(String name, JsonParser parser) throws IOException {

@@ -77,12 +77,29 @@ class CocoResultsTest {
         assertEquals(0, read("[]", IouType.BOX).size());
     }
 
+    @Test
+    void idsAreExactUpToTheLastOf64Bits() throws IOException {
+        MemoryDataset dataset = new MemoryDataset("a").image(Long.MAX_VALUE).image(12);
+        Detections.Builder written =
+                new Detections.Builder()
+                        .add(Long.MAX_VALUE, 0, 1, 2, 3, 4, .5)
+                        .add(12, 0, 1, 2, 3, 4, .5);
+        Path file = folder.resolve("results.json");
+        CocoResults.write(file, dataset, written.build(), IouType.BOX);
+        String json = Files.readString(file).replace("\"image_id\":12", "\"image_id\":12.0");
+        Detections read =
+                CocoResults.read(Files.writeString(file, json), dataset, IouType.BOX);
+        assertEquals(Long.MAX_VALUE, read.imageId(0));
+        assertEquals(12, read.imageId(1));
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
             value = {
                 "5 | [1,2,3,4] | 1 | image_id 5 is not in the data set",
                 "3.5 | [1,2,3,4] | 1 | expected image_id to be a whole number, got 3.5",
+                "92233720368547758070 | [1,2,3,4] | 1 | whole number of at most 64 bits, got 9223",
                 "3 | [1,2,3] | 1 | [x, y, width, height], got [1.0, 2.0, 3.0]",
                 "3 | [1,2,3,{}] | 1 | expected bbox to be a number, got an object",
                 "3 | null | 1 | expected bbox to be an array, got null",
