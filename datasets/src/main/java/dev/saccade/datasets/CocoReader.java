@@ -56,16 +56,7 @@ final class CocoReader {
         }
         try (InputStream stream = RegularFile.open(file);
                 JsonParser parser = Json.parser(stream)) {
-            return new CocoReader(file, parser, findings).readFile();
-        } catch (JsonProcessingException e) {
-            JsonLocation location = e.getLocation();
-            throw SaccadeException.user(
-                    "%s:%d:%d: no valid JSON: %s%s",
-                    file,
-                    location == null ? 1 : location.getLineNr(),
-                    location == null ? 1 : location.getColumnNr(),
-                    e.getOriginalMessage(),
-                    looksLike(file));
+            return new CocoReader(file, parser, findings).read();
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be read: %s", file, e.getMessage());
         }
@@ -73,6 +64,21 @@ final class CocoReader {
 
     private static String looksLike(Path file) {
         return LabelFormat.ofNoJson(file).map(name -> "; it looks like " + name).orElse("");
+    }
+
+    private CocoColumns read() throws IOException {
+        try {
+            return readFile();
+        } catch (JsonProcessingException e) {
+            JsonLocation location = Json.place(e, parser);
+            throw SaccadeException.user(
+                    "%s:%d:%d: no valid JSON: %s%s",
+                    file,
+                    location.getLineNr(),
+                    location.getColumnNr(),
+                    e.getOriginalMessage(),
+                    looksLike(file));
+        }
     }
 
     private CocoColumns readFile() throws IOException {

@@ -1,7 +1,9 @@
 package dev.saccade.datasets;
 
 import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonLocation;
 import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.core.json.JsonReadFeature;
@@ -52,6 +54,12 @@ public final class Json {
             text.unread(start);
         }
         return FACTORY.createParser(text);
+    }
+
+    /** Returns where a text is no JSON; what breaks a limit is where the parser has stopped. */
+    public static JsonLocation place(JsonProcessingException fault, JsonParser parser) {
+        JsonLocation told = fault.getLocation();
+        return told == null ? parser.currentLocation() : told;
     }
 
     /**

@@ -69,15 +69,9 @@ final class CocoResultsReader {
     Detections read() {
         try (InputStream stream = RegularFile.open(file);
                 JsonParser parser = Json.parser(stream)) {
-            readArray(parser);
+            readFile(parser);
         } catch (NoSuchFileException e) {
             throw SaccadeException.user("%s: no such result file", file);
-        } catch (JsonProcessingException e) {
-            throw SaccadeException.user(
-                    "%s: no valid JSON%s: %s",
-                    file,
-                    e.getLocation() == null ? "" : " at " + place(e.getLocation()),
-                    e.getOriginalMessage());
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be read: %s", file, e.getMessage());
         }
@@ -85,11 +79,18 @@ final class CocoResultsReader {
         return detections.build();
     }
 
-    /** Returns a place in words; the parser knows none of what is beyond its limits. */
+    private void readFile(JsonParser parser) throws IOException {
+        try {
+            readArray(parser);
+        } catch (JsonProcessingException e) {
+            throw SaccadeException.user(
+                    "%s: no valid JSON at %s: %s",
+                    file, place(Json.place(e, parser)), e.getOriginalMessage());
+        }
+    }
+
     private static String place(JsonLocation location) {
-        return location == null
-                ? "an unknown place"
-                : "line %d, column %d".formatted(location.getLineNr(), location.getColumnNr());
+        return "line %d, column %d".formatted(location.getLineNr(), location.getColumnNr());
     }
 
     private void readArray(JsonParser parser) throws IOException {

@@ -139,7 +139,9 @@ class CocoResultsTest {
     void brokenFilesAreExplained() {
         checkFault("[{\"image_id\":3", IouType.BOX, "no valid JSON at line 1");
         checkFault("[\0\0\0{\0\0\0\1\1\1\1", IouType.BOX, "no valid JSON at line 1, column 3");
-        checkFault("[".repeat(5000), IouType.BOX, "no valid JSON");
+        checkFault("\n" + "[".repeat(65), IouType.BOX, "no valid JSON at line 2, column 66");
+        checkFault(
+                "[\n{\"score\":" + "1".repeat(101), IouType.BOX, "no valid JSON at line 2, column");
         checkFault("{}", IouType.BOX, "expected an array of detections, got an object");
         checkFault("", IouType.BOX, "got nothing");
         checkFault("[3]", IouType.BOX, "expected an object, got 3");
