@@ -9,7 +9,9 @@ import java.nio.file.attribute.BasicFileAttributes;
 
 /**
  * The door to files that a user or a data set names: what is no regular file, such as a pipe that
- * nobody writes to or a device without an end, is never opened.
+ * nobody writes to or a device without an end, is never opened. Nor is what has no bytes: a kernel
+ * gives the files that it makes up, such as those in {@code /proc}, a size of 0, and some of them
+ * never end.
  */
 public final class RegularFile {
 
@@ -23,8 +25,7 @@ public final class RegularFile {
      * @throws IOException if it cannot be opened; that of a folder is thrown once it is read
      */
     public static InputStream open(Path file) throws IOException {
-        requireRegular(file);
-        return Files.newInputStream(file);
+        return isEmpty(file) ? InputStream.nullInputStream() : Files.newInputStream(file);
     }
 
     /**
@@ -36,7 +37,9 @@ public final class RegularFile {
      * @throws IOException if it cannot be read
      */
     public static byte[] read(Path file, int most) throws IOException {
-        requireRegular(file);
+        if (isEmpty(file)) {
+            return new byte[0];
+        }
         long length = Files.size(file);
         if (length > most) {
             throw SaccadeException.user("%s: %d bytes, at most %d expected", file, length, most);
@@ -60,12 +63,15 @@ public final class RegularFile {
         return content;
     }
 
-    private static void requireRegular(Path file) throws IOException {
-        if (Files.readAttributes(file, BasicFileAttributes.class).isOther()) {
+    /** Returns whether a file has no bytes; refuses what is no file, but for folders. */
+    private static boolean isEmpty(Path file) throws IOException {
+        BasicFileAttributes attributes = Files.readAttributes(file, BasicFileAttributes.class);
+        if (attributes.isOther()) {
             throw SaccadeException.user(
                     "%s: is a pipe, a socket or a device, expected a regular file; copy what it"
                             + " gives into one",
                     file);
         }
+        return attributes.isRegularFile() && attributes.size() == 0;
     }
 }

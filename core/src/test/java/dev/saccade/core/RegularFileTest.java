@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -18,6 +20,7 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.List;
 
 /** Files that a user names, and what only looks like one. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -50,6 +53,19 @@ class RegularFileTest {
         assertEquals(0, new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor());
         assertRefused("expected a regular file", () -> RegularFile.open(pipe));
         assertRefused("expected a regular file", () -> RegularFile.read(pipe, 10));
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void opensNothingThatHasNoBytes() throws IOException {
+        Path empty = Files.createFile(folder.resolve("empty"));
+        Path made = Files.createSymbolicLink(folder.resolve("made"), Path.of("/proc/self/status"));
+        for (Path file : List.of(empty, made)) {
+            assertArrayEquals(new byte[0], RegularFile.read(file, 1 << 20));
+            try (InputStream stream = RegularFile.open(file)) {
+                assertEquals(-1, stream.read());
+            }
+        }
     }
 
     @Test
