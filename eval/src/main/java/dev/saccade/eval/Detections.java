@@ -71,7 +71,7 @@ public final class Detections {
                 double width,
                 double height,
                 double score) {
-            if (!DoubleStream.of(x, y, width, height, score).allMatch(Double::isFinite)) {
+            if (!allFinite(x, y, width, height, score)) {
                 throw SaccadeException.user(
                         "detection in image %d: expected finite numbers, got box [%s, %s, %s, %s]"
                                 + " with score %s",
@@ -97,6 +97,7 @@ public final class Detections {
          * any.
          *
          * @param predicted with boxes in pixels of the original image
+         * @throws SaccadeException if a number is not finite, which the model is to blame for
          */
         public Builder add(long imageId, Instances predicted) {
             for (int i = 0; i < predicted.size(); i++) {
@@ -104,12 +105,25 @@ public final class Detections {
                 double y = predicted.boxes().y1(i);
                 double width = predicted.boxes().x2(i) - x;
                 double height = predicted.boxes().y2(i) - y;
-                add(imageId, predicted.label(i), x, y, width, height, predicted.score(i));
+                double score = predicted.score(i);
+                if (!allFinite(x, y, width, height, score)) {
+                    throw SaccadeException.user(
+                            "image %d: the model predicts numbers that are not finite: box [%s, %s,"
+                                    + " %s, %s] with score %s; learning has diverged: lower"
+                                    + " optimizer.learning_rate, lengthen schedule.warmup or set"
+                                    + " max_gradient_norm, and train anew",
+                            imageId, x, y, width, height, score);
+                }
+                add(imageId, predicted.label(i), x, y, width, height, score);
                 if (predicted.hasMasks()) {
                     masked(predicted.mask(i));
                 }
             }
             return this;
+        }
+
+        private static boolean allFinite(double... numbers) {
+            return DoubleStream.of(numbers).allMatch(Double::isFinite);
         }
 
         /** Gives the detection that was added last a mask. */
