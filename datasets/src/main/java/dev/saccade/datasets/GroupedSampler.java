@@ -53,8 +53,8 @@ final class GroupedSampler implements Sampler {
                         .toList();
         if (groups.isEmpty()) {
             throw SaccadeException.user(
-                    "nothing to train on: none of %d photographs shows a %s",
-                    dataset.size(), String.join(", a ", dataset.classes()));
+                    "nothing to train on: %s",
+                    ObjectStatistics.whyNothing(dataset.size(), dataset.classes()));
         }
         return new GroupedSampler(groups, batchSize, seed);
     }

@@ -48,6 +48,19 @@ public record ObjectStatistics(
         return ImmutableList.copyOf(boxesPerClass.keySet());
     }
 
+    /** Returns why nothing in a data set can be learned or found, if it has no usable object. */
+    public static String whyNothing(int photographs, List<String> classNames) {
+        if (photographs > 0 && !classNames.isEmpty()) {
+            return "none of %d photographs shows a %s"
+                    .formatted(photographs, String.join(", a ", classNames));
+        }
+        String lacking =
+                photographs > 0
+                        ? "no categories"
+                        : classNames.isEmpty() ? "no images and no categories" : "no images";
+        return "the data set has " + lacking;
+    }
+
     /**
      * Returns what a file holds.
      *

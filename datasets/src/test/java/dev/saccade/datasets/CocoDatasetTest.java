@@ -224,6 +224,22 @@ class CocoDatasetTest {
     }
 
     @Test
+    void emptyFilesHaveNothingToTrainOn() throws IOException {
+        assertNothing("no images and no categories", "\"images\": []", "\"categories\": []");
+        assertNothing("no images", "\"images\": []", CATEGORIES);
+        assertNothing("no categories", IMAGES, "\"categories\": []");
+        assertNothing("none of 2 photographs shows a cat, a dog, a cow", IMAGES, CATEGORIES);
+    }
+
+    private void assertNothing(String expected, String images, String categories)
+            throws IOException {
+        CocoDataset dataset = open(images, categories, annotations());
+        SaccadeException thrown =
+                assertThrows(SaccadeException.class, () -> GroupedSampler.of(dataset, 1, 0));
+        assertTrue(thrown.getMessage().endsWith(expected), thrown.getMessage());
+    }
+
+    @Test
     void isFoundByItsName() {
         assertTrue(
                 ServiceLoader.load(Dataset.Config.class).stream()

@@ -87,8 +87,7 @@ class CocoResultsTest {
         Path file = folder.resolve("results.json");
         CocoResults.write(file, dataset, written.build(), IouType.BOX);
         String json = Files.readString(file).replace("\"image_id\":12", "\"image_id\":12.0");
-        Detections read =
-                CocoResults.read(Files.writeString(file, json), dataset, IouType.BOX);
+        Detections read = CocoResults.read(Files.writeString(file, json), dataset, IouType.BOX);
         assertEquals(Long.MAX_VALUE, read.imageId(0));
         assertEquals(12, read.imageId(1));
     }

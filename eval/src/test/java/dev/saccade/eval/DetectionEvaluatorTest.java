@@ -66,16 +66,14 @@ class DetectionEvaluatorTest {
                 Instances.predicted(
                         Boxes.of(1, Float.NaN, 2, Float.NaN), new int[1], new float[] {1}));
         evaluator.add(1, PREDICTIONS.get(1));
-        SaccadeException thrown =
-                assertThrows(SaccadeException.class, () -> evaluator.finish(1));
+        SaccadeException thrown = assertThrows(SaccadeException.class, () -> evaluator.finish(1));
         assertEquals(SaccadeException.Kind.USER, thrown.kind());
         assertTrue(
                 thrown.getMessage()
                         .startsWith("image 9: the model predicts numbers that are not finite: box"),
                 thrown.getMessage());
         assertTrue(
-                thrown.getMessage().contains("lower optimizer.learning_rate"),
-                thrown.getMessage());
+                thrown.getMessage().contains("lower optimizer.learning_rate"), thrown.getMessage());
     }
 
     @Test

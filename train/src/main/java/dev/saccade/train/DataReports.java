@@ -67,11 +67,8 @@ public record DataReports(Map<String, DatasetReport> byRole) {
     private static Optional<String> nothingLeft(ObjectStatistics held, boolean learned) {
         if (held.usable() == 0) {
             return Optional.of(
-                    "nothing to %s: none of %d photographs shows a %s"
-                            .formatted(
-                                    learned ? "train on" : "measure on",
-                                    held.photographs(),
-                                    String.join(", a ", held.classNames())));
+                    (learned ? "nothing to train on: " : "nothing to measure on: ")
+                            + ObjectStatistics.whyNothing(held.photographs(), held.classNames()));
         }
         return learned && held.learned() == 0
                 ? Optional.of(
