@@ -58,7 +58,7 @@ final class BrowseCommand implements Callable<Integer> {
         Dataset dataset = run.data().requireTrain().open(run.data().root());
         SampleReader reader =
                 new SampleReader(run.data().trainTransforms(), run.model().head().targets());
-        Pictures written = new Pictures(MadeFolder.cleared(out), dataset.classes());
+        Pictures written = new Pictures(MadeFolder.cleared(out, "browse"), dataset.classes());
         int wanted = Math.min(count, dataset.size());
         try (Progress progress = new Progress("browse", wanted, " samples")) {
             for (int i = 0; i < wanted; i++) {

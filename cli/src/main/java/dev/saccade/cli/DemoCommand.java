@@ -67,13 +67,18 @@ final class DemoCommand implements Callable<Integer> {
         ConfigArguments.requirePositive("--scenes", scenes);
         PrintWriter err = spec.commandLine().getErr();
         Path out = wanted.orElseGet(DemoCommand::nextFolder);
-        Path data = out.resolveSibling(out.getFileName() + "-scenes");
+        Path data = scenesOf(out);
+        new RunFolder(out).requireFree();
+        requireNoScenes(data);
         render(data);
         Training training = training(data);
         DataReports reports = CheckCommand.check(training, true);
         reports.byRole().forEach((role, report) -> CheckCommand.print(role, report, err));
         if (TrainCommand.train(training, out, false) == Outcome.INTERRUPTED) {
-            throw SaccadeException.user("interrupted before the detector was trained");
+            throw SaccadeException.user(
+                    "interrupted before the detector was trained; go on with: ./saccade train %s --resume"
+                            + " --out %s",
+                    new RunFolder(out).config(), out);
         }
         Path report =
                 TrainCommand.report(
@@ -92,10 +97,24 @@ final class DemoCommand implements Callable<Integer> {
 
     private static Path nextFolder() {
         Path folder = Path.of("runs", "demo");
-        for (int n = 2; Files.exists(folder); n++) {
+        for (int n = 2; Files.exists(folder) || Files.exists(scenesOf(folder)); n++) {
             folder = Path.of("runs", "demo-" + n);
         }
         return folder;
+    }
+
+    private static Path scenesOf(Path out) {
+        return out.resolveSibling(out.getFileName() + "-scenes");
+    }
+
+    /** Another run may have learned from them. */
+    private static void requireNoScenes(Path data) {
+        if (Files.exists(data)) {
+            throw SaccadeException.user(
+                    "%s: the scenes of another demo are here; delete them, or name another folder"
+                            + " with --out",
+                    data);
+        }
     }
 
     private void render(Path data) {
@@ -120,7 +139,8 @@ final class DemoCommand implements Callable<Integer> {
         try (Detector detector = Detector.load(new RunFolder(out).best())) {
             Pictures pictures =
                     new Pictures(
-                            MadeFolder.cleared(out.resolve("predictions")), detector.classes());
+                            MadeFolder.cleared(out.resolve("predictions"), "predict"),
+                            detector.classes());
             Predictor predictor = new ObjectPredictor(detector, pictures, 0.3);
             for (int i = 0; i < PREDICTED; i++) {
                 predictor.predict(

@@ -9,6 +9,7 @@ import dev.saccade.core.SaccadeException;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -24,39 +25,44 @@ import java.util.stream.Stream;
  */
 final class MadeFolder {
 
-    private static final String LIST = ".made_by_saccade";
+    private static final String LIST = ".made_by_saccade_";
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final Path folder;
+    private final Path list;
 
-    private MadeFolder(Path folder) {
+    private MadeFolder(Path folder, String command) {
         this.folder = folder;
+        this.list = folder.resolve(LIST + command);
     }
 
     /** A line of the list: the name of a file, and the SHA-256 of its content. */
     private record Made(String name, String sum) {}
 
     /** Returns whether a command has filled a folder. */
-    static boolean isAt(Path folder) {
-        return Files.isRegularFile(folder.resolve(LIST));
+    static boolean isAt(Path folder) throws IOException {
+        try (DirectoryStream<Path> lists = Files.newDirectoryStream(folder, LIST + "*")) {
+            return lists.iterator().hasNext();
+        }
     }
 
     /**
      * Returns a folder without what a command has left in it; it is made if need be.
      *
+     * @param command which one
      * @throws SaccadeException of kind user, if it holds other files and no list, or if what a
      *     command has left was changed since; then nothing was deleted
      */
-    static MadeFolder cleared(Path folder) {
-        MadeFolder made = new MadeFolder(folder);
+    static MadeFolder cleared(Path folder, String command) {
+        MadeFolder made = new MadeFolder(folder, command);
         try {
-            if (isAt(folder)) {
+            if (Files.isRegularFile(made.list)) {
                 made.clear();
             } else {
                 made.requireEmpty();
                 Files.createDirectories(folder);
             }
-            Files.write(folder.resolve(LIST), new byte[0]);
+            Files.write(made.list, new byte[0]);
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be written: %s", folder, e.getMessage());
         }
@@ -74,7 +80,7 @@ final class MadeFolder {
 
     private void clear() throws IOException {
         List<Path> left = new ArrayList<>();
-        try (Stream<String> lines = Files.lines(folder.resolve(LIST), StandardCharsets.UTF_8)) {
+        try (Stream<String> lines = Files.lines(list, StandardCharsets.UTF_8)) {
             for (Made file : lines.map(MadeFolder::parse).flatMap(Optional::stream).toList()) {
                 Path path = folder.resolve(file.name);
                 if (isInside(path) && Files.isRegularFile(path)) {
@@ -126,9 +132,7 @@ final class MadeFolder {
         try {
             Made made = new Made(name, Hashing.sha256().hashBytes(content).toString());
             Files.writeString(
-                    folder.resolve(LIST),
-                    JSON.writeValueAsString(made) + "\n",
-                    StandardOpenOption.APPEND);
+                    list, JSON.writeValueAsString(made) + "\n", StandardOpenOption.APPEND);
             Files.createDirectories(file.getParent());
             Files.write(file, content, StandardOpenOption.CREATE_NEW);
         } catch (IOException e) {

@@ -1,6 +1,7 @@
 package dev.saccade.cli;
 
 import dev.saccade.core.Printable;
+import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.ImageSource;
 
 import java.io.IOException;
@@ -82,6 +83,17 @@ record Photographs(List<Path> files, List<String> faults, List<String> notes) {
         return new Photographs(List.copyOf(files), faults, notes);
     }
 
+    /** Refuses photographs in a folder that is cleared before they are looked at. */
+    void requireOutside(Path out) {
+        Path cleared = out.toAbsolutePath().normalize();
+        for (Path file : files) {
+            if (file.toAbsolutePath().normalize().startsWith(cleared)) {
+                throw SaccadeException.user(
+                        "%s: lies in the folder that is written to; name another with --out", file);
+            }
+        }
+    }
+
     /** Returns what is to be looked at; what comes through standard input is read here. */
     static ImageSource source(Path file) {
         return file.equals(STANDARD_INPUT)
@@ -107,7 +119,8 @@ record Photographs(List<Path> files, List<String> faults, List<String> notes) {
                 LEVELS_BELOW,
                 new SimpleFileVisitor<>() {
                     @Override
-                    public FileVisitResult preVisitDirectory(Path below, BasicFileAttributes is) {
+                    public FileVisitResult preVisitDirectory(Path below, BasicFileAttributes is)
+                            throws IOException {
                         return MadeFolder.isAt(below)
                                 ? FileVisitResult.SKIP_SUBTREE
                                 : FileVisitResult.CONTINUE;

@@ -75,6 +75,7 @@ final class PredictCommand implements Callable<Integer> {
         ConfigArguments.requireShare("--score", minScore);
         Path checkpoint = run.checkpoint();
         Photographs photos = Photographs.of(inputs);
+        photos.requireOutside(out);
         List<String> faults = new ArrayList<>(photos.faults());
         if (photos.files().isEmpty()) {
             throw SaccadeException.user("%s", String.join("; ", faults));
@@ -83,7 +84,7 @@ final class PredictCommand implements Callable<Integer> {
         String summary;
         try (TrainedModel model = views.load(checkpoint)) {
             requireMeaning(model);
-            MadeFolder made = MadeFolder.cleared(out);
+            MadeFolder made = MadeFolder.cleared(out, "predict");
             Predictor predictor = predictor(model, new Pictures(made, model.classes()));
             try {
                 predict(photos.files(), predictor, predicted, faults);

@@ -28,7 +28,8 @@ import java.util.function.IntSupplier;
  */
 @Command(
         name = "saccade",
-        description = "Dense prediction on the JVM: train, evaluate and use detectors.",
+        description =
+                "Dense prediction on the JVM: train, evaluate and use detectors and segmenters.",
         mixinStandardHelpOptions = true,
         subcommands = {
             DemoCommand.class,
@@ -56,7 +57,16 @@ public final class Saccade implements Callable<Integer> {
 
     /** Runs a command and ends the JVM with its exit code. */
     public static void main(String[] args) {
-        System.exit(run(args));
+        StandardOutput out = new StandardOutput();
+        System.setOut(new PrintStream(out, /* autoFlush= */ false, UTF_8));
+        int code = run(args);
+        System.out.flush();
+        if (out.failure().isPresent()) {
+            System.err.println(
+                    "saccade: standard output cannot be written: " + out.failure().orElseThrow());
+            code = SaccadeException.Kind.IO.exitCode();
+        }
+        System.exit(code);
     }
 
     /** Runs a command and returns its exit code. */

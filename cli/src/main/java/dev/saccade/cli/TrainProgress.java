@@ -41,7 +41,7 @@ final class TrainProgress implements TrainListener {
 
     @Override
     public void evaluated(EvaluationReport evaluation) {
-        StringBuilder line = new StringBuilder("epoch ").append(evaluation.epoch()).append(':');
+        StringBuilder line = new StringBuilder("step ").append(evaluation.iteration()).append(':');
         for (String name : SHOWN) {
             Double value = evaluation.metrics().get(name);
             if (value != null) {

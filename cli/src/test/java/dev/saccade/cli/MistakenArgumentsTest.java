@@ -203,6 +203,18 @@ class MistakenArgumentsTest {
     }
 
     @Test
+    void aDemoLeavesTheScenesOfAnotherAlone() throws IOException {
+        Path scenes = Files.createDirectories(folder.resolve("shown-scenes"));
+        Ended ended = saccade("demo", "--out", folder.resolve("shown"));
+        assertEquals(2, ended.code());
+        assertTrue(ended.err().contains("the scenes of another demo are here"), ended.err());
+        Ended run = saccade("demo", "--out", folder.resolve("runs/a"));
+        assertTrue(run.err().contains("runs/a: not empty"), run.err());
+        assertFalse(Files.exists(folder.resolve("runs/a-scenes")), "rendered before the refusal");
+        Files.delete(scenes);
+    }
+
+    @Test
     void aLogOfTheCheckCountsAndClaimsNoShare() {
         Ended ended = saccade("check", RECIPE, "--data", folder.resolve("other"));
         assertFalse(ended.err().contains("?"), ended.err());

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -229,20 +230,58 @@ class PredictCommandTest {
         out = photos;
         Ended refused = predict(photos);
         assertEquals(2, refused.code());
+        assertTrue(refused.err().contains("lies in the folder that is written to"), refused.err());
+        Ended other = predict(tiny.photo(folder.resolve("b.jpg")));
+        assertEquals(2, other.code());
         assertEquals(
                 "saccade: %s: is a folder of photographs; expected a folder that is new, empty or"
                                 .formatted(photos)
                         + " filled by this command before; name another with --out\n",
-                refused.err());
+                other.err());
         assertArrayEquals(before, Files.readAllBytes(photo));
         assertEquals(Set.of("a.jpg"), visible(photos));
+    }
+
+    @Test
+    void picturesOfAnEarlierRunAreNotClearedWhenTheyAreLookedAt() throws IOException {
+        assertEquals(0, predict(tiny.photo(folder.resolve("a.jpg"))).code());
+        Set<String> before = visible(out);
+        Ended refused = predict(out);
+        assertEquals(2, refused.code());
+        assertTrue(refused.err().contains("lies in the folder that is written to"), refused.err());
+        assertEquals(before, visible(out));
+    }
+
+    @Test
+    void picturesOfAnotherCommandAreNotCleared() throws IOException {
+        Path photo = tiny.photo(folder.resolve("a.jpg"));
+        MadeFolder.cleared(out, "browse").write("sheet.jpg", new byte[] {1});
+        assertEquals(2, predict(photo).code());
+        assertEquals(Set.of("sheet.jpg"), visible(out));
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void whatCannotBePrintedIsNoSuccess() throws IOException, InterruptedException {
+        Process process =
+                new ProcessBuilder(
+                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                                "-cp",
+                                System.getProperty("java.class.path"),
+                                Saccade.class.getName(),
+                                "--help")
+                        .redirectOutput(Path.of("/dev/full").toFile())
+                        .start();
+        String err = new String(process.getErrorStream().readAllBytes(), UTF_8);
+        assertEquals(3, process.waitFor(), err);
+        assertTrue(err.contains("standard output cannot be written: No space left"), err);
     }
 
     @Test
     void aListOfFilesElsewhereDeletesNothing() throws IOException {
         Path photo = tiny.photo(folder.resolve("a.jpg"));
         assertEquals(0, predict(photo).code());
-        Path list = out.resolve(".made_by_saccade");
+        Path list = out.resolve(".made_by_saccade_predict");
         Path outside = Files.copy(out.resolve("a.jpg"), folder.resolve("outside.jpg"));
         String lines = Files.readString(list);
         Files.writeString(

@@ -14,7 +14,7 @@ public final class Count {
         if (number == 1) {
             return "1 " + noun;
         }
-        boolean hisses = noun.matches(".*(s|x|z|ch|sh)");
+        boolean hisses = noun.matches(".*(s|x|z|[^o]ch|sh)");
         return number + " " + noun + (hisses ? "es" : "s");
     }
 }

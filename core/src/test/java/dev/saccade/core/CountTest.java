@@ -14,7 +14,8 @@ class CountTest {
         "2, class, 2 classes",
         "1, photograph, 1 photograph",
         "12, photograph, 12 photographs",
-        "3, batch, 3 batches"
+        "3, batch, 3 batches",
+        "16, epoch, 16 epochs"
     })
     void oneIsNotMany(long number, String noun, String expected) {
         assertEquals(expected, Count.of(number, noun));

@@ -36,7 +36,7 @@ public record RunFolder(Path path) {
      *
      * @throws SaccadeException of kind user, if there is something in it already
      */
-    void requireFree() {
+    public void requireFree() {
         if (!Files.exists(path)) {
             return;
         }
