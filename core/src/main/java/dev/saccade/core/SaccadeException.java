@@ -50,7 +50,7 @@ public final class SaccadeException extends RuntimeException {
     @FormatMethod
     public static SaccadeException user(
             Throwable cause, @FormatString String format, Object... args) {
-        return new SaccadeException(Kind.USER, String.format(format, args), cause);
+        return new SaccadeException(Kind.USER, Printable.format(format, args), cause);
     }
 
     /** Returns a failure to read or write something. */

@@ -70,6 +70,20 @@ class PrintableTest {
     }
 
     @Test
+    void everyKindOfErrorFillsInWhatIsFitToBeShown() {
+        RuntimeException cause = new IllegalStateException();
+        String name = "a\u001b[2J\nb";
+        for (SaccadeException e :
+                List.of(
+                        SaccadeException.user("%s", name),
+                        SaccadeException.user(cause, "%s", name),
+                        SaccadeException.io(cause, "%s", name),
+                        SaccadeException.internal(cause, "%s", name))) {
+            assertEquals("a\\u001b[2J\\nb", e.getMessage(), e.kind().toString());
+        }
+    }
+
+    @Test
     void aMessageIsNoLongerThanAnybodyReads() {
         Problems problems = new Problems();
         for (int i = 0; i < 1_000; i++) {
