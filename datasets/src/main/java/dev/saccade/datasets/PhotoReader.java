@@ -69,7 +69,7 @@ final class PhotoReader {
             return reading.get();
         } catch (SaccadeException e) {
             throw switch (e.kind()) {
-                case USER -> SaccadeException.user("image %d: %s", photo.id(), e.getMessage());
+                case USER -> SaccadeException.user("image %d: %s", photo.id(), e);
                 case IO -> SaccadeException.io(e, "image %d: %s", photo.id(), e.getMessage());
                 case INTERNAL -> e;
             };

@@ -124,17 +124,6 @@ public record ModelSpec(
                 .map(text -> ConfigBinder.bind(ConfigFile.parse(text, source), ModelSpec.class));
     }
 
-    private Model build(String source) {
-        try {
-            return model.build(classes);
-        } catch (SaccadeException e) {
-            if (e.kind() != SaccadeException.Kind.USER) {
-                throw e;
-            }
-            throw SaccadeException.user("%s: %s", source, e.getMessage());
-        }
-    }
-
     /**
      * Returns the model with the weights of a checkpoint, in inference mode.
      *
@@ -144,12 +133,19 @@ public record ModelSpec(
      *     model, or if memory runs out; or says why there can be no such model
      */
     public Model restore(Checkpoint checkpoint, String source, NDManager manager) {
-        return OutOfMemory.IN_LOADING.told(
-                () -> {
-                    Model restored = build(source);
-                    Weights.restore(checkpoint, restored, manager);
-                    restored.train(false);
-                    return restored;
-                });
+        try {
+            return OutOfMemory.IN_LOADING.told(
+                    () -> {
+                        Model restored = model.build(classes);
+                        Weights.restore(checkpoint, restored, manager);
+                        restored.train(false);
+                        return restored;
+                    });
+        } catch (SaccadeException e) {
+            if (e.kind() != SaccadeException.Kind.USER) {
+                throw e;
+            }
+            throw SaccadeException.user(e, "%s: %s", source, e);
+        }
     }
 }

@@ -128,7 +128,7 @@ public final class RunCheckpoints {
                         .forEach(m -> warning.accept(m + "; resuming from the state before"));
                 return state;
             } catch (SaccadeException e) {
-                problems.add("%s", e.getMessage());
+                problems.add("%s", e);
             }
         }
         problems.throwIfAny(folder.path() + ": cannot be resumed");
