@@ -85,12 +85,22 @@ record Photographs(List<Path> files, List<String> faults, List<String> notes) {
 
     /** Refuses photographs in a folder that is cleared before they are looked at. */
     void requireOutside(Path out) {
-        Path cleared = out.toAbsolutePath().normalize();
         for (Path file : files) {
-            if (file.toAbsolutePath().normalize().startsWith(cleared)) {
+            if (isIn(out, file)) {
                 throw SaccadeException.user(
                         "%s: lies in the folder that is written to; name another with --out", file);
             }
+        }
+    }
+
+    /** Returns whether a file that is there lies in a folder, whatever links lead to both. */
+    private static boolean isIn(Path folder, Path file) {
+        try {
+            return Files.exists(folder)
+                    && Files.exists(file)
+                    && file.toRealPath().startsWith(folder.toRealPath());
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be read: %s", file, e.getMessage());
         }
     }
 

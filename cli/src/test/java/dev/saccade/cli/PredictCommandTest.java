@@ -250,6 +250,9 @@ class PredictCommandTest {
         assertEquals(2, refused.code());
         assertTrue(refused.err().contains("lies in the folder that is written to"), refused.err());
         assertEquals(before, visible(out));
+        Path link = Files.createSymbolicLink(folder.resolve("link"), out);
+        assertEquals(2, predict(link).code());
+        assertEquals(before, visible(out));
     }
 
     @Test
