@@ -4,8 +4,8 @@ import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.backbones.BackboneSummary;
 import dev.saccade.backbones.PublishedFigures;
+import dev.saccade.config.ConfigBinder;
 import dev.saccade.core.parts.Backbone;
-import dev.saccade.models.config.ConfigBinder;
 
 import java.io.PrintWriter;
 import java.math.BigDecimal;

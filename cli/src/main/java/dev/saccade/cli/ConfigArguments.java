@@ -1,9 +1,9 @@
 package dev.saccade.cli;
 
+import dev.saccade.config.ConfigBinder;
+import dev.saccade.config.ConfigFile;
+import dev.saccade.config.ConfigNode;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.models.config.ConfigBinder;
-import dev.saccade.models.config.ConfigFile;
-import dev.saccade.models.config.ConfigNode;
 import dev.saccade.train.Training;
 import dev.saccade.train.config.RunConfig;
 

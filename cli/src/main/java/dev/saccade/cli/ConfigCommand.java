@@ -1,8 +1,8 @@
 package dev.saccade.cli;
 
-import dev.saccade.models.config.ConfigBinder;
-import dev.saccade.models.config.ConfigNode;
-import dev.saccade.models.config.ConfigWriter;
+import dev.saccade.config.ConfigBinder;
+import dev.saccade.config.ConfigNode;
+import dev.saccade.config.ConfigWriter;
 import dev.saccade.train.config.RunConfig;
 
 import picocli.CommandLine.Command;

@@ -1,12 +1,12 @@
 package dev.saccade.cli;
 
+import dev.saccade.checkpoint.Checkpoint;
+import dev.saccade.checkpoint.Checkpoints;
+import dev.saccade.checkpoint.Naming;
+import dev.saccade.checkpoint.TorchFile;
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.models.checkpoint.Checkpoint;
-import dev.saccade.models.checkpoint.Checkpoints;
-import dev.saccade.models.checkpoint.Naming;
-import dev.saccade.models.checkpoint.TorchFile;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;

@@ -1,6 +1,6 @@
 package dev.saccade.cli;
 
-import dev.saccade.models.config.ConfigWriter;
+import dev.saccade.config.ConfigWriter;
 
 import picocli.CommandLine.Option;
 

@@ -2,11 +2,11 @@ package dev.saccade.cli;
 
 import com.google.common.collect.ImmutableList;
 
-import dev.saccade.cli.report.ReportData;
 import dev.saccade.core.Count;
 import dev.saccade.datasets.DatasetStatistics;
 import dev.saccade.datasets.ObjectStatistics;
 import dev.saccade.datasets.PixelStatistics;
+import dev.saccade.report.ReportData;
 
 import java.util.List;
 import java.util.Locale;

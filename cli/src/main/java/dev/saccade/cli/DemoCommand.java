@@ -1,11 +1,11 @@
 package dev.saccade.cli;
 
-import dev.saccade.cli.demo.SceneDataset;
-import dev.saccade.cli.demo.SceneRenderer;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.ImageSource;
+import dev.saccade.demo.SceneDataset;
+import dev.saccade.demo.SceneRenderer;
 import dev.saccade.models.Detector;
 import dev.saccade.train.DataReports;
 import dev.saccade.train.Outcome;

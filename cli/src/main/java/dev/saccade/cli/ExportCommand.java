@@ -1,7 +1,7 @@
 package dev.saccade.cli;
 
 import dev.saccade.core.Printable;
-import dev.saccade.models.djl.ServingFolder;
+import dev.saccade.djl.ServingFolder;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;

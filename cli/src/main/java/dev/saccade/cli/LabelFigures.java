@@ -3,11 +3,6 @@ package dev.saccade.cli;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.io.ByteSource;
 
-import dev.saccade.cli.report.HeatMap;
-import dev.saccade.cli.report.LabelExamples;
-import dev.saccade.cli.report.ReportData.Fact;
-import dev.saccade.cli.report.Section;
-import dev.saccade.cli.report.ShareTable;
 import dev.saccade.core.Count;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
@@ -20,6 +15,11 @@ import dev.saccade.eval.ClassOverlap;
 import dev.saccade.eval.PixelConfusion;
 import dev.saccade.eval.SegmentationEvaluation;
 import dev.saccade.models.Segmenter;
+import dev.saccade.report.HeatMap;
+import dev.saccade.report.LabelExamples;
+import dev.saccade.report.ReportData.Fact;
+import dev.saccade.report.Section;
+import dev.saccade.report.ShareTable;
 
 import org.opencv.core.Mat;
 import org.opencv.imgproc.Imgproc;

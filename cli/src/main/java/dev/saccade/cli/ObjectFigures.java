@@ -3,13 +3,6 @@ package dev.saccade.cli;
 import com.google.common.collect.ImmutableList;
 import com.google.common.io.Files;
 
-import dev.saccade.cli.report.HeatMap;
-import dev.saccade.cli.report.LineChart;
-import dev.saccade.cli.report.ObjectExample;
-import dev.saccade.cli.report.ObjectExamples;
-import dev.saccade.cli.report.ReportData.Fact;
-import dev.saccade.cli.report.Section;
-import dev.saccade.cli.report.ShareTable;
 import dev.saccade.core.Count;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.datasets.Annotation;
@@ -26,6 +19,13 @@ import dev.saccade.eval.ErrorBreakdown;
 import dev.saccade.eval.Evaluation;
 import dev.saccade.eval.PrecisionRecallCurve;
 import dev.saccade.eval.SummaryRow;
+import dev.saccade.report.HeatMap;
+import dev.saccade.report.LineChart;
+import dev.saccade.report.ObjectExample;
+import dev.saccade.report.ObjectExamples;
+import dev.saccade.report.ReportData.Fact;
+import dev.saccade.report.Section;
+import dev.saccade.report.ShareTable;
 
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -4,12 +4,12 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.google.common.collect.ImmutableList;
 
-import dev.saccade.cli.report.LineChart;
-import dev.saccade.cli.report.Report;
-import dev.saccade.cli.report.ReportData;
 import dev.saccade.core.Count;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.DatasetStatistics;
+import dev.saccade.report.LineChart;
+import dev.saccade.report.Report;
+import dev.saccade.report.ReportData;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -1,8 +1,8 @@
 package dev.saccade.cli;
 
-import dev.saccade.cli.report.Examples;
-import dev.saccade.cli.report.ReportData.Fact;
-import dev.saccade.cli.report.Section;
+import dev.saccade.report.Examples;
+import dev.saccade.report.ReportData.Fact;
+import dev.saccade.report.Section;
 
 import java.util.List;
 

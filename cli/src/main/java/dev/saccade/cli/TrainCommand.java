@@ -2,13 +2,13 @@ package dev.saccade.cli;
 
 import com.google.common.collect.Maps;
 
+import dev.saccade.config.ConfigWriter;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.DatasetStatistics;
 import dev.saccade.models.TrainedModel;
-import dev.saccade.models.config.ConfigWriter;
 import dev.saccade.train.DataReports;
 import dev.saccade.train.Outcome;
 import dev.saccade.train.RunFolder;

@@ -8,15 +8,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.NDManager;
 
-import dev.saccade.cli.demo.SceneDataset;
-import dev.saccade.cli.demo.SceneRenderer;
+import dev.saccade.checkpoint.Checkpoint;
+import dev.saccade.checkpoint.Checkpoints;
+import dev.saccade.config.ConfigBinder;
+import dev.saccade.config.ConfigFile;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.ImageWriter;
+import dev.saccade.demo.SceneDataset;
+import dev.saccade.demo.SceneRenderer;
 import dev.saccade.models.DetectionModel;
-import dev.saccade.models.checkpoint.Checkpoint;
-import dev.saccade.models.checkpoint.Checkpoints;
-import dev.saccade.models.config.ConfigBinder;
-import dev.saccade.models.config.ConfigFile;
 import dev.saccade.train.config.RunConfig;
 
 import org.junit.jupiter.api.BeforeEach;

@@ -5,19 +5,19 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.NDManager;
 
-import dev.saccade.cli.demo.SceneDataset;
-import dev.saccade.cli.demo.SceneRenderer;
+import dev.saccade.checkpoint.Checkpoint;
+import dev.saccade.checkpoint.Checkpoints;
+import dev.saccade.config.ConfigBinder;
+import dev.saccade.config.ConfigFile;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.transforms.Normalize;
 import dev.saccade.datasets.transforms.Pad;
 import dev.saccade.datasets.transforms.Resize;
+import dev.saccade.demo.SceneDataset;
+import dev.saccade.demo.SceneRenderer;
 import dev.saccade.models.Model;
 import dev.saccade.models.ModelConfig;
 import dev.saccade.models.ModelSpec;
-import dev.saccade.models.checkpoint.Checkpoint;
-import dev.saccade.models.checkpoint.Checkpoints;
-import dev.saccade.models.config.ConfigBinder;
-import dev.saccade.models.config.ConfigFile;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

@@ -9,10 +9,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 
-import dev.saccade.cli.demo.SceneDataset;
-import dev.saccade.cli.demo.SceneRenderer;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
+import dev.saccade.demo.SceneDataset;
+import dev.saccade.demo.SceneRenderer;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

@@ -5,12 +5,12 @@ import static java.util.stream.Collectors.joining;
 import com.google.common.base.CaseFormat;
 import com.google.common.collect.Maps;
 
+import dev.saccade.config.ConfigBinder;
+import dev.saccade.config.ConfigFile;
+import dev.saccade.config.ConfigNode;
+import dev.saccade.config.Origin;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.PartConfig;
-import dev.saccade.models.config.ConfigBinder;
-import dev.saccade.models.config.ConfigFile;
-import dev.saccade.models.config.ConfigNode;
-import dev.saccade.models.config.Origin;
 
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;

@@ -2,10 +2,10 @@ package dev.saccade.cli;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.saccade.cli.demo.SceneDataset;
-import dev.saccade.cli.demo.SceneRenderer;
+import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.core.structures.Size;
-import dev.saccade.models.checkpoint.Checkpoints;
+import dev.saccade.demo.SceneDataset;
+import dev.saccade.demo.SceneRenderer;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

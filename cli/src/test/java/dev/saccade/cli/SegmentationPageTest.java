@@ -7,17 +7,17 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.NDManager;
 
+import dev.saccade.checkpoint.Checkpoint;
+import dev.saccade.checkpoint.Checkpoints;
+import dev.saccade.checkpoint.Naming;
+import dev.saccade.config.ConfigBinder;
+import dev.saccade.config.ConfigFile;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.ImageReader;
 import dev.saccade.datasets.ImageWriter;
 import dev.saccade.datasets.OpenCv;
 import dev.saccade.models.Model;
-import dev.saccade.models.checkpoint.Checkpoint;
-import dev.saccade.models.checkpoint.Checkpoints;
-import dev.saccade.models.checkpoint.Naming;
-import dev.saccade.models.config.ConfigBinder;
-import dev.saccade.models.config.ConfigFile;
 import dev.saccade.train.config.RunConfig;
 
 import org.junit.jupiter.api.BeforeEach;

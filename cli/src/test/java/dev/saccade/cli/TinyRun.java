@@ -4,9 +4,9 @@ import static dev.saccade.cli.Ended.saccade;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.saccade.cli.demo.SceneDataset;
-import dev.saccade.cli.demo.SceneRenderer;
 import dev.saccade.core.structures.Size;
+import dev.saccade.demo.SceneDataset;
+import dev.saccade.demo.SceneRenderer;
 
 import java.io.IOException;
 import java.nio.file.Files;

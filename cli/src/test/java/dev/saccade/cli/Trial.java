@@ -7,6 +7,8 @@ import ai.djl.ndarray.types.Shape;
 
 import com.google.common.collect.Maps;
 
+import dev.saccade.config.ConfigBinder;
+import dev.saccade.config.ConfigFile;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.parts.Backbone;
 import dev.saccade.core.parts.DetectionHead;
@@ -28,8 +30,6 @@ import dev.saccade.models.Model;
 import dev.saccade.models.ModelConfig;
 import dev.saccade.models.ModelSpec;
 import dev.saccade.models.SegmentationModel;
-import dev.saccade.models.config.ConfigBinder;
-import dev.saccade.models.config.ConfigFile;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.optimizers.Gradients;
 import dev.saccade.train.optimizers.Optimizer;

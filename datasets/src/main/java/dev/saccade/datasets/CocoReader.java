@@ -6,6 +6,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import com.google.common.primitives.Ints;
 
+import dev.saccade.core.Json;
 import dev.saccade.core.RegularFile;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Size;

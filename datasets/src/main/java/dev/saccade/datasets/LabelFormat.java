@@ -3,6 +3,7 @@ package dev.saccade.datasets;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 
+import dev.saccade.core.Json;
 import dev.saccade.core.RegularFile;
 import dev.saccade.core.SaccadeException;
 

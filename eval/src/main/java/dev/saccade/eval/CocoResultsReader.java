@@ -11,13 +11,13 @@ import com.google.common.primitives.ImmutableDoubleArray;
 import com.google.common.primitives.ImmutableIntArray;
 import com.google.common.primitives.Ints;
 
+import dev.saccade.core.Json;
 import dev.saccade.core.Problems;
 import dev.saccade.core.RegularFile;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.Json;
 
 import java.io.IOException;
 import java.io.InputStream;

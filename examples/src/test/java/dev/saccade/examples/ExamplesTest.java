@@ -7,14 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 
-import dev.saccade.cli.demo.SceneDataset;
-import dev.saccade.cli.demo.SceneRenderer;
+import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.ImageSource;
+import dev.saccade.demo.SceneDataset;
+import dev.saccade.demo.SceneRenderer;
 import dev.saccade.models.DetectedObject;
 import dev.saccade.models.Detector;
-import dev.saccade.models.checkpoint.Checkpoints;
 
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;

@@ -7,6 +7,10 @@ import ai.djl.nn.Parameter;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.checkpoint.Checkpoint;
+import dev.saccade.checkpoint.ClassLayers;
+import dev.saccade.checkpoint.LoadReport;
+import dev.saccade.checkpoint.Weights;
 import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
@@ -20,10 +24,6 @@ import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.datasets.Batch;
-import dev.saccade.models.checkpoint.Checkpoint;
-import dev.saccade.models.checkpoint.ClassLayers;
-import dev.saccade.models.checkpoint.LoadReport;
-import dev.saccade.models.checkpoint.Weights;
 
 import java.util.Collections;
 import java.util.LinkedHashMap;

@@ -4,17 +4,17 @@ import ai.djl.ndarray.NDManager;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.checkpoint.Checkpoint;
+import dev.saccade.checkpoint.Weights;
+import dev.saccade.config.ConfigBinder;
+import dev.saccade.config.ConfigFile;
+import dev.saccade.config.ConfigNode;
+import dev.saccade.config.ConfigWriter;
 import dev.saccade.core.Checks;
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.transforms.Views;
-import dev.saccade.models.checkpoint.Checkpoint;
-import dev.saccade.models.checkpoint.Weights;
-import dev.saccade.models.config.ConfigBinder;
-import dev.saccade.models.config.ConfigFile;
-import dev.saccade.models.config.ConfigNode;
-import dev.saccade.models.config.ConfigWriter;
 
 import java.util.List;
 import java.util.Map;

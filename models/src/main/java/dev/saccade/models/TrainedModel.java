@@ -6,6 +6,8 @@ import ai.djl.ndarray.NDManager;
 
 import com.google.common.base.Ascii;
 
+import dev.saccade.checkpoint.Checkpoint;
+import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.ImageSource;
@@ -13,8 +15,6 @@ import dev.saccade.datasets.OpenCv;
 import dev.saccade.datasets.PhotoViews;
 import dev.saccade.datasets.ViewReader;
 import dev.saccade.datasets.transforms.Views;
-import dev.saccade.models.checkpoint.Checkpoint;
-import dev.saccade.models.checkpoint.Checkpoints;
 
 import java.nio.file.Path;
 import java.util.List;

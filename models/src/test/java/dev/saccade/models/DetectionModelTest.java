@@ -6,12 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.NDManager;
 
+import dev.saccade.checkpoint.Checkpoint;
+import dev.saccade.checkpoint.LoadReport;
+import dev.saccade.checkpoint.Tensor;
+import dev.saccade.config.ConfigBinder;
+import dev.saccade.config.ConfigFile;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.models.checkpoint.Checkpoint;
-import dev.saccade.models.checkpoint.LoadReport;
-import dev.saccade.models.checkpoint.Tensor;
-import dev.saccade.models.config.ConfigBinder;
-import dev.saccade.models.config.ConfigFile;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.NDArray;
 
+import dev.saccade.checkpoint.Checkpoints;
+import dev.saccade.checkpoint.LoadReport;
+import dev.saccade.checkpoint.Weights;
 import dev.saccade.core.parts.Backbone;
-import dev.saccade.models.checkpoint.Checkpoints;
-import dev.saccade.models.checkpoint.LoadReport;
-import dev.saccade.models.checkpoint.Weights;
 
 import java.util.List;
 import java.util.Map;

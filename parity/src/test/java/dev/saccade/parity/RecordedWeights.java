@@ -2,11 +2,11 @@ package dev.saccade.parity;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.saccade.checkpoint.Checkpoint;
+import dev.saccade.checkpoint.Checkpoints;
+import dev.saccade.checkpoint.LoadReport;
+import dev.saccade.checkpoint.Weights;
 import dev.saccade.core.nn.Module;
-import dev.saccade.models.checkpoint.Checkpoint;
-import dev.saccade.models.checkpoint.Checkpoints;
-import dev.saccade.models.checkpoint.LoadReport;
-import dev.saccade.models.checkpoint.Weights;
 
 import java.util.List;
 

@@ -2,15 +2,15 @@ package dev.saccade.spark;
 
 import ai.djl.ndarray.NDManager;
 
+import dev.saccade.checkpoint.Checkpoint;
+import dev.saccade.checkpoint.Checkpoints;
+import dev.saccade.config.ConfigBinder;
+import dev.saccade.config.ConfigFile;
 import dev.saccade.datasets.transforms.Normalize;
 import dev.saccade.datasets.transforms.Pad;
 import dev.saccade.models.Model;
 import dev.saccade.models.ModelConfig;
 import dev.saccade.models.ModelSpec;
-import dev.saccade.models.checkpoint.Checkpoint;
-import dev.saccade.models.checkpoint.Checkpoints;
-import dev.saccade.models.config.ConfigBinder;
-import dev.saccade.models.config.ConfigFile;
 
 import org.apache.spark.sql.SparkSession;
 

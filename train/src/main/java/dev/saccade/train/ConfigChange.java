@@ -1,9 +1,9 @@
 package dev.saccade.train;
 
+import dev.saccade.config.ConfigBinder;
+import dev.saccade.config.ConfigNode;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.models.config.ConfigBinder;
-import dev.saccade.models.config.ConfigNode;
 import dev.saccade.train.config.RunConfig;
 
 import java.util.List;

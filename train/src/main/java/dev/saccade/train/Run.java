@@ -4,6 +4,10 @@ import ai.djl.ndarray.NDManager;
 
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.checkpoint.AtomicFile;
+import dev.saccade.checkpoint.Checkpoints;
+import dev.saccade.config.ConfigBinder;
+import dev.saccade.config.ConfigWriter;
 import dev.saccade.core.Count;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Targets;
@@ -19,10 +23,6 @@ import dev.saccade.models.DetectionModel;
 import dev.saccade.models.Model;
 import dev.saccade.models.ModelSpec;
 import dev.saccade.models.SegmentationModel;
-import dev.saccade.models.checkpoint.AtomicFile;
-import dev.saccade.models.checkpoint.Checkpoints;
-import dev.saccade.models.config.ConfigBinder;
-import dev.saccade.models.config.ConfigWriter;
 import dev.saccade.train.config.DataConfig;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.logs.JsonLog;

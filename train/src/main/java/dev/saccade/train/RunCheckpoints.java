@@ -5,14 +5,14 @@ import ai.djl.ndarray.NDArray;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.ImmutableSet;
 
+import dev.saccade.checkpoint.Checkpoint;
+import dev.saccade.checkpoint.Checkpoints;
+import dev.saccade.checkpoint.SafeTensors;
+import dev.saccade.checkpoint.Tensor;
+import dev.saccade.checkpoint.Weights;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
-import dev.saccade.models.checkpoint.Checkpoint;
-import dev.saccade.models.checkpoint.Checkpoints;
-import dev.saccade.models.checkpoint.SafeTensors;
-import dev.saccade.models.checkpoint.Tensor;
-import dev.saccade.models.checkpoint.Weights;
 import dev.saccade.train.optimizers.Optimizer;
 
 import java.nio.file.Files;

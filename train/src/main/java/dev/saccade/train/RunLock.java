@@ -2,8 +2,8 @@ package dev.saccade.train;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.saccade.checkpoint.AtomicFile;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.models.checkpoint.AtomicFile;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

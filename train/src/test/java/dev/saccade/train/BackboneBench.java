@@ -5,13 +5,13 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
+import dev.saccade.config.ConfigBinder;
+import dev.saccade.config.ConfigFile;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.MemoryFormat;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.parts.Backbone;
 import dev.saccade.core.structures.FeaturePyramid;
-import dev.saccade.models.config.ConfigBinder;
-import dev.saccade.models.config.ConfigFile;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.logs.MemoryUse;
 import dev.saccade.train.optimizers.Gradients;

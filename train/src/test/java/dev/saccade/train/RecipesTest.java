@@ -12,12 +12,12 @@ import ai.djl.ndarray.NDManager;
 import com.google.common.collect.Sets;
 import com.google.common.io.Resources;
 
+import dev.saccade.config.ConfigBinder;
+import dev.saccade.config.ConfigFile;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.transforms.Views;
 import dev.saccade.models.Model;
 import dev.saccade.models.SegmentationModel;
-import dev.saccade.models.config.ConfigBinder;
-import dev.saccade.models.config.ConfigFile;
 import dev.saccade.models.zoo.Zoo;
 import dev.saccade.train.config.DataConfig;
 import dev.saccade.train.config.RunConfig;

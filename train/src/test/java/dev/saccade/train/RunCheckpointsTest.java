@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.NDArray;
 
+import dev.saccade.checkpoint.SafeTensors;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.SeededRandom;
-import dev.saccade.models.checkpoint.SafeTensors;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.optimizers.Optimizer;
 

@@ -8,11 +8,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.checkpoint.SafeTensors;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Size;
-import dev.saccade.models.checkpoint.SafeTensors;
 import dev.saccade.train.logs.EvaluationReport;
 import dev.saccade.train.logs.StepReport;
 import dev.saccade.train.logs.TrainListener;

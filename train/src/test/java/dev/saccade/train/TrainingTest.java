@@ -9,14 +9,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.checkpoint.Checkpoint;
+import dev.saccade.checkpoint.Checkpoints;
+import dev.saccade.checkpoint.Tensor;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.transforms.Views;
 import dev.saccade.eval.Evaluation;
 import dev.saccade.models.Detector;
-import dev.saccade.models.checkpoint.Checkpoint;
-import dev.saccade.models.checkpoint.Checkpoints;
-import dev.saccade.models.checkpoint.Tensor;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.logs.EvaluationReport;
 import dev.saccade.train.logs.MemoryUse;

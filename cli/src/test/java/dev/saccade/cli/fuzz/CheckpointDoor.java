@@ -2,12 +2,12 @@ package dev.saccade.cli.fuzz;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.saccade.checkpoint.Checkpoint;
+import dev.saccade.checkpoint.Checkpoints;
+import dev.saccade.checkpoint.Tensor;
+import dev.saccade.checkpoint.TorchFile;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.models.ModelSpec;
-import dev.saccade.models.checkpoint.Checkpoint;
-import dev.saccade.models.checkpoint.Checkpoints;
-import dev.saccade.models.checkpoint.Tensor;
-import dev.saccade.models.checkpoint.TorchFile;
 
 import java.io.IOException;
 import java.nio.file.Files;

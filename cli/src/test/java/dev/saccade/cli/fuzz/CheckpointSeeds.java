@@ -2,10 +2,10 @@ package dev.saccade.cli.fuzz;
 
 import ai.djl.ndarray.types.Shape;
 
-import dev.saccade.models.checkpoint.Checkpoint;
-import dev.saccade.models.checkpoint.Checkpoints;
-import dev.saccade.models.checkpoint.ElementType;
-import dev.saccade.models.checkpoint.Tensor;
+import dev.saccade.checkpoint.Checkpoint;
+import dev.saccade.checkpoint.Checkpoints;
+import dev.saccade.checkpoint.ElementType;
+import dev.saccade.checkpoint.Tensor;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -57,7 +57,7 @@ final class CheckpointSeeds {
         Path file =
                 Path.of(
                         System.getProperty("saccade.home", ".."),
-                        "models/src/test/resources/dev/saccade/models/checkpoint",
+                        "models/src/test/resources/dev/saccade/checkpoint",
                         name);
         try {
             return Files.readAllBytes(file);

@@ -3,10 +3,10 @@ package dev.saccade.cli.fuzz;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
-import dev.saccade.models.config.ConfigBinder;
-import dev.saccade.models.config.ConfigFile;
-import dev.saccade.models.config.ConfigNode;
-import dev.saccade.models.config.ConfigWriter;
+import dev.saccade.config.ConfigBinder;
+import dev.saccade.config.ConfigFile;
+import dev.saccade.config.ConfigNode;
+import dev.saccade.config.ConfigWriter;
 import dev.saccade.train.config.RunConfig;
 
 import java.util.ArrayList;

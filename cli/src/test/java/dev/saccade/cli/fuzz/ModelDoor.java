@@ -3,11 +3,11 @@ package dev.saccade.cli.fuzz;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.saccade.config.ConfigBinder;
+import dev.saccade.config.ConfigFile;
+import dev.saccade.config.ConfigNode;
+import dev.saccade.config.ConfigWriter;
 import dev.saccade.models.ModelSpec;
-import dev.saccade.models.config.ConfigBinder;
-import dev.saccade.models.config.ConfigFile;
-import dev.saccade.models.config.ConfigNode;
-import dev.saccade.models.config.ConfigWriter;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

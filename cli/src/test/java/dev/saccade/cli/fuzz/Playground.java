@@ -1,7 +1,7 @@
 package dev.saccade.cli.fuzz;
 
-import dev.saccade.models.config.ConfigFile;
-import dev.saccade.models.config.ConfigWriter;
+import dev.saccade.config.ConfigFile;
+import dev.saccade.config.ConfigWriter;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;

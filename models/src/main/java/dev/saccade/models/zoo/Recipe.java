@@ -1,5 +1,8 @@
 package dev.saccade.models.zoo;
 
+import dev.saccade.config.ConfigBinder;
+import dev.saccade.config.ConfigFile;
+import dev.saccade.config.ConfigNode;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Targets;
 import dev.saccade.datasets.Dataset;
@@ -7,9 +10,6 @@ import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.transforms.Views;
 import dev.saccade.models.ModelConfig;
 import dev.saccade.models.ModelSpec;
-import dev.saccade.models.config.ConfigBinder;
-import dev.saccade.models.config.ConfigFile;
-import dev.saccade.models.config.ConfigNode;
 
 import java.util.LinkedHashMap;
 import java.util.List;

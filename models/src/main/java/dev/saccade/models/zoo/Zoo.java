@@ -2,11 +2,11 @@ package dev.saccade.models.zoo;
 
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.config.ConfigBinder;
+import dev.saccade.config.ConfigFile;
+import dev.saccade.config.Nearest;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Targets;
-import dev.saccade.models.config.ConfigBinder;
-import dev.saccade.models.config.ConfigFile;
-import dev.saccade.models.config.Nearest;
 
 import java.util.Collection;
 import java.util.Map;

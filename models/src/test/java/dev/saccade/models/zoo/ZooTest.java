@@ -4,11 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.saccade.config.ConfigFile;
+import dev.saccade.config.ConfigNode;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Targets;
 import dev.saccade.models.ModelSpec;
-import dev.saccade.models.config.ConfigFile;
-import dev.saccade.models.config.ConfigNode;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

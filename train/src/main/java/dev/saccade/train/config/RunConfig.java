@@ -1,11 +1,11 @@
 package dev.saccade.train.config;
 
+import dev.saccade.config.ConfigBinder;
+import dev.saccade.config.ConfigFile;
 import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Targets;
 import dev.saccade.models.ModelConfig;
-import dev.saccade.models.config.ConfigBinder;
-import dev.saccade.models.config.ConfigFile;
 import dev.saccade.train.optimizers.Optimizer;
 import dev.saccade.train.optimizers.Sgd;
 import dev.saccade.train.schedules.RunLength;

@@ -8,8 +8,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 
+import dev.saccade.checkpoint.AtomicFile;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.models.checkpoint.AtomicFile;
 
 import java.io.IOException;
 import java.nio.file.Files;

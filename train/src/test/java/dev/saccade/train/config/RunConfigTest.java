@@ -6,11 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.backbones.ResNet;
+import dev.saccade.config.ConfigBinder;
+import dev.saccade.config.ConfigWriter;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.heads.RetinaNetHead;
 import dev.saccade.models.ModelConfig;
-import dev.saccade.models.config.ConfigBinder;
-import dev.saccade.models.config.ConfigWriter;
 import dev.saccade.necks.Fpn;
 import dev.saccade.train.optimizers.Optimizer;
 import dev.saccade.train.optimizers.ParameterRule;

@@ -14,12 +14,12 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.config.ConfigBinder;
+import dev.saccade.config.ConfigFile;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Kernels;
-import dev.saccade.models.config.ConfigBinder;
-import dev.saccade.models.config.ConfigFile;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

@@ -1,0 +1,64 @@
+package dev.saccade.checkpoint;
+
+import com.google.common.collect.ImmutableMap;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.nn.Module;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * What a checkpoint file holds.
+ *
+ * @param tensors tensors by name, in the order of the file
+ * @param metadata what else there is to know, such as the classes; values are texts
+ */
+public record Checkpoint(Map<String, Tensor> tensors, Map<String, String> metadata) {
+
+    /** Makes a checkpoint; keeps the order. */
+    public Checkpoint {
+        tensors = ImmutableMap.copyOf(tensors);
+        metadata = ImmutableMap.copyOf(metadata);
+    }
+
+    /** Returns a copy of all parameters and buffers of a module. */
+    public static Checkpoint of(Module module, Map<String, String> metadata) {
+        Map<String, Tensor> tensors = new LinkedHashMap<>();
+        module.namedParameters()
+                .forEach((name, value) -> tensors.put(name, Tensor.of(value.getArray())));
+        return new Checkpoint(tensors, metadata);
+    }
+
+    /**
+     * Returns the tensors of one part of a model, such as {@code backbone}, without its prefix.
+     *
+     * @throws SaccadeException of kind user that names the parts, if there is none of it
+     */
+    public Checkpoint part(String part) {
+        Map<String, Tensor> found = new LinkedHashMap<>();
+        String prefix = part + ".";
+        tensors.forEach(
+                (name, tensor) -> {
+                    if (name.startsWith(prefix)) {
+                        found.put(name.substring(prefix.length()), tensor);
+                    }
+                });
+        if (found.isEmpty()) {
+            Set<String> parts = new TreeSet<>();
+            tensors.keySet().forEach(name -> parts.add(name.replaceFirst("\\..*", "")));
+            throw SaccadeException.user("the checkpoint has no %s, only %s", part, parts);
+        }
+        return new Checkpoint(found, metadata);
+    }
+
+    /** Adds a tensor to others, none of which may have its name. */
+    static void putNew(Map<String, Tensor> tensors, String name, Tensor tensor) {
+        if (tensors.put(name, tensor) != null) {
+            throw SaccadeException.user(
+                    "the checkpoint holds two tensors for %s, such as those of two models", name);
+        }
+    }
+}

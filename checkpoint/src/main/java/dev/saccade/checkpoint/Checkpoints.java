@@ -1,0 +1,87 @@
+package dev.saccade.checkpoint;
+
+import dev.saccade.core.SaccadeException;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+
+/** Opens checkpoint files of every kind, told apart by their content and not by their name. */
+public final class Checkpoints {
+
+    private static final int SNIFFED = 1024;
+    private static final int TAR_MAGIC_OFFSET = 257;
+
+    private Checkpoints() {}
+
+    /**
+     * Returns the content of a safetensors file or of a PyTorch file; its tensors are read when
+     * they are used.
+     *
+     * @throws SaccadeException of kind user, if it is neither, damaged, or contains code; of kind
+     *     I/O, if it cannot be read or changes meanwhile
+     */
+    public static Checkpoint open(Path file) {
+        return CheckpointFile.read(file, Checkpoints::open);
+    }
+
+    private static Checkpoint open(CheckpointFile file) {
+        if (file.size() == 0) {
+            throw new MalformedException("an empty file");
+        }
+        ByteBuffer start = file.description(0, Math.min(file.size(), SNIFFED));
+        if (isSafeTensors(start)) {
+            return SafeTensors.read(file);
+        }
+        byte[] bytes = new byte[start.remaining()];
+        start.get(bytes);
+        String text = new String(bytes, StandardCharsets.ISO_8859_1);
+        if (text.startsWith("PK") || text.startsWith("\u0080")) {
+            return TorchFile.read(file, false);
+        }
+        throw new MalformedException("no checkpoint: " + guess(text));
+    }
+
+    private static boolean isSafeTensors(ByteBuffer start) {
+        if (start.limit() <= Long.BYTES) {
+            return false;
+        }
+        long header = start.getLong(0);
+        return header >= 2 && header <= SafeTensors.MAX_HEADER && start.get(Long.BYTES) == '{';
+    }
+
+    private static String guess(String text) {
+        String lower = text.stripLeading().toLowerCase(Locale.ROOT);
+        if (lower.startsWith("<!doctype html") || lower.startsWith("<html")) {
+            return "a web page; a download must have ended at an error or a login page";
+        }
+        if (lower.startsWith("version https://git-lfs")) {
+            return "a pointer of Git LFS; fetch the file itself with git lfs pull";
+        }
+        boolean isTar = text.startsWith("ustar", TAR_MAGIC_OFFSET);
+        if (isTar) {
+            return "a tar file; if PyTorch before 0.1.10 wrote it, load it there and save it again";
+        }
+        return "neither safetensors nor a PyTorch file";
+    }
+
+    /**
+     * Writes a checkpoint: {@code .safetensors} or, for PyTorch, {@code .pth} or {@code .pt}.
+     *
+     * @throws SaccadeException of kind user, if the name ends otherwise; of kind I/O, if it cannot
+     *     be written, after which an old file of that name is as it was
+     */
+    public static void save(Path file, Checkpoint checkpoint) {
+        String name = file.toString().toLowerCase(Locale.ROOT);
+        if (name.endsWith(".safetensors")) {
+            SafeTensors.write(file, checkpoint);
+        } else if (List.of("pth", "pt").contains(name.substring(name.lastIndexOf('.') + 1))) {
+            TorchFile.write(file, checkpoint);
+        } else {
+            throw SaccadeException.user(
+                    "%s: expected a name that ends with .safetensors, .pth or .pt", file);
+        }
+    }
+}

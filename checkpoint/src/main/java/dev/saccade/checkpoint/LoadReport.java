@@ -1,0 +1,185 @@
+package dev.saccade.checkpoint;
+
+import ai.djl.ndarray.types.Shape;
+
+import dev.saccade.core.Printable;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/**
+ * What came of a checkpoint in a module.
+ *
+ * @param loaded names of the module that got their values
+ * @param resized those of them whose table of positions was made for a grid of another size
+ * @param remade what has rows for classes other than those here, and starts anew
+ * @param fresh names of the module that no such checkpoint has values for, such as the norms of the
+ *     outputs, or the neck and the head where the checkpoint is of a backbone
+ * @param missing other names of the module that the checkpoint has no values for
+ * @param unexpected names of the checkpoint that the module has no place for
+ * @param misshaped names that both have, in different shapes
+ * @param ignored names of the checkpoint that need no place, such as counters and the classifier of
+ *     a pre-training
+ */
+public record LoadReport(
+        List<String> loaded,
+        List<Resized> resized,
+        List<Remade> remade,
+        List<String> fresh,
+        List<String> missing,
+        List<String> unexpected,
+        List<Misshaped> misshaped,
+        List<String> ignored)
+        implements Printable.Lines {
+
+    private static final int MAX_LINES = 12;
+
+    /**
+     * A tensor that does not fit.
+     *
+     * @param name its name in the module
+     * @param found its shape in the checkpoint
+     * @param expected its shape in the module
+     */
+    public record Misshaped(String name, Shape found, Shape expected) {}
+
+    /**
+     * A table of positions that was made to fit.
+     *
+     * @param name its name in the module
+     * @param found its shape in the checkpoint
+     * @param expected its shape in the module
+     * @param how how it was made to fit, such as {@code bicubic}
+     */
+    public record Resized(String name, Shape found, Shape expected, String how) {}
+
+    /**
+     * A tensor for other classes.
+     *
+     * @param name its name in the module
+     * @param why which classes, such as {@code 3 classes here, 80 there}
+     */
+    public record Remade(String name, String why) {}
+
+    /** Makes a report. */
+    public LoadReport {
+        loaded = List.copyOf(loaded);
+        resized = List.copyOf(resized);
+        remade = List.copyOf(remade);
+        fresh = List.copyOf(fresh);
+        missing = List.copyOf(missing);
+        unexpected = List.copyOf(unexpected);
+        misshaped = List.copyOf(misshaped);
+        ignored = List.copyOf(ignored);
+    }
+
+    /** Returns whether every parameter and buffer of the module got its value. */
+    public boolean isComplete() {
+        return remade.isEmpty() && fresh.isEmpty() && missing.isEmpty() && misshaped.isEmpty();
+    }
+
+    /** Returns the share of the checkpoint's tensors, those that need a place, that found one. */
+    public double ratio() {
+        int all = loaded.size() + unexpected.size() + misshaped.size();
+        return all == 0 ? 0 : (double) loaded.size() / all;
+    }
+
+    /** Returns the report for people, in a few lines: names are grouped by where they belong. */
+    @Override
+    public String toString() {
+        List<String> lines = new ArrayList<>();
+        int all = loaded.size() + remade.size() + fresh.size() + missing.size() + misshaped.size();
+        lines.add(String.format("loaded %d of %d parameters", loaded.size(), all));
+        section(
+                lines,
+                "positions fitted to another grid",
+                resized,
+                r -> r.name + ": from " + r.found + " to " + r.expected + ", " + r.how);
+        remade(lines);
+        groups(lines, "not part of such a checkpoint, start as the config says", fresh);
+        groups(lines, "missing in the checkpoint, left as they were", missing);
+        groups(lines, "unexpected in the checkpoint, not used", unexpected);
+        section(
+                lines,
+                "of another shape, left as they were",
+                misshaped,
+                m -> m.name + ": got " + m.found + ", expected " + m.expected);
+        groups(lines, "needless here, ignored", ignored);
+        return lines.stream()
+                .map(Printable::line)
+                .collect(Collectors.joining(System.lineSeparator()));
+    }
+
+    /** Adds the layers of other classes by their full names: these the user must know of. */
+    private void remade(List<String> lines) {
+        Map<String, Set<String>> layers = new LinkedHashMap<>();
+        for (Remade tensor : remade) {
+            String layer = tensor.name.substring(0, tensor.name.lastIndexOf('.'));
+            layers.computeIfAbsent(tensor.why, why -> new LinkedHashSet<>()).add(layer);
+        }
+        layers.forEach((why, names) -> lines.add(why + ": made anew: " + String.join(", ", names)));
+    }
+
+    private static <T> void section(
+            List<String> lines, String title, List<T> items, Function<T, String> line) {
+        if (!items.isEmpty()) {
+            lines.add(title + ": " + items.size());
+            addFirst(lines, items.stream().map(line).toList());
+        }
+    }
+
+    /** Adds names, in one line those that begin alike. */
+    private static void groups(List<String> lines, String title, List<String> names) {
+        if (names.isEmpty()) {
+            return;
+        }
+        lines.add(title + ": " + names.size());
+        Map<String, List<String>> groups = new LinkedHashMap<>();
+        for (String name : names) {
+            groups.computeIfAbsent(beginning(name), key -> new ArrayList<>()).add(name);
+        }
+        List<String> rendered = new ArrayList<>();
+        groups.forEach((beginning, members) -> rendered.add(line(beginning, members)));
+        addFirst(lines, rendered);
+    }
+
+    private static String line(String beginning, List<String> names) {
+        String first = names.get(0);
+        if (names.size() == 1) {
+            return first;
+        }
+        String end = first.substring(first.lastIndexOf('.'));
+        boolean isCommon =
+                !beginning.endsWith(end) && names.stream().allMatch(name -> name.endsWith(end));
+        return beginning + (isCommon ? end : "") + " (" + names.size() + ")";
+    }
+
+    private static void addFirst(List<String> lines, List<String> items) {
+        items.stream().limit(MAX_LINES).forEach(item -> lines.add("  " + item));
+        if (items.size() > MAX_LINES) {
+            lines.add("  ... and " + (items.size() - MAX_LINES) + " more such lines");
+        }
+    }
+
+    /**
+     * Returns the first two parts of a dotted name, or all but its last where there are fewer; what
+     * is computed is alike everywhere, so of that only the last.
+     */
+    private static String beginning(String name) {
+        if (Expectations.isComputed(name)) {
+            return "*" + name.substring(name.lastIndexOf('.'));
+        }
+        int first = name.indexOf('.');
+        int second = name.indexOf('.', first + 1);
+        if (first < 0) {
+            return name;
+        }
+        return name.substring(0, second < 0 ? first : second) + ".*";
+    }
+}

@@ -1,0 +1,143 @@
+package dev.saccade.checkpoint;
+
+import ai.djl.Device;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+
+import dev.saccade.core.ops.Interpolation;
+import dev.saccade.core.ops.NoGrad;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.function.BinaryOperator;
+
+/**
+ * Learned tables of positions: made for a grid of one size, they are interpolated for another, as
+ * the loaders of the official detection code do.
+ */
+final class PositionTables {
+
+    /**
+     * A kind of table.
+     *
+     * @param name the last part of its name
+     * @param positionsLast whether a table of two axes is {@code [channels, positions]}
+     */
+    private record Kind(
+            String name, boolean positionsLast, String how, BinaryOperator<NDArray> resize) {
+
+        static Kind bicubic(String name, boolean positionsLast) {
+            return new Kind(name, positionsLast, "bicubic", Interpolation::bicubic);
+        }
+
+        static Kind bilinear(String name, boolean positionsLast) {
+            return new Kind(name, positionsLast, "bilinear", Interpolation::bilinear);
+        }
+
+        boolean isOf(String fullName) {
+            return fullName.matches("(.+\\.)?" + name);
+        }
+    }
+
+    private static final List<Kind> KINDS =
+            List.of(
+                    Kind.bicubic("relative_position_bias_table", false),
+                    Kind.bicubic("rb", true),
+                    Kind.bilinear("relative_position_bias_table_to_windows\\.\\d+", true),
+                    Kind.bicubic("absolute_pos_embed", false),
+                    Kind.bilinear("pos_embed\\d", false));
+
+    private PositionTables() {}
+
+    /**
+     * A table for a place.
+     *
+     * @param tensor the table
+     * @param how what was done to it, such as {@code bicubic}
+     */
+    record Fitted(Tensor tensor, String how) {}
+
+    /**
+     * Returns the table of this name for a place of another shape; nothing, if it is no such table,
+     * or if the shapes differ in more than the grid, such as in the number of heads.
+     */
+    static Optional<Fitted> fit(String name, Tensor table, Shape place) {
+        return KINDS.stream()
+                .filter(kind -> kind.isOf(name))
+                .findFirst()
+                .flatMap(kind -> fit(kind, table, place));
+    }
+
+    private static Optional<Fitted> fit(Kind kind, Tensor table, Shape place) {
+        if (!Layout.isPossible(table.shape()) || !Layout.isPossible(place)) {
+            return Optional.empty();
+        }
+        Layout from = Layout.of(table.shape(), kind.positionsLast);
+        Layout to = Layout.of(place, kind.positionsLast);
+        if (from.channels != to.channels || from.apart != to.apart || from.apart > 1) {
+            return Optional.empty();
+        }
+        boolean isSameGrid = from.height == to.height && from.width == to.width;
+        try (NDManager manager = NDManager.newBaseManager(Device.cpu())) {
+            NDArray rows = from.rows(manager.create(table.floats(), table.shape()));
+            if (isSameGrid) {
+                return Optional.of(new Fitted(Tensor.of(to.laidOut(rows)), "laid out anew"));
+            }
+            NDArray grid =
+                    rows.get(from.apart + ":")
+                            .transpose()
+                            .reshape(1, from.channels, from.height, from.width);
+            NDArray size = manager.zeros(new Shape(1, to.height, to.width, 1));
+            NDArray resized =
+                    NoGrad.call(() -> kind.resize.apply(grid, size))
+                            .reshape(to.height * to.width, to.channels);
+            NDArray whole = rows.get(":" + to.apart).concat(resized, 0);
+            return Optional.of(new Fitted(Tensor.of(to.laidOut(whole)), kind.how));
+        }
+    }
+
+    /**
+     * Where the positions of a table are: {@code [positions, C]}, {@code [C, positions]}, {@code
+     * [1, positions, C]} or {@code [1, C, H, W]}.
+     *
+     * @param apart positions before those of the grid, such as that of PVT's class token
+     */
+    private record Layout(
+            Shape shape,
+            boolean positionsLast,
+            long apart,
+            long channels,
+            long height,
+            long width) {
+
+        static boolean isPossible(Shape shape) {
+            int axes = shape.dimension();
+            return axes == 2 || ((axes == 3 || axes == 4) && shape.get(0) == 1);
+        }
+
+        static Layout of(Shape shape, boolean positionsLast) {
+            long[] axes = shape.getShape();
+            if (axes.length == 4) {
+                return new Layout(shape, true, 0, axes[1], axes[2], axes[3]);
+            }
+            int last = axes.length - 1;
+            long positions = axes[positionsLast ? last : last - 1];
+            long side = (long) Math.sqrt((double) positions);
+            long channels = axes[positionsLast ? last - 1 : last];
+            return new Layout(shape, positionsLast, positions - side * side, channels, side, side);
+        }
+
+        /** Returns a table of this layout as {@code [positions, C]}. */
+        NDArray rows(NDArray table) {
+            return positionsLast
+                    ? table.reshape(channels, height * width).transpose()
+                    : table.reshape(apart + height * width, channels);
+        }
+
+        /** Returns {@code [positions, C]} as a table of this layout. */
+        NDArray laidOut(NDArray rows) {
+            return (positionsLast ? rows.transpose() : rows).reshape(shape);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+package dev.saccade.checkpoint;
+
+import ai.djl.ndarray.types.Shape;
+
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonToken;
+import com.google.common.base.Utf8;
+
+import dev.saccade.core.Json;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The JSON header of a safetensors file.
+ *
+ * @param entries the tensors by name, in the order of the header
+ * @param metadata the texts beside them
+ */
+record SafeTensorsHeader(Map<String, Entry> entries, Map<String, String> metadata) {
+
+    /** Nothing has more dimensions; a bound on what a header makes us allocate. */
+    private static final int MAX_DIMENSIONS = 64;
+
+    /** Far more than any model has; another such bound. */
+    private static final int MAX_TENSORS = 200_000;
+
+    /**
+     * Where a tensor lies.
+     *
+     * @param begin its first byte, counted from the end of the header
+     * @param end the byte behind its last
+     */
+    record Entry(ElementType type, Shape shape, long begin, long end) {}
+
+    /** Returns the header in a JSON text; the offsets agree with types and shapes. */
+    static SafeTensorsHeader parse(byte[] json) {
+        if (json[0] != '{') {
+            throw new MalformedException("not a safetensors file: its header is no JSON object");
+        }
+        try (JsonParser parser = Json.parser(new ByteArrayInputStream(json))) {
+            return parse(parser.enable(JsonParser.Feature.STRICT_DUPLICATE_DETECTION));
+        } catch (JsonProcessingException e) {
+            throw new MalformedException(
+                    "damaged: its header is no JSON: " + e.getOriginalMessage());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static SafeTensorsHeader parse(JsonParser parser) throws IOException {
+        Map<String, Entry> entries = new LinkedHashMap<>();
+        Map<String, String> metadata = new LinkedHashMap<>();
+        expect(parser.nextToken(), JsonToken.START_OBJECT, "header");
+        while (parser.nextToken() != JsonToken.END_OBJECT) {
+            String name = whole(parser.currentName());
+            expect(parser.nextToken(), JsonToken.START_OBJECT, name);
+            if (name.equals(SafeTensors.METADATA)) {
+                while (parser.nextToken() != JsonToken.END_OBJECT) {
+                    String key = whole(parser.currentName());
+                    expect(parser.nextToken(), JsonToken.VALUE_STRING, name + "." + key);
+                    metadata.put(key, whole(parser.getText()));
+                }
+            } else {
+                entries.put(name, entry(parser, name));
+                if (entries.size() > MAX_TENSORS) {
+                    throw new MalformedException("more than " + MAX_TENSORS + " tensors");
+                }
+            }
+        }
+        if (parser.nextToken() != null) {
+            throw new MalformedException("damaged: something follows its header");
+        }
+        return new SafeTensorsHeader(entries, metadata);
+    }
+
+    /** Refuses half a surrogate pair, which JSON can write by an escape but UTF-8 cannot hold. */
+    private static String whole(String text) {
+        try {
+            var unused = Utf8.encodedLength(text);
+            return text;
+        } catch (IllegalArgumentException e) {
+            throw new MalformedException("damaged: its header has half a character in " + text);
+        }
+    }
+
+    private static Entry entry(JsonParser parser, String name) throws IOException {
+        ElementType type = null;
+        List<Long> shape = null;
+        List<Long> offsets = null;
+        while (parser.nextToken() != JsonToken.END_OBJECT) {
+            String key = parser.currentName();
+            JsonToken token = parser.nextToken();
+            switch (key) {
+                case "dtype" -> {
+                    expect(token, JsonToken.VALUE_STRING, name + ".dtype");
+                    type = type(parser.getText(), name);
+                }
+                case "shape" -> shape = integers(parser, name + ".shape");
+                case "data_offsets" -> offsets = integers(parser, name + ".data_offsets");
+                default -> throw new MalformedException("damaged: tensor " + name + " has " + key);
+            }
+        }
+        if (type == null || shape == null || offsets == null || offsets.size() != 2) {
+            throw new MalformedException(
+                    "damaged: tensor " + name + " lacks dtype, shape or data_offsets");
+        }
+        return checked(name, type, new Shape(shape), offsets.get(0), offsets.get(1));
+    }
+
+    private static Entry checked(String name, ElementType type, Shape shape, long begin, long end) {
+        long bytes = type.bytes();
+        for (long dimension : shape.getShape()) {
+            bytes = Math.multiplyExact(bytes, dimension);
+        }
+        if (begin > end || end - begin != bytes) {
+            throw new MalformedException(
+                    String.format(
+                            "damaged: tensor %s, %s of %s, has bytes %d to %d",
+                            name, type, shape, begin, end));
+        }
+        return new Entry(type, shape, begin, end);
+    }
+
+    private static ElementType type(String text, String name) {
+        return ElementType.ofSafeTensors(text)
+                .orElseThrow(
+                        () ->
+                                new MalformedException(
+                                        "tensor " + name + " is of dtype " + text + ", not read"));
+    }
+
+    private static List<Long> integers(JsonParser parser, String name) throws IOException {
+        expect(parser.currentToken(), JsonToken.START_ARRAY, name);
+        List<Long> integers = new ArrayList<>();
+        while (parser.nextToken() != JsonToken.END_ARRAY) {
+            expect(parser.currentToken(), JsonToken.VALUE_NUMBER_INT, name);
+            long value = parser.getLongValue();
+            if (value < 0 || integers.size() == MAX_DIMENSIONS) {
+                throw new MalformedException("damaged: impossible " + name);
+            }
+            integers.add(value);
+        }
+        return integers;
+    }
+
+    private static void expect(JsonToken token, JsonToken expected, String name) {
+        if (token != expected) {
+            throw new MalformedException("damaged: " + name + " is no " + expected);
+        }
+    }
+}

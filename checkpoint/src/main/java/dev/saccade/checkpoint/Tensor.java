@@ -1,0 +1,180 @@
+package dev.saccade.checkpoint;
+
+import ai.djl.Device;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+
+import com.google.common.base.Preconditions;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.ops.MemoryFormat;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.FloatBuffer;
+import java.util.Objects;
+
+/** A stored tensor of at most 1 GiB: contiguous, row-major; often in a file until it is used. */
+public final class Tensor {
+
+    private final ElementType type;
+    private final Shape shape;
+    private final TensorBytes bytes;
+
+    /**
+     * Makes a tensor.
+     *
+     * @param type what its elements are
+     * @param shape its shape; {@code ()} for a single element
+     * @param data its bytes, little-endian; the buffer's content is shared, its position is not
+     */
+    public Tensor(ElementType type, Shape shape, ByteBuffer data) {
+        this(type, shape, new TensorBytes.InMemory(data.slice().asReadOnlyBuffer()));
+    }
+
+    Tensor(ElementType type, Shape shape, TensorBytes bytes) {
+        this.type = type;
+        this.shape = shape;
+        this.bytes = bytes;
+        Preconditions.checkArgument(
+                bytes.length() == elements(shape) * type.bytes(),
+                "%s bytes for %s of %s",
+                bytes.length(),
+                type,
+                shape);
+        Preconditions.checkArgument(
+                bytes.length() <= CheckpointFile.MAX_STRETCH, "%s of %s: over 1 GiB", type, shape);
+    }
+
+    /** Returns a copy of the values of an array. */
+    public static Tensor of(NDArray array) {
+        return new Tensor(
+                ElementType.of(array.getDataType()), array.getShape(), array.toByteBuffer(false));
+    }
+
+    /** Returns what the elements are. */
+    public ElementType type() {
+        return type;
+    }
+
+    /** Returns the shape; {@code ()} for a single element. */
+    public Shape shape() {
+        return shape;
+    }
+
+    /** Returns the number of elements; 1 for the shape {@code ()}. */
+    public long elements() {
+        return elements(shape);
+    }
+
+    private static long elements(Shape shape) {
+        long elements = 1;
+        for (long dimension : shape.getShape()) {
+            elements = Math.multiplyExact(elements, dimension);
+        }
+        return elements;
+    }
+
+    /** Returns the number of bytes. */
+    long length() {
+        return bytes.length();
+    }
+
+    /**
+     * Returns the bytes, little-endian; to be read only.
+     *
+     * @throws SaccadeException of kind I/O, if the file that they are in cannot be read, or has
+     *     changed since it was opened
+     */
+    public ByteBuffer data() {
+        return bytes.get().order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    /** Returns the elements as 32-bit floating point, rounded where they are longer. */
+    public FloatBuffer floats() {
+        ByteBuffer data = data();
+        if (type == ElementType.FLOAT32) {
+            return data.asFloatBuffer();
+        }
+        FloatBuffer floats = FloatBuffer.allocate(data.remaining() / type.bytes());
+        while (floats.hasRemaining()) {
+            floats.put(next(data));
+        }
+        return floats.flip();
+    }
+
+    private float next(ByteBuffer data) {
+        return switch (type) {
+            case FLOAT64 -> (float) data.getDouble();
+            case FLOAT32 -> data.getFloat();
+            case FLOAT16 -> halfToFloat(data.getShort());
+            case BFLOAT16 -> Float.intBitsToFloat(data.getShort() << 16);
+            case INT64 -> data.getLong();
+            case INT32 -> data.getInt();
+            case INT16 -> data.getShort();
+            case INT8 -> data.get();
+            case UINT8, BOOLEAN -> data.get() & 0xff;
+        };
+    }
+
+    private static float halfToFloat(short half) {
+        int exponent = half >> 10 & 0x1f;
+        int mantissa = half & 0x3ff;
+        float magnitude;
+        if (exponent == 0x1f) {
+            magnitude = mantissa == 0 ? Float.POSITIVE_INFINITY : Float.NaN;
+        } else if (exponent == 0) {
+            magnitude = Math.scalb(mantissa, -24);
+        } else {
+            magnitude = Math.scalb(mantissa | 0x400, exponent - 25);
+        }
+        return half < 0 ? -magnitude : magnitude;
+    }
+
+    /**
+     * Copies the elements, as 32-bit floating point, into an array of the same shape, whatever its
+     * type and memory format and whether or not it takes part in learning.
+     */
+    public void copyTo(NDArray array) {
+        Preconditions.checkArgument(
+                array.getShape().equals(shape), "%s into %s", shape, array.getShape());
+        try (NDArray values = array(array.getManager())) {
+            MemoryFormat.copy(values, array);
+        }
+    }
+
+    /**
+     * Returns a new array of the elements as 32-bit floating point, contiguous.
+     *
+     * @param manager owns the array and gives the device
+     */
+    public NDArray array(NDManager manager) {
+        boolean isInPlace = type == ElementType.FLOAT32 && manager.getDevice().equals(Device.cpu());
+        if (!isInPlace || elements() == 0) {
+            return manager.create(floats(), shape);
+        }
+        NDArray array = manager.create(shape, DataType.FLOAT32);
+        bytes.copyTo(array.toByteBuffer(true));
+        return array;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Tensor tensor
+                && type == tensor.type
+                && shape.equals(tensor.shape)
+                && data().equals(tensor.data());
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(type, shape);
+    }
+
+    @Override
+    public String toString() {
+        return type + " " + shape;
+    }
+}

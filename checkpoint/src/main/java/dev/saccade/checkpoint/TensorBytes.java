@@ -1,0 +1,35 @@
+package dev.saccade.checkpoint;
+
+import java.nio.ByteBuffer;
+
+/** The bytes of a tensor, little-endian, wherever they are. */
+interface TensorBytes {
+
+    /** Returns how many there are. */
+    long length();
+
+    /** Returns all of them, at position 0. */
+    ByteBuffer get();
+
+    /** Copies all of them to the position of a buffer, which is moved behind them. */
+    void copyTo(ByteBuffer target);
+
+    /** Bytes that are in memory. */
+    record InMemory(ByteBuffer bytes) implements TensorBytes {
+
+        @Override
+        public long length() {
+            return bytes.remaining();
+        }
+
+        @Override
+        public ByteBuffer get() {
+            return bytes.slice();
+        }
+
+        @Override
+        public void copyTo(ByteBuffer target) {
+            target.put(get());
+        }
+    }
+}

@@ -1,0 +1,116 @@
+package dev.saccade.checkpoint;
+
+import ai.djl.ndarray.types.Shape;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.List;
+
+/**
+ * A tensor of a PyTorch file: a view of a storage.
+ *
+ * @param storage the storage
+ * @param offset its first element there
+ * @param sizes its shape
+ * @param strides elements between neighbours along each dimension
+ */
+record TorchTensor(TorchStorage storage, long offset, List<Long> sizes, List<Long> strides) {
+
+    private static final int MAX_DIMENSIONS = 64;
+
+    /** Checks that all elements lie within the storage. */
+    TorchTensor {
+        if (sizes.size() != strides.size() || sizes.size() > MAX_DIMENSIONS) {
+            throw new MalformedException("damaged: a tensor's sizes and strides do not agree");
+        }
+        long last = offset;
+        for (int i = 0; i < sizes.size(); i++) {
+            long steps = Math.max(sizes.get(i) - 1, 0);
+            last = Math.addExact(last, Math.multiplyExact(steps, strides.get(i)));
+        }
+        long elements = elements(sizes);
+        if (elements > 0 && last >= storage.elements()) {
+            throw new MalformedException(
+                    "damaged: a tensor reaches element "
+                            + last
+                            + " of a storage of "
+                            + storage.elements());
+        }
+        if (elements > storage.elements()) {
+            throw new MalformedException(
+                    "a tensor of "
+                            + elements
+                            + " elements repeats a storage of "
+                            + storage.elements()
+                            + "; save it after .contiguous()");
+        }
+    }
+
+    private static long elements(List<Long> sizes) {
+        long elements = 1;
+        for (long size : sizes) {
+            elements = Math.multiplyExact(elements, size);
+        }
+        return elements;
+    }
+
+    /** Returns the size of the tensor in bytes. */
+    private long bytes() {
+        return Math.multiplyExact(elements(sizes), storage.type().bytes());
+    }
+
+    /** Returns the bytes from its first element to its last, with those of others between. */
+    long span() {
+        if (bytes() == 0) {
+            return 0;
+        }
+        long elements = 1;
+        for (int i = 0; i < sizes.size(); i++) {
+            elements += (sizes.get(i) - 1) * strides.get(i);
+        }
+        return elements * storage.type().bytes();
+    }
+
+    /** Returns whether its elements lie in the order of a row-major tensor, without gaps. */
+    boolean isContiguous() {
+        long expected = 1;
+        for (int i = sizes.size() - 1; i >= 0; i--) {
+            if (sizes.get(i) != 1 && strides.get(i) != expected) {
+                return bytes() == 0;
+            }
+            expected *= sizes.get(i);
+        }
+        return true;
+    }
+
+    /**
+     * Returns the tensor; where its elements are out of order, it is in memory.
+     *
+     * @param place the first byte of the storage in the file
+     */
+    Tensor read(CheckpointFile file, long place) {
+        int size = storage.type().bytes();
+        Shape shape = new Shape(sizes);
+        long begin = bytes() == 0 ? place : place + offset * size;
+        if (isContiguous()) {
+            return new Tensor(storage.type(), shape, file.stretch(begin, bytes()));
+        }
+        ByteBuffer bytes = file.description(begin, span());
+        ByteBuffer ordered = ByteBuffer.allocate((int) bytes()).order(ByteOrder.LITTLE_ENDIAN);
+        long[] index = new long[sizes.size()];
+        long element = 0;
+        while (ordered.hasRemaining()) {
+            ordered.put(ordered.position(), bytes, (int) element * size, size);
+            ordered.position(ordered.position() + size);
+            for (int i = sizes.size() - 1; i >= 0; i--) {
+                element += strides.get(i);
+                if (++index[i] < sizes.get(i)) {
+                    break;
+                }
+                element -= sizes.get(i) * strides.get(i);
+                index[i] = 0;
+            }
+        }
+        return new Tensor(storage.type(), shape, ordered.flip());
+    }
+}

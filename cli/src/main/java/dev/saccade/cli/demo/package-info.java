@@ -1,2 +1,0 @@
-/** Photographs-like scenes of small things on a table, rendered with their labels. */
-package dev.saccade.cli.demo;

@@ -1,8 +1,0 @@
-package dev.saccade.cli.report;
-
-/** Held-back pictures with what is on them and what was predicted. */
-public sealed interface Examples permits ObjectExamples, LabelExamples {
-
-    /** Returns whether there are none. */
-    boolean isEmpty();
-}

@@ -1,2 +1,0 @@
-/** The report of a run: one HTML file that needs nothing else. */
-package dev.saccade.cli.report;

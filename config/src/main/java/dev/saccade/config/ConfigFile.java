@@ -1,0 +1,244 @@
+package dev.saccade.config;
+
+import dev.saccade.core.Problems;
+import dev.saccade.core.SaccadeException;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+
+/**
+ * Reads a YAML file, the files it is based on, and overrides from the command line into one tree.
+ *
+ * <p>{@code base: [a.yaml, b.yaml]} at the top of a file names files, relative to its own folder,
+ * over which it is laid; later ones go over earlier ones. See {@link
+ * ConfigNode.Mapping#overlaidBy}.
+ */
+public final class ConfigFile {
+
+    /** A config of more than 1 MB is no config. */
+    static final int MAX_BYTES = 1 << 20;
+
+    private static final String BASE = "base";
+    private static final String SET = "--set";
+    private static final Pattern OVERRIDE =
+            Pattern.compile("([A-Za-z0-9_-]+(?:\\.[A-Za-z0-9_-]+)*)=(.*)", Pattern.DOTALL);
+
+    /** Where configs are packaged. */
+    private static final String PACKAGED = "/dev/saccade/configs/";
+
+    /** Where files come from. */
+    private interface Source {
+
+        /**
+         * Returns the content of a file.
+         *
+         * @throws NoSuchFileException if there is none
+         */
+        InputStream open(Path file) throws IOException;
+    }
+
+    private final Source source;
+    private final Map<Path, ConfigNode.Mapping> loaded = new HashMap<>();
+    private final List<Path> chain = new ArrayList<>();
+
+    private ConfigFile(Source source) {
+        this.source = source;
+    }
+
+    /**
+     * Returns the content of a file with its bases and overrides.
+     *
+     * @param file a YAML file whose root is a map
+     * @param overrides settings such as {@code model.backbone.depth=50}, the value in YAML; laid
+     *     over the file in their order. Keys that do not exist are found by the binder.
+     * @throws SaccadeException of kind user, if a file is missing, too large, no YAML or based on
+     *     itself, or if an override is no {@code key=value}
+     */
+    public static ConfigNode.Mapping load(Path file, List<String> overrides) {
+        return overridden(new ConfigFile(ConfigFile::file).resolve(file), overrides);
+    }
+
+    /**
+     * Returns a config with overrides laid over it, in their order.
+     *
+     * @param overrides settings such as {@code model.backbone.depth=50}, the value in YAML
+     * @throws SaccadeException of kind user, if one is no {@code key=value}
+     */
+    public static ConfigNode.Mapping overridden(ConfigNode.Mapping config, List<String> overrides) {
+        ConfigNode.Mapping result = config;
+        Problems problems = new Problems();
+        for (String override : overrides) {
+            result = overridden(result, override, problems);
+        }
+        problems.throwIfAny("command line");
+        return result;
+    }
+
+    /**
+     * Returns the content of a config that comes with the library, with its bases.
+     *
+     * @param name its path below {@code configs/}, such as {@code
+     *     mask_rcnn/swin_tiny_fpn_1x_coco.yaml}
+     * @throws SaccadeException of kind user, if there is none of this name
+     */
+    public static ConfigNode.Mapping packaged(String name) {
+        return new ConfigFile(ConfigFile::resource).resolve(Path.of(name));
+    }
+
+    private static InputStream file(Path file) throws IOException {
+        if (!Files.isRegularFile(file)) {
+            throw new NoSuchFileException(file.toString());
+        }
+        return Files.newInputStream(file);
+    }
+
+    private static InputStream resource(Path name) throws IOException {
+        String path = name.toString().replace(name.getFileSystem().getSeparator(), "/");
+        InputStream content = ConfigFile.class.getResourceAsStream(PACKAGED + path);
+        if (content == null) {
+            throw new NoSuchFileException(path);
+        }
+        return content;
+    }
+
+    /**
+     * Returns the content of a text that stands on its own, such as a config inside a checkpoint.
+     *
+     * @param source where the text is from, for messages
+     */
+    public static ConfigNode.Mapping parse(String text, String source) {
+        if (YamlReader.read(text, new Origin(source, 1, 1)) instanceof ConfigNode.Mapping root) {
+            return root;
+        }
+        throw SaccadeException.user("%s: expected lines of \"key: value\"", source);
+    }
+
+    private ConfigNode.Mapping resolve(Path file) {
+        Path key = file.toAbsolutePath().normalize();
+        boolean cycle = chain.stream().anyMatch(f -> f.toAbsolutePath().normalize().equals(key));
+        chain.add(file);
+        if (cycle) {
+            throw SaccadeException.user("%s: a file that is its own base", chainText());
+        }
+        ConfigNode.Mapping content = loaded.get(key);
+        if (content == null) {
+            content = withBases(file, root(file));
+            loaded.put(key, content);
+        }
+        chain.remove(chain.size() - 1);
+        return content;
+    }
+
+    private ConfigNode.Mapping withBases(Path file, ConfigNode.Mapping content) {
+        if (content.get(BASE).isEmpty()) {
+            return content;
+        }
+        Map<String, ConfigNode> own = new LinkedHashMap<>(content.entries());
+        ConfigNode.Mapping result = null;
+        for (String base : bases(own.remove(BASE))) {
+            ConfigNode.Mapping next = resolve(file.resolveSibling(base).normalize());
+            result = result == null ? next : result.overlaidBy(next);
+        }
+        ConfigNode.Mapping self = new ConfigNode.Mapping(own, content.origin());
+        return result == null ? self : result.overlaidBy(self);
+    }
+
+    private static List<String> bases(ConfigNode node) {
+        List<ConfigNode> items =
+                node instanceof ConfigNode.Sequence sequence ? sequence.items() : List.of(node);
+        List<String> bases = new ArrayList<>();
+        for (ConfigNode item : items) {
+            if (!(item instanceof ConfigNode.Scalar scalar)
+                    || !(scalar.value() instanceof String text)
+                    || !isPath(text)) {
+                throw SaccadeException.user(
+                        "%s: base: expected a file name or a list of file names", item.origin());
+            }
+            bases.add(text);
+        }
+        return bases;
+    }
+
+    private static boolean isPath(String text) {
+        try {
+            return !Path.of(text).toString().isEmpty();
+        } catch (InvalidPathException e) {
+            return false;
+        }
+    }
+
+    private ConfigNode.Mapping root(Path file) {
+        ConfigNode root = YamlReader.read(text(file), new Origin(file.toString(), 1, 1));
+        if (root instanceof ConfigNode.Nothing) {
+            throw SaccadeException.user("%s: empty; expected a config", chainText());
+        }
+        if (!(root instanceof ConfigNode.Mapping mapping)) {
+            throw SaccadeException.user(
+                    "%s: expected lines of \"key: value\", got %s", chainText(), root.describe());
+        }
+        return mapping;
+    }
+
+    private String text(Path file) {
+        byte[] bytes;
+        try (InputStream in = source.open(file)) {
+            bytes = in.readNBytes(MAX_BYTES + 1);
+        } catch (NoSuchFileException e) {
+            throw SaccadeException.user("%s: there is no such file", chainText());
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be read: %s", chainText(), e.getMessage());
+        }
+        if (bytes.length > MAX_BYTES) {
+            throw SaccadeException.user("%s: larger than 1 MB; not a config", chainText());
+        }
+        try {
+            return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
+        } catch (CharacterCodingException e) {
+            throw SaccadeException.user("%s: not UTF-8 text", chainText());
+        }
+    }
+
+    /** Returns {@code c.yaml (base of b.yaml, base of a.yaml)}. */
+    private String chainText() {
+        StringBuilder text = new StringBuilder(chain.get(chain.size() - 1).toString());
+        for (int i = chain.size() - 2; i >= 0; i--) {
+            text.append(i == chain.size() - 2 ? " (base of " : ", base of ").append(chain.get(i));
+        }
+        return chain.size() > 1 ? text.append(')').toString() : text.toString();
+    }
+
+    private static ConfigNode.Mapping overridden(
+            ConfigNode.Mapping config, String override, Problems problems) {
+        var matcher = OVERRIDE.matcher(override);
+        if (!matcher.matches()) {
+            problems.add("%s %s: expected key.key=value", SET, override);
+            return config;
+        }
+        Origin origin = new Origin(SET, 0, 0);
+        ConfigNode node;
+        try {
+            node = YamlReader.read(matcher.group(2), origin);
+        } catch (SaccadeException e) {
+            problems.add("%s %s: %s", SET, override, e);
+            return config;
+        }
+        List<String> keys = List.of(matcher.group(1).split("\\."));
+        for (int i = keys.size() - 1; i >= 0; i--) {
+            node = new ConfigNode.Mapping(Map.of(keys.get(i), node), origin);
+        }
+        return config.overlaidBy((ConfigNode.Mapping) node);
+    }
+}

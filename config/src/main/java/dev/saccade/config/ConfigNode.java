@@ -1,0 +1,173 @@
+package dev.saccade.config;
+
+import com.google.common.base.Ascii;
+import com.google.common.collect.ImmutableMap;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** A value of a config and where it was written; immutable. */
+public sealed interface ConfigNode {
+
+    /** Returns where it was written: the place of its key, or its own in a list. */
+    Origin origin();
+
+    /**
+     * Returns the same values, each with the origin of the value at the same place of another tree
+     * where that has one.
+     *
+     * @param source the tree that was bound, when this tree is what came of it
+     */
+    ConfigNode withOriginsOf(ConfigNode source);
+
+    /** Returns what it is, for messages: {@code a list}, {@code the number 3}. */
+    String describe();
+
+    /**
+     * A map from keys to values.
+     *
+     * @param entries the values by their keys, in the order in which they were written
+     * @param origin where it was written
+     */
+    record Mapping(Map<String, ConfigNode> entries, Origin origin) implements ConfigNode {
+
+        private static final String TYPE = "type";
+
+        /** Makes a map; keeps the order of the entries. */
+        public Mapping {
+            entries = ImmutableMap.copyOf(entries);
+        }
+
+        /** Returns the value of a key. */
+        public Optional<ConfigNode> get(String key) {
+            return Optional.ofNullable(entries.get(key));
+        }
+
+        /**
+         * Returns this map with another laid over it: maps merge key by key, everything else is
+         * replaced whole.
+         *
+         * <p>Where the other names another {@code type}, nothing of this map stays: the settings of
+         * one component mean nothing to another.
+         */
+        public Mapping overlaidBy(Mapping over) {
+            if (entries.containsKey(TYPE)
+                    && over.get(TYPE)
+                            .filter(type -> !sameValue(entries.get(TYPE), type))
+                            .isPresent()) {
+                return over;
+            }
+            Map<String, ConfigNode> merged = new LinkedHashMap<>(entries);
+            over.entries.forEach(
+                    (key, value) ->
+                            merged.merge(
+                                    key,
+                                    value,
+                                    (old, replacement) ->
+                                            old instanceof Mapping below
+                                                            && replacement instanceof Mapping above
+                                                    ? below.overlaidBy(above)
+                                                    : replacement));
+            return new Mapping(merged, over.origin.line() == 0 ? origin : over.origin);
+        }
+
+        private static boolean sameValue(ConfigNode a, ConfigNode b) {
+            return a instanceof Scalar x && b instanceof Scalar y && x.value().equals(y.value());
+        }
+
+        @Override
+        public Mapping withOriginsOf(ConfigNode source) {
+            if (!(source instanceof Mapping other)) {
+                return this;
+            }
+            Map<String, ConfigNode> located = new LinkedHashMap<>();
+            entries.forEach(
+                    (key, value) ->
+                            located.put(
+                                    key, other.get(key).map(value::withOriginsOf).orElse(value)));
+            return new Mapping(located, other.origin);
+        }
+
+        @Override
+        public String describe() {
+            return "a map";
+        }
+    }
+
+    /**
+     * A list.
+     *
+     * @param items its values
+     * @param origin where it was written
+     */
+    record Sequence(List<ConfigNode> items, Origin origin) implements ConfigNode {
+
+        /** Makes a list. */
+        public Sequence {
+            items = List.copyOf(items);
+        }
+
+        @Override
+        public Sequence withOriginsOf(ConfigNode source) {
+            if (!(source instanceof Sequence other) || other.items.size() != items.size()) {
+                return this;
+            }
+            List<ConfigNode> located = new ArrayList<>();
+            for (int i = 0; i < items.size(); i++) {
+                located.add(items.get(i).withOriginsOf(other.items.get(i)));
+            }
+            return new Sequence(located, other.origin);
+        }
+
+        @Override
+        public String describe() {
+            return "a list";
+        }
+    }
+
+    /**
+     * A single value.
+     *
+     * @param value a {@link String}, {@link Boolean}, {@link Long}, {@link java.math.BigInteger}
+     *     (where a long is too short) or {@link Double}
+     * @param origin where it was written
+     */
+    record Scalar(Object value, Origin origin) implements ConfigNode {
+
+        private static final int MAX_SHOWN = 60;
+
+        @Override
+        public Scalar withOriginsOf(ConfigNode source) {
+            return source instanceof Scalar ? new Scalar(value, source.origin()) : this;
+        }
+
+        @Override
+        public String describe() {
+            if (value instanceof String text) {
+                return "the text \"" + Ascii.truncate(text, MAX_SHOWN, "...") + "\"";
+            }
+            return value instanceof Boolean ? value.toString() : "the number " + value;
+        }
+    }
+
+    /**
+     * A key without a value, or {@code null}.
+     *
+     * @param origin where it was written
+     */
+    record Nothing(Origin origin) implements ConfigNode {
+
+        @Override
+        public Nothing withOriginsOf(ConfigNode source) {
+            return source instanceof Nothing ? new Nothing(source.origin()) : this;
+        }
+
+        @Override
+        public String describe() {
+            return "nothing";
+        }
+    }
+}

@@ -1,0 +1,45 @@
+package dev.saccade.config;
+
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.Optional;
+
+/** Finds what somebody who mistyped a name may have meant. */
+public final class Nearest {
+
+    private Nearest() {}
+
+    /** Returns the candidate with the fewest differing letters, if it is at all alike. */
+    public static Optional<String> of(String name, Collection<String> candidates) {
+        int tolerance = Math.max(2, name.length() / 3);
+        return candidates.stream()
+                .filter(candidate -> distance(name, candidate) <= tolerance)
+                .min(Comparator.comparingInt(candidate -> distance(name, candidate)));
+    }
+
+    /** Edit distance in which two neighbouring letters swapped count as one mistake. */
+    static int distance(String a, String b) {
+        int[] beforeLast = new int[b.length() + 1];
+        int[] last = new int[b.length() + 1];
+        for (int j = 0; j <= b.length(); j++) {
+            last[j] = j;
+        }
+        for (int i = 1; i <= a.length(); i++) {
+            int[] row = new int[b.length() + 1];
+            row[0] = i;
+            for (int j = 1; j <= b.length(); j++) {
+                int substitution = last[j - 1] + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
+                row[j] = Math.min(substitution, 1 + Math.min(last[j], row[j - 1]));
+                if (i > 1
+                        && j > 1
+                        && a.charAt(i - 1) == b.charAt(j - 2)
+                        && a.charAt(i - 2) == b.charAt(j - 1)) {
+                    row[j] = Math.min(row[j], 1 + beforeLast[j - 2]);
+                }
+            }
+            beforeLast = last;
+            last = row;
+        }
+        return last[b.length()];
+    }
+}

@@ -1,0 +1,152 @@
+package dev.saccade.config;
+
+import java.math.BigInteger;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+
+/**
+ * Single values between YAML's types and Java's. Nothing is rounded, cut or guessed: 1.5 is no
+ * integer, and 50 is no text.
+ */
+final class Scalars {
+
+    private static final Set<Class<?>> TYPES =
+            Set.of(
+                    int.class,
+                    long.class,
+                    float.class,
+                    double.class,
+                    boolean.class,
+                    Integer.class,
+                    Long.class,
+                    Float.class,
+                    Double.class,
+                    Boolean.class,
+                    String.class,
+                    Path.class);
+
+    private Scalars() {}
+
+    /** Returns whether a config can hold a type as a single value. */
+    static boolean isScalar(Class<?> type) {
+        return TYPES.contains(type) || type.isEnum();
+    }
+
+    /** Returns what to write in YAML to get a type, for messages. */
+    static String expected(Class<?> type) {
+        if (type.isEnum()) {
+            return "one of " + String.join(", ", names(type));
+        }
+        return switch (type.getSimpleName().toLowerCase(Locale.ROOT)) {
+            case "int", "integer", "long" -> "an integer";
+            case "float", "double" -> "a number";
+            case "boolean" -> "true or false";
+            case "path" -> "a file name";
+            default -> "a text";
+        };
+    }
+
+    /** Returns YAML's form of a value. */
+    static Object toConfig(Object value) {
+        if (value instanceof Integer integer) {
+            return integer.longValue();
+        }
+        if (value instanceof Float number) {
+            return Double.valueOf(number.toString());
+        }
+        if (value instanceof Enum<?> constant) {
+            return name(constant);
+        }
+        return value instanceof Path path ? path.toString() : value;
+    }
+
+    /**
+     * Returns a value as a type.
+     *
+     * @throws IllegalArgumentException whose message is what was expected
+     */
+    static Object fromConfig(Class<?> type, Object value) {
+        if (type == boolean.class || type == Boolean.class) {
+            return fitting(type, value instanceof Boolean, value);
+        }
+        if (type == String.class) {
+            String quotes = value instanceof String ? "" : "; put it in quotes: \"" + value + "\"";
+            return fitting(value instanceof String, value, expected(type) + quotes);
+        }
+        if (type == Path.class) {
+            return path(value);
+        }
+        if (type.isEnum()) {
+            return constant(type, value);
+        }
+        if (type == float.class || type == Float.class) {
+            double number = real(type, value);
+            boolean fits = Math.abs(number) <= Float.MAX_VALUE || Double.isInfinite(number);
+            return (float) (double) fitting(fits, number, "a number below 3.4e38");
+        }
+        if (type == double.class || type == Double.class) {
+            return real(type, value);
+        }
+        return integer(type, value);
+    }
+
+    private static Object integer(Class<?> type, Object value) {
+        boolean isShort = type == int.class || type == Integer.class;
+        fitting(type, value instanceof Long || value instanceof BigInteger, value);
+        fitting(value instanceof Long, value, "an integer of 64 bits");
+        long number = (Long) value;
+        fitting(!isShort || number == (int) number, value, "an integer of 32 bits");
+        return isShort ? (Object) (int) number : (Object) number;
+    }
+
+    private static double real(Class<?> type, Object value) {
+        fitting(type, value instanceof Number, value);
+        double number = ((Number) value).doubleValue();
+        return fitting(!Double.isNaN(number), number, expected(type));
+    }
+
+    private static Path path(Object value) {
+        fitting(Path.class, value instanceof String, value);
+        try {
+            return Path.of((String) value);
+        } catch (InvalidPathException e) {
+            throw new IllegalArgumentException(expected(Path.class), e);
+        }
+    }
+
+    private static Object constant(Class<?> type, Object value) {
+        for (Object constant : type.getEnumConstants()) {
+            if (name((Enum<?>) constant).equals(value)) {
+                return constant;
+            }
+        }
+        String near =
+                Nearest.of(value.toString(), names(type))
+                        .map(name -> "; did you mean " + name + "?")
+                        .orElse("");
+        throw new IllegalArgumentException(expected(type) + near);
+    }
+
+    private static List<String> names(Class<?> type) {
+        return Arrays.stream(type.getEnumConstants()).map(c -> name((Enum<?>) c)).toList();
+    }
+
+    private static String name(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT);
+    }
+
+    private static Object fitting(Class<?> type, boolean fits, Object value) {
+        return fitting(fits, value, expected(type));
+    }
+
+    private static <T> T fitting(boolean fits, T value, String expected) {
+        if (!fits) {
+            throw new IllegalArgumentException(expected);
+        }
+        return value;
+    }
+}

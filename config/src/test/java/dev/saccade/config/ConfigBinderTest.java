@@ -1,0 +1,199 @@
+package dev.saccade.config;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.saccade.core.SaccadeException;
+
+import org.junit.jupiter.api.Test;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+class ConfigBinderTest {
+
+    private record Required(int classes, Optional<String> note) {}
+
+    @Test
+    void anEmptyConfigIsTheDefaults() {
+        assertEquals(new Recipe(), bind("{}"));
+    }
+
+    @Test
+    void everyKindOfValueIsBound() {
+        Recipe recipe =
+                bind(
+                        """
+                        epochs: 36
+                        seed: 9007199254740993
+                        momentum: 0.25
+                        learning_rate: 1e-4
+                        amp: true
+                        name: "3x"
+                        root: some/where
+                        policy: warm_up_step
+                        warm_up: 500
+                        extra: {depth: 101}
+                        scales: [1, 0.5]
+                        multipliers: {backbone: 0.1}
+                        section: {out_indices: [2]}
+                        optimizer: {type: adamw, lr: 2e-4}
+                        stages: [{type: sgd}, {type: adamw}]
+                        """);
+
+        assertEquals(36, recipe.epochs());
+        assertEquals(9007199254740993L, recipe.seed());
+        assertEquals(0.25f, recipe.momentum());
+        assertEquals(1e-4, recipe.learningRate());
+        assertTrue(recipe.amp());
+        assertEquals("3x", recipe.name());
+        assertEquals(Path.of("some/where"), recipe.root());
+        assertEquals(Recipe.Policy.WARM_UP_STEP, recipe.policy());
+        assertEquals(Optional.of(500), recipe.warmUp());
+        assertEquals(Optional.of(new Recipe.Section(101, List.of(0, 1, 2, 3))), recipe.extra());
+        assertEquals(List.of(1.0, 0.5), recipe.scales());
+        assertEquals(Map.of("backbone", 0.1), recipe.multipliers());
+        assertEquals(new Recipe.AdamW(2e-4, 0.05), recipe.optimizer());
+        assertEquals(List.of(new Recipe.Sgd(), new Recipe.AdamW()), recipe.stages());
+    }
+
+    @Test
+    void aSectionKeepsTheDefaultsOfTheRecordAroundIt() {
+        assertEquals(
+                new Recipe.Section(18, List.of(1)), bind("section: {out_indices: [1]}").section());
+        assertEquals(new Recipe.Sgd(0.1, 0.8), bind("optimizer: {lr: 0.1}").optimizer());
+        assertEquals(new Recipe.Sgd(0.5, 0.8), bind("optimizer: {type: sgd}").optimizer());
+    }
+
+    @Test
+    void nullEmptiesAnOptionalAndNothingElse() {
+        assertEquals(Optional.empty(), bind("warm_up: null").warmUp());
+        assertProblem("epochs:", "recipe.yaml:1: epochs: got nothing, expected an integer");
+        assertProblem("section:", "section: got nothing, expected a map");
+    }
+
+    @Test
+    void keysWithoutDefaultAreRequired() {
+        ConfigNode node = YamlReader.read("{}", new Origin("recipe.yaml", 1, 1));
+
+        String message =
+                assertThrows(SaccadeException.class, () -> ConfigBinder.bind(node, Required.class))
+                        .getMessage();
+
+        assertEquals("config: recipe.yaml:1: classes: missing; it has no default", message);
+    }
+
+    @Test
+    void numbersAreExact() {
+        assertProblem("epochs: 1.5", "epochs: got the number 1.5, expected an integer");
+        assertProblem("epochs: 3000000000", "expected an integer of 32 bits");
+        assertProblem("seed: 9223372036854775808", "expected an integer of 64 bits");
+        assertProblem("epochs: 1_000", "got the text \"1_000\", expected an integer");
+        assertProblem("momentum: 1e39", "expected a number below 3.4e38");
+        assertProblem("learning_rate: .nan", "got the number NaN");
+        assertProblem("learning_rate: fast", "got the text \"fast\", expected a number");
+        assertEquals(Double.POSITIVE_INFINITY, bind("learning_rate: .inf").learningRate());
+        assertEquals(31, bind("epochs: 0x1F").epochs());
+    }
+
+    @Test
+    void textsAndTruthsAreNotGuessed() {
+        assertProblem("name: 50", "expected a text; put it in quotes: \"50\"");
+        assertProblem("amp: yes", "got the text \"yes\", expected true or false");
+        assertProblem(
+                "amp: \"\\e[31m\\n\"", "got the text \"\\u001b[31m\\n\", expected true or false");
+        assertProblem("root: 3", "expected a file name");
+        assertProblem("policy: warm_up_stop", "did you mean warm_up_step?");
+        assertProblem("name: [a]", "got a list, expected a text");
+    }
+
+    @Test
+    void typosGetTheNearestKey() {
+        assertProblem(
+                "section:\n  dpeth: 50\n",
+                "recipe.yaml:2: section.dpeth: unknown key; did you mean depth?"
+                        + " (known: depth, out_indices)");
+        assertProblem("zzzzzzzz: 1", "zzzzzzzz: unknown key (known: epochs, seed");
+    }
+
+    @Test
+    void unknownComponentsGetTheKnownOnes() {
+        assertProblem(
+                "optimizer: {type: sdg}",
+                "optimizer.type: unknown type sdg; did you mean sgd? (known: adamw, sgd)");
+        assertProblem("stages: [{lr: 1}]", "stages[0].type: got a map, expected one of");
+        assertProblem("optimizer: sgd", "expected a map with a type");
+        assertProblem(
+                "optimizer: {type: adamw, momentum: 0.9}",
+                "optimizer.momentum: unknown key (known: lr, weight_decay)");
+    }
+
+    @Test
+    void whatARecordRefusesNamesTheKey() {
+        assertProblem(
+                "name: x\nsection:\n  out_indices: []\n  depth: -1",
+                "recipe.yaml:4: section.depth: got -1, expected at least 1");
+    }
+
+    @Test
+    void boundsAreToldBesideOtherMistakes() {
+        String message =
+                failure(
+                        """
+                        section:
+                          depth: deep
+                          out_indices:
+                            - 0
+                            - 7
+                        extra: {depth: 2000000000, out_indices: [-1]}
+                        """);
+        assertTrue(message.startsWith("config: 4 problems"), message);
+        assertTrue(message.contains("recipe.yaml:2: section.depth: got the text"), message);
+        assertTrue(
+                message.contains(
+                        "recipe.yaml:5: section.out_indices[1]: got 7, expected at most 3"),
+                message);
+        assertTrue(
+                message.contains("recipe.yaml:6: extra.depth: got 2000000000, expected at most"),
+                message);
+        assertTrue(message.contains("extra.out_indices[0]: got -1"), message);
+    }
+
+    @Test
+    void allProblemsAreReportedTogether() {
+        String message =
+                failure(
+                        "epochs: x\nscales: [1, a]\nsection: {depth: 0}\nstages: [{type: b}]\nq: 1");
+
+        assertTrue(message.startsWith("config: 5 problems"), message);
+        assertTrue(message.contains("scales[1]"), message);
+        assertTrue(message.contains("stages[0].type"), message);
+    }
+
+    @Test
+    void aRecordComesBackFromItsConfig() {
+        Recipe recipe = bind("{stages: [{type: adamw, lr: 3}], multipliers: {a.b: 1}, warm_up: 3}");
+
+        String yaml = ConfigWriter.yaml(ConfigBinder.unbind(recipe));
+
+        assertEquals(recipe, bind(yaml), yaml);
+        assertEquals(new Recipe(), bind(ConfigWriter.yaml(ConfigBinder.unbind(new Recipe()))));
+    }
+
+    private static Recipe bind(String yaml) {
+        return ConfigBinder.bind(
+                YamlReader.read(yaml, new Origin("recipe.yaml", 1, 1)), Recipe.class);
+    }
+
+    private static void assertProblem(String yaml, String expected) {
+        String message = failure(yaml);
+        assertTrue(message.contains(expected), message);
+    }
+
+    private static String failure(String yaml) {
+        return assertThrows(SaccadeException.class, () -> bind(yaml)).getMessage();
+    }
+}

@@ -1,0 +1,81 @@
+package dev.saccade.demo;
+
+import java.util.SplittableRandom;
+
+/**
+ * Gradient noise over the plane (Perlin, "Improving Noise", 2002): smooth, without a visible grid,
+ * a function of its seed and of the point alone.
+ */
+final class Noise {
+
+    private static final int CELLS = 256;
+    private static final double[] SLOPE_X = {1, 1, -1, -1, 1.4, -1.4, 0, 0};
+    private static final double[] SLOPE_Y = {1, -1, 1, -1, 0, 0, 1.4, -1.4};
+
+    private final int[] permutation = new int[2 * CELLS];
+
+    Noise(SplittableRandom random) {
+        for (int i = 0; i < CELLS; i++) {
+            int j = random.nextInt(i + 1);
+            permutation[i] = permutation[j];
+            permutation[j] = i;
+        }
+        System.arraycopy(permutation, 0, permutation, CELLS, CELLS);
+    }
+
+    /** Returns noise in about -1 to 1 whose features are one unit wide. */
+    double at(double x, double y) {
+        double left = Math.floor(x);
+        double top = Math.floor(y);
+        int column = (int) left & (CELLS - 1);
+        int row = (int) top & (CELLS - 1);
+        double dx = x - left;
+        double dy = y - top;
+        double sx = fade(dx);
+        double upper =
+                lerp(
+                        sx,
+                        slope(column, row, dx, dy),
+                        slope((column + 1) & (CELLS - 1), row, dx - 1, dy));
+        int below = (row + 1) & (CELLS - 1);
+        double lower =
+                lerp(
+                        sx,
+                        slope(column, below, dx, dy - 1),
+                        slope((column + 1) & (CELLS - 1), below, dx - 1, dy - 1));
+        return lerp(fade(dy), upper, lower);
+    }
+
+    /** Returns the sum of octaves, each half as wide and half as strong as the one before. */
+    double fractal(double x, double y, int octaves) {
+        double sum = 0;
+        double strength = 1;
+        for (int octave = 0; octave < octaves; octave++) {
+            sum += strength * at(x, y);
+            strength /= 2;
+            x = 2 * x + 17.3;
+            y = 2 * y + 5.9;
+        }
+        return sum;
+    }
+
+    /** Returns white noise in 0 to 1, one value for each pair of whole numbers. */
+    double cell(double x, double y) {
+        int column = (int) Math.floor(x) & (CELLS - 1);
+        int row = (int) Math.floor(y) & (CELLS - 1);
+        return permutation[permutation[column] + row] / (double) CELLS;
+    }
+
+    private double slope(int column, int row, double dx, double dy) {
+        int direction = permutation[permutation[column] + row] & 7;
+        return SLOPE_X[direction] * dx + SLOPE_Y[direction] * dy;
+    }
+
+    private static double fade(double t) {
+        return t * t * t * (t * (6 * t - 15) + 10);
+    }
+
+    private static double lerp(double t, double a, double b) {
+        return a + t * (b - a);
+    }
+}

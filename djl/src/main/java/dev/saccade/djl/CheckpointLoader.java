@@ -1,0 +1,150 @@
+package dev.saccade.djl;
+
+import ai.djl.Application;
+import ai.djl.MalformedModelException;
+import ai.djl.repository.MRL;
+import ai.djl.repository.Repository;
+import ai.djl.repository.zoo.Criteria;
+import ai.djl.repository.zoo.ModelLoader;
+import ai.djl.repository.zoo.ModelNotFoundException;
+import ai.djl.repository.zoo.ZooModel;
+import ai.djl.util.Progress;
+
+import dev.saccade.checkpoint.Checkpoints;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.models.ModelSpec;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/** Loads a model from a checkpoint: that of a recipe, or of a run. */
+final class CheckpointLoader implements ModelLoader {
+
+    static final String ENGINE = "PyTorch";
+
+    private final MRL mrl;
+    private final Optional<Path> checkpoint;
+
+    /** Makes the loader of a recipe, for which the criteria name the checkpoint. */
+    CheckpointLoader(MRL recipe) {
+        this(recipe, Optional.empty());
+    }
+
+    private CheckpointLoader(MRL mrl, Optional<Path> checkpoint) {
+        this.mrl = mrl;
+        this.checkpoint = checkpoint;
+    }
+
+    /**
+     * Returns the loader of the checkpoint of a run.
+     *
+     * @throws SaccadeException of kind user, if it cannot be read or does not say of what model it
+     *     is
+     */
+    static CheckpointLoader of(Path file) {
+        ModelSpec spec = ModelSpec.fromMetadata(Checkpoints.open(file).metadata(), file.toString());
+        Application application = RecipeRepository.application(spec.model().head().targets());
+        Repository folder = Repository.newInstance(SaccadeZoo.GROUP, file);
+        MRL mrl = folder.model(application, SaccadeZoo.GROUP, file.getFileName().toString());
+        return new CheckpointLoader(mrl, Optional.of(file));
+    }
+
+    @Override
+    public String getGroupId() {
+        return mrl.getGroupId();
+    }
+
+    @Override
+    public String getArtifactId() {
+        return mrl.getArtifactId();
+    }
+
+    @Override
+    public Application getApplication() {
+        return mrl.getApplication();
+    }
+
+    @Override
+    public MRL getMrl() {
+        return mrl;
+    }
+
+    @Override
+    public <I, O> ZooModel<I, O> loadModel(Criteria<I, O> criteria)
+            throws IOException, ModelNotFoundException, MalformedModelException {
+        Optional<Path> file = file(criteria);
+        if (file.isEmpty()) {
+            throw withoutWeights(criteria);
+        }
+        if (!Files.isRegularFile(file.get())) {
+            throw SaccadeException.user("%s: no such file, expected a checkpoint", file.get());
+        }
+        Map<String, Object> arguments = copy(criteria.getArguments());
+        arguments.put(SaccadeBlockFactory.CHECKPOINT, file.get().toAbsolutePath().toString());
+        arguments.put("blockFactory", SaccadeBlockFactory.class.getName());
+        if (checkpoint.isEmpty()) {
+            arguments.put(SaccadeBlockFactory.RECIPE, mrl.getArtifactId());
+        }
+        Map<String, String> options = copy(criteria.getOptions());
+        options.put("hasParameter", "false");
+        Criteria.Builder<I, O> builder =
+                criteria.toBuilder()
+                        .optGroupId(null)
+                        .optArtifactId(null)
+                        .optEngine(ENGINE)
+                        .optModelPath(file.get())
+                        .optArguments(arguments)
+                        .optOptions(options);
+        if (criteria.getTranslatorFactory() == null) {
+            builder.optTranslatorFactory(new SaccadeTranslatorFactory());
+        }
+        return builder.build().loadModel();
+    }
+
+    private static <V> Map<String, V> copy(Map<String, V> given) {
+        return given == null ? new HashMap<>() : new HashMap<>(given);
+    }
+
+    private Optional<Path> file(Criteria<?, ?> criteria) {
+        Object named = copy(criteria.getArguments()).get(SaccadeBlockFactory.CHECKPOINT);
+        return named == null ? checkpoint : Optional.of(Path.of(named.toString()));
+    }
+
+    /**
+     * Returns what is said where there are no weights: to somebody who asks for this very recipe,
+     * what to do; to DJL, which tries all models that match, that this one does not.
+     */
+    private ModelNotFoundException withoutWeights(Criteria<?, ?> criteria) {
+        String message =
+                String.format(
+                        "%s: a recipe comes without weights, and nothing is downloaded; give those"
+                                + " of its authors or of a run by optArgument(\"%s\", file)",
+                        mrl.getArtifactId(), SaccadeBlockFactory.CHECKPOINT);
+        if (mrl.getArtifactId().equals(criteria.getArtifactId())) {
+            throw SaccadeException.user("%s", message);
+        }
+        return new ModelNotFoundException(message);
+    }
+
+    @Override
+    public <I, O> boolean isDownloaded(Criteria<I, O> criteria) {
+        return file(criteria).isPresent();
+    }
+
+    @Override
+    public <I, O> void downloadModel(Criteria<I, O> criteria, Progress progress)
+            throws ModelNotFoundException {
+        if (!isDownloaded(criteria)) {
+            throw withoutWeights(criteria);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return mrl.toString();
+    }
+}

@@ -1,0 +1,114 @@
+package dev.saccade.djl;
+
+import ai.djl.Application;
+import ai.djl.repository.AbstractRepository;
+import ai.djl.repository.Artifact;
+import ai.djl.repository.License;
+import ai.djl.repository.MRL;
+import ai.djl.repository.Metadata;
+import ai.djl.util.Progress;
+
+import com.google.common.collect.ImmutableList;
+
+import dev.saccade.core.parts.Targets;
+import dev.saccade.models.zoo.Recipe;
+import dev.saccade.models.zoo.Zoo;
+
+import java.net.URI;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** What DJL lists of the recipes: task, licence and published figures; no files. */
+final class RecipeRepository extends AbstractRepository {
+
+    private static final String VERSION = "0.1.0";
+
+    private final Zoo zoo;
+
+    RecipeRepository(Zoo zoo) {
+        super("Saccade", URI.create("saccade:/"));
+        this.zoo = zoo;
+    }
+
+    /** Returns what DJL calls a task. */
+    static Application application(Targets targets) {
+        return switch (targets) {
+            case BOXES -> Application.CV.OBJECT_DETECTION;
+            case MASKS -> Application.CV.INSTANCE_SEGMENTATION;
+            case LABEL_MAPS -> Application.CV.SEMANTIC_SEGMENTATION;
+        };
+    }
+
+    @Override
+    public List<MRL> getResources() {
+        return zoo.recipes().stream()
+                .map(recipe -> resource(recipe))
+                .collect(ImmutableList.toImmutableList());
+    }
+
+    private MRL resource(Recipe recipe) {
+        return model(application(recipe.targets()), SaccadeZoo.GROUP, recipe.name());
+    }
+
+    @Override
+    public Metadata locate(MRL mrl) {
+        Recipe recipe = zoo.recipe(mrl.getArtifactId());
+        Metadata metadata = new Metadata();
+        metadata.setResourceType("model");
+        metadata.setApplication(mrl.getApplication());
+        metadata.setGroupId(SaccadeZoo.GROUP);
+        metadata.setArtifactId(recipe.name());
+        metadata.setName(recipe.name());
+        metadata.setRepositoryUri(mrl.toURI());
+        metadata.addLicense(licence("recipe", "Apache-2.0"));
+        recipe.original()
+                .ifPresent(
+                        original -> {
+                            metadata.setDescription(original.title());
+                            original.website().ifPresent(metadata::setWebsite);
+                            original.licence()
+                                    .map(name -> licence("original", name))
+                                    .ifPresent(metadata::addLicense);
+                        });
+        metadata.setArtifacts(List.of(artifact(recipe)));
+        return metadata;
+    }
+
+    private static License licence(String of, String name) {
+        License licence = new License();
+        licence.setId(of);
+        licence.setName(name);
+        return licence;
+    }
+
+    private static Artifact artifact(Recipe recipe) {
+        Map<String, String> figures = new TreeMap<>();
+        recipe.published()
+                .figures()
+                .forEach((name, figure) -> figures.put(name, figure.toString()));
+        Artifact artifact = new Artifact();
+        artifact.setVersion(VERSION);
+        artifact.setName(recipe.name());
+        artifact.setProperties(figures);
+        artifact.getArguments().put(SaccadeBlockFactory.RECIPE, recipe.name());
+        return artifact;
+    }
+
+    @Override
+    public Artifact resolve(MRL mrl, Map<String, String> filter) {
+        return locate(mrl).getArtifacts().stream()
+                .filter(artifact -> artifact.hasProperties(filter))
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** Does nothing: a recipe is in the library. */
+    @Override
+    public void prepare(Artifact artifact, Progress progress) {}
+
+    @Override
+    public boolean isRemote() {
+        return false;
+    }
+}

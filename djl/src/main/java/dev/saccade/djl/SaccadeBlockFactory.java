@@ -1,0 +1,82 @@
+package dev.saccade.djl;
+
+import ai.djl.Model;
+import ai.djl.nn.Block;
+import ai.djl.nn.BlockFactory;
+
+import dev.saccade.checkpoint.Checkpoint;
+import dev.saccade.checkpoint.Checkpoints;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.models.ModelSpec;
+import dev.saccade.models.zoo.Recipe;
+import dev.saccade.models.zoo.Zoo;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Makes the block of a checkpoint, with its weights; DJL's option {@code hasParameter} must be
+ * {@code false}, as there are no parameters to load besides.
+ *
+ * <p>Arguments are {@value #CHECKPOINT}, a file, by itself or in the folder of the model, which may
+ * be left out where the model's path is the file; and {@value #RECIPE}, the name of a recipe, for
+ * checkpoints that do not say of what model they are.
+ *
+ * <p>The block takes the views of one photograph and gives what {@link SaccadeTranslatorFactory}'s
+ * translators read.
+ */
+public final class SaccadeBlockFactory implements BlockFactory {
+
+    /** The argument that names the checkpoint. */
+    public static final String CHECKPOINT = "checkpoint";
+
+    /** The argument that names a recipe, such as {@code mask_rcnn/swin_tiny_fpn_1x_coco}. */
+    public static final String RECIPE = "recipe";
+
+    private static final long serialVersionUID = 1L;
+
+    /**
+     * {@inheritDoc}
+     *
+     * @throws SaccadeException of kind user, if there is no such checkpoint, or it does not fit
+     */
+    @Override
+    public Block newBlock(Model model, Path folder, Map<String, ?> arguments) {
+        Path file = file(model, folder, arguments);
+        Checkpoint checkpoint = Checkpoints.open(file);
+        ModelSpec spec = spec(checkpoint, file, argument(arguments, RECIPE));
+        return new PredictionBlock(
+                spec, spec.restore(checkpoint, file.toString(), model.getNDManager()));
+    }
+
+    private static Optional<String> argument(Map<String, ?> arguments, String name) {
+        return Optional.ofNullable(arguments.get(name)).map(Object::toString);
+    }
+
+    private static Path file(Model model, Path folder, Map<String, ?> arguments) {
+        String name = argument(arguments, CHECKPOINT).orElse(model.getName());
+        Path file = folder.resolve(name);
+        if (!Files.isRegularFile(file)) {
+            throw SaccadeException.user(
+                    "%s: no such file; the argument %s names the checkpoint", file, CHECKPOINT);
+        }
+        return file;
+    }
+
+    private static ModelSpec spec(Checkpoint checkpoint, Path file, Optional<String> name) {
+        if (name.isEmpty()) {
+            return ModelSpec.fromMetadata(checkpoint.metadata(), file.toString());
+        }
+        Recipe recipe = Zoo.packaged().recipe(name.get());
+        ModelSpec spec =
+                ModelSpec.find(checkpoint.metadata(), file.toString()).orElseGet(recipe::spec);
+        if (spec.model().head().targets() != recipe.targets()) {
+            throw SaccadeException.user(
+                    "%s: holds a model with a %s head, which is none of %s",
+                    file, spec.model().head().type(), recipe.name());
+        }
+        return spec;
+    }
+}

@@ -1,0 +1,115 @@
+package dev.saccade.djl;
+
+import ai.djl.Model;
+import ai.djl.modality.Input;
+import ai.djl.modality.Output;
+import ai.djl.modality.cv.Image;
+import ai.djl.modality.cv.output.CategoryMask;
+import ai.djl.modality.cv.output.DetectedObjects;
+import ai.djl.ndarray.NDList;
+import ai.djl.translate.Translator;
+import ai.djl.translate.TranslatorFactory;
+import ai.djl.util.JsonSerializable;
+import ai.djl.util.Pair;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.parts.Targets;
+import dev.saccade.datasets.ImageSource;
+import dev.saccade.models.ModelSpec;
+
+import java.io.InputStream;
+import java.lang.reflect.Type;
+import java.net.URL;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+
+/**
+ * Makes translators between photographs and what the blocks of {@link SaccadeBlockFactory} take and
+ * give.
+ *
+ * <p>A photograph is an {@link Image}, whose pixels are taken as they are, or a {@link Path},
+ * {@link URL}, {@link InputStream} or {@code byte[]} of a file, which is decoded as everywhere in
+ * Saccade. A detector answers by {@link DetectedObjects}, best first, a segmenter by a {@link
+ * CategoryMask}. Services use {@link Input} and {@link Output}: a request holds the file of a
+ * photograph, and the answer is DJL's JSON of the same objects.
+ *
+ * <p>Translators have no state; predictors of several threads may share one.
+ */
+public final class SaccadeTranslatorFactory implements TranslatorFactory {
+
+    private static final Map<Class<?>, Function<Object, ImageSource>> PHOTOS =
+            Map.of(
+                    Image.class, image -> Photographs.of((Image) image),
+                    Path.class, file -> ImageSource.of((Path) file),
+                    URL.class, url -> Photographs.of((URL) url),
+                    InputStream.class, stream -> Photographs.of((InputStream) stream),
+                    byte[].class, bytes -> ImageSource.of((byte[]) bytes));
+
+    @Override
+    public Set<Pair<Type, Type>> getSupportedTypes() {
+        Set<Pair<Type, Type>> types = new HashSet<>();
+        for (Class<?> photo : PHOTOS.keySet()) {
+            types.add(new Pair<>(photo, DetectedObjects.class));
+            types.add(new Pair<>(photo, CategoryMask.class));
+        }
+        types.add(new Pair<>(Input.class, Output.class));
+        return types;
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * @throws SaccadeException of kind user, if the model is not Saccade's, or does not answer by
+     *     this type
+     */
+    @Override
+    public <I, O> Translator<I, O> newInstance(
+            Class<I> input, Class<O> output, Model model, Map<String, ?> arguments) {
+        if (!(model.getBlock() instanceof PredictionBlock block)) {
+            throw SaccadeException.user(
+                    "%s: is no model of Saccade; give the argument blockFactory=%s",
+                    model.getName(), SaccadeBlockFactory.class.getName());
+        }
+        ModelSpec spec = block.spec();
+        if (input == Input.class) {
+            return new PhotoTranslator<>(
+                    spec,
+                    request -> Requests.photo((Input) request),
+                    arrays -> output.cast(Requests.answer(answer(spec, arrays))),
+                    refusal -> output.cast(Requests.refusal(refusal)));
+        }
+        Class<?> answered = isSegmenter(spec) ? CategoryMask.class : DetectedObjects.class;
+        if (output != answered) {
+            model.close();
+            throw SaccadeException.user(
+                    "%s: is a %s and answers by %s, not by %s",
+                    model.getName(),
+                    isSegmenter(spec) ? "segmenter" : "detector",
+                    answered.getSimpleName(),
+                    output.getSimpleName());
+        }
+        Function<Object, ImageSource> photo = PHOTOS.get(input);
+        return new PhotoTranslator<>(
+                spec,
+                photo::apply,
+                arrays -> output.cast(answer(spec, arrays)),
+                refusal -> {
+                    throw refusal;
+                });
+    }
+
+    private static boolean isSegmenter(ModelSpec spec) {
+        return spec.model().head().targets() == Targets.LABEL_MAPS;
+    }
+
+    private static JsonSerializable answer(ModelSpec spec, NDList arrays) {
+        if (isSegmenter(spec)) {
+            return new CategoryMask(spec.classes(), AnswerArrays.labels(arrays));
+        }
+        return DjlAnswers.of(
+                AnswerArrays.instances(arrays), AnswerArrays.photo(arrays), spec.classes());
+    }
+}

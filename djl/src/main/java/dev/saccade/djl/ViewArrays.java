@@ -1,0 +1,67 @@
+package dev.saccade.djl;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+
+import dev.saccade.core.structures.ImageBatch;
+import dev.saccade.core.structures.ImageInfo;
+import dev.saccade.core.structures.Size;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The views of one photograph as arrays, two a view: pixels {@code [1, 3, H, W]} float32, and what
+ * happened to them, {@code [9]} float64: height and width of the photograph, of the view and of it
+ * padded, the scales across and down, and 1 if it is mirrored.
+ */
+final class ViewArrays {
+
+    private ViewArrays() {}
+
+    /** Returns the arrays of views, each a batch of one. */
+    static NDList of(List<ImageBatch> views, NDManager manager) {
+        NDList arrays = new NDList();
+        for (ImageBatch view : views) {
+            ImageInfo info = view.images().get(0);
+            arrays.add(view.pixels());
+            arrays.add(
+                    manager.create(
+                            new double[] {
+                                info.original().height(),
+                                info.original().width(),
+                                info.size().height(),
+                                info.size().width(),
+                                info.padded().height(),
+                                info.padded().width(),
+                                info.scaleX(),
+                                info.scaleY(),
+                                info.flipped() ? 1 : 0
+                            }));
+        }
+        return arrays;
+    }
+
+    /** Returns the views of arrays. */
+    static List<ImageBatch> views(NDList arrays) {
+        List<ImageBatch> views = new ArrayList<>();
+        for (int i = 0; i < arrays.size(); i += 2) {
+            views.add(new ImageBatch(arrays.get(i), List.of(info(arrays.get(i + 1)))));
+        }
+        return views;
+    }
+
+    private static ImageInfo info(NDArray array) {
+        double[] facts = array.toDoubleArray();
+        return new ImageInfo(
+                0,
+                "",
+                new Size((int) facts[0], (int) facts[1]),
+                new Size((int) facts[2], (int) facts[3]),
+                new Size((int) facts[4], (int) facts[5]),
+                (float) facts[6],
+                (float) facts[7],
+                facts[8] != 0);
+    }
+}

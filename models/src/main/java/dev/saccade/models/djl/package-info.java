@@ -1,2 +1,0 @@
-/** Saccade's models as DJL's: a model zoo, blocks, translators, and folders for DJL Serving. */
-package dev.saccade.models.djl;

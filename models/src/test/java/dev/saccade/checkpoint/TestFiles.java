@@ -1,0 +1,83 @@
+package dev.saccade.checkpoint;
+
+import ai.djl.ndarray.types.Shape;
+
+import dev.saccade.backbones.Swin;
+import dev.saccade.core.ops.Windows;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.FloatBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The files beside the tests, and tensors to write. */
+final class TestFiles {
+
+    private TestFiles() {}
+
+    static byte[] bytes(String name) {
+        try (InputStream in = TestFiles.class.getResourceAsStream(name)) {
+            return in.readAllBytes();
+        } catch (IOException e) {
+            throw new AssertionError(name, e);
+        }
+    }
+
+    static Path copy(String name, Path folder) throws IOException {
+        return Files.write(folder.resolve(name), bytes(name));
+    }
+
+    static Tensor tensor(Shape shape, float... values) {
+        ByteBuffer bytes =
+                ByteBuffer.allocate(values.length * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        bytes.asFloatBuffer().put(values);
+        return new Tensor(ElementType.FLOAT32, shape, bytes);
+    }
+
+    static Tensor ones(Shape shape) {
+        float[] values = new float[(int) shape.size()];
+        Arrays.fill(values, 1);
+        return tensor(shape, values);
+    }
+
+    static float[] values(Tensor tensor) {
+        FloatBuffer buffer = tensor.floats();
+        float[] values = new float[buffer.remaining()];
+        buffer.get(values);
+        return values;
+    }
+
+    static Checkpoint ofOnes(Map<String, Shape> shapes) {
+        Map<String, Tensor> tensors = new LinkedHashMap<>();
+        shapes.forEach((name, shape) -> tensors.put(name, ones(shape)));
+        return new Checkpoint(tensors, Map.of());
+    }
+
+    /** Returns a narrow Swin Transformer with absolute position embeddings for 16x16 images. */
+    static Swin swin(int window) {
+        return new Swin.Config(
+                        "tiny",
+                        4,
+                        List.of(1, 2, 1, 1),
+                        List.of(1, 2, 4, 8),
+                        window,
+                        Windows.Order.PAD_THEN_SHIFT,
+                        2,
+                        true,
+                        true,
+                        true,
+                        16,
+                        0,
+                        List.of(0, 1, 2, 3),
+                        -1,
+                        false)
+                .build();
+    }
+}

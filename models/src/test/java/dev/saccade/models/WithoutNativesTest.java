@@ -1,0 +1,140 @@
+package dev.saccade.models;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.util.Platform;
+
+import dev.saccade.config.ConfigBinder;
+import dev.saccade.config.ConfigFile;
+import dev.saccade.config.ConfigNode;
+import dev.saccade.core.Libtorch;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.OpenCv;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** Processes without native libraries, or without a place to unpack them. */
+class WithoutNativesTest {
+
+    private static final String MODEL =
+            """
+            backbone: {type: resnet, depth: 18}
+            head: {type: upernet}
+            """;
+
+    @TempDir Path cache;
+
+    /** Prints what is said of a config, twice, and of each library. */
+    public static void main(String[] args) {
+        Map<String, Runnable> doors =
+                Map.of(
+                        "config",
+                        () -> {
+                            ConfigNode.Mapping config = ConfigFile.parse(MODEL, "test");
+                            ConfigBinder.bind(config, ModelConfig.class);
+                        },
+                        "libtorch",
+                        Libtorch::engine,
+                        "opencv",
+                        OpenCv::load);
+        for (String door : args) {
+            try {
+                doors.get(door).run();
+                System.out.println(door + " works");
+            } catch (SaccadeException e) {
+                System.out.println(
+                        String.join(" ", door, e.kind().toString(), e.getMessage())
+                                + (e.getCause() == null ? " without a cause" : ""));
+            }
+        }
+    }
+
+    private String said(String lacking, String... doors) throws IOException, InterruptedException {
+        String classPath =
+                Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
+                        .filter(entry -> lacking.isEmpty() || !entry.contains(lacking))
+                        .collect(Collectors.joining(File.pathSeparator));
+        ProcessBuilder process =
+                new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-cp",
+                        classPath,
+                        "-Dai.djl.offline=true",
+                        "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
+                        WithoutNativesTest.class.getName());
+        process.command().addAll(Arrays.asList(doors));
+        process.environment().put("DJL_CACHE_DIR", cache.toString());
+        Process running = process.redirectErrorStream(true).start();
+        String output = new String(running.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals(0, running.waitFor(), output);
+        return output;
+    }
+
+    private static void assertSaid(String output, String line) {
+        assertTrue(output.lines().anyMatch(each -> each.startsWith(line)), output);
+        assertTrue(!output.contains("without a cause"), output);
+    }
+
+    @Test
+    void whatTheClassPathLacksIsNamedEachTime() throws IOException, InterruptedException {
+        String natives = said("pytorch-native-cpu", "config", "config", "libtorch");
+        assertEquals(3, natives.lines().filter(line -> line.contains(" USER ")).count(), natives);
+        assertEquals(
+                3,
+                natives.lines()
+                        .filter(line -> line.contains("the class path lacks"))
+                        .filter(line -> line.contains("pytorch-native-cpu with the classifier"))
+                        .count(),
+                natives);
+        assertSaid(
+                said("pytorch-jni", "config"),
+                "config USER libtorch cannot be loaded on linux-x86_64: the class path lacks"
+                        + " ai.djl.pytorch:pytorch-jni (a shaded jar must");
+    }
+
+    @Test
+    void openCvIsNamedToo() throws IOException, InterruptedException {
+        assertSaid(said("openpnp", "opencv"), "opencv USER OpenCV cannot be loaded on");
+    }
+
+    @Test
+    void aCacheThatCannotBeWrittenIsNamed() throws IOException, InterruptedException {
+        cache = Files.createFile(cache.resolve("file"));
+        String output = said("", "opencv", "libtorch", "opencv");
+        assertSaid(
+                output,
+                "opencv IO %s: native libraries cannot be unpacked there"
+                        .formatted(cache.resolve("saccade")));
+        assertSaid(output, "libtorch USER libtorch cannot be loaded on linux-x86_64: " + cache);
+        assertEquals(
+                3,
+                output.lines().filter(line -> line.contains("set DJL_CACHE_DIR")).count(),
+                output);
+    }
+
+    @Test
+    void whatIsCutShortIsNotLoaded() throws IOException, InterruptedException {
+        Platform platform = Platform.detectPlatform("pytorch");
+        String unpacked =
+                String.join(
+                        "-", platform.getVersion(), platform.getFlavor(), platform.getClassifier());
+        Path folder = Files.createDirectories(cache.resolve("pytorch").resolve(unpacked));
+        for (String library : platform.getLibraries()) {
+            Files.writeString(folder.resolve(library), "\177ELF");
+        }
+        String output = said("", "libtorch");
+        assertTrue(output.contains(".so: damaged, it is not the"), output);
+        assertTrue(output.contains("delete " + folder), output);
+    }
+}

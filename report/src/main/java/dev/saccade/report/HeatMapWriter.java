@@ -1,0 +1,83 @@
+package dev.saccade.report;
+
+import java.util.List;
+import java.util.Locale;
+
+/** Draws counts as SVG squares, the darker the larger their share of the row is. */
+final class HeatMapWriter {
+
+    private static final double LARGEST_CELL = 52;
+    private static final double SMALLEST_CELL = 11;
+    private static final double SMALLEST_WITH_NUMBER = 24;
+    private static final double CELLS = 640;
+    private static final double LONGEST_NAME = 130;
+    private static final double DARK = 0.55;
+
+    private HeatMapWriter() {}
+
+    /** Draws the map with its title; names that are cut off are told when pointed at. */
+    static void write(Markup out, HeatMap map) {
+        int size = map.names().size();
+        double cell = Math.max(SMALLEST_CELL, Math.min(LARGEST_CELL, CELLS / Math.max(size, 1)));
+        double longest = map.names().stream().mapToDouble(Svg::width).max().orElse(0);
+        double names = 12 + Math.min(LONGEST_NAME, longest);
+        double side = names + size * cell + 4;
+        String width = "max-width:" + Svg.number(side) + "px";
+        out.open("figure", "class", "chart heat", "style", width);
+        out.leaf("figcaption", map.title());
+        Svg svg = new Svg(out, side, side, map.title());
+        for (int i = 0; i < size; i++) {
+            double middle = names + (i + 0.5) * cell;
+            svg.label("y", names - 6, middle, Svg.fitted(map.names().get(i), LONGEST_NAME));
+            svg.rising("up", middle, names - 6, Svg.fitted(map.names().get(i), LONGEST_NAME));
+        }
+        for (int row = 0; row < size; row++) {
+            List<Long> counts = map.counts().get(row);
+            long all = counts.stream().mapToLong(Long::longValue).sum();
+            svg.across("grid", names, side - 4, names + row * cell);
+            for (int column = 0; column < size; column++) {
+                long count = counts.get(column);
+                double share = (double) count / Math.max(all, 1);
+                String number = map.ofShares() ? percent(share) : number(count);
+                if (!number.equals("0")) {
+                    String title =
+                            "%s as %s: %d of %d"
+                                    .formatted(
+                                            map.names().get(row),
+                                            map.names().get(column),
+                                            count,
+                                            all);
+                    double left = names + column * cell;
+                    double top = names + row * cell;
+                    cell(svg, left, top, cell, number, share, title);
+                }
+            }
+        }
+        svg.across("grid", names, side - 4, side - 4);
+        svg.close();
+        out.close();
+    }
+
+    private static void cell(
+            Svg svg,
+            double left,
+            double top,
+            double cell,
+            String number,
+            double share,
+            String title) {
+        svg.cell(left, top, cell, 0.08 + 0.92 * share, title);
+        if (cell >= SMALLEST_WITH_NUMBER) {
+            String kind = share > DARK ? "on dark" : "on";
+            svg.label(kind, left + cell / 2, top + cell / 2, number);
+        }
+    }
+
+    private static String percent(double share) {
+        return String.format(Locale.ROOT, "%.0f", 100 * share);
+    }
+
+    private static String number(long count) {
+        return count < 10_000 ? "" + count : String.format(Locale.ROOT, "%.0fk", count / 1000.0);
+    }
+}

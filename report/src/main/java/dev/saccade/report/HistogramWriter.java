@@ -1,0 +1,57 @@
+package dev.saccade.report;
+
+import dev.saccade.report.LineChart.Range;
+import dev.saccade.report.ReportData.Bar;
+import dev.saccade.report.ReportData.Histogram;
+
+/** Draws a histogram as SVG columns. */
+final class HistogramWriter {
+
+    private static final double WIDTH = 380;
+    private static final double HEIGHT = 220;
+    private static final double LEFT = 44;
+    private static final double RIGHT = WIDTH - 8;
+    private static final double TOP = 12;
+    private static final double BOTTOM = HEIGHT - 40;
+    private static final int MOST_LABELS = 12;
+    private static final double LONGEST_NAME = 90;
+
+    private HistogramWriter() {}
+
+    /** Draws the histogram with its title; names hang where they do not fit side by side. */
+    static void write(Markup out, Histogram histogram) {
+        long most = histogram.bars().stream().mapToLong(Bar::count).max().orElse(0);
+        Axis y = Axis.of(new Range(0, (double) Math.max(most, 4)), BOTTOM, TOP, 4).upToTick();
+        out.open("figure", "class", "chart").leaf("figcaption", histogram.title());
+        int count = histogram.bars().size();
+        double slot = (RIGHT - LEFT) / Math.max(count, 1);
+        double gap = Math.min(slot * 0.2, 8);
+        int labelled = 1 + (count - 1) / MOST_LABELS;
+        double longest =
+                histogram.bars().stream().map(Bar::name).mapToDouble(Svg::width).max().orElse(0);
+        boolean hanging = longest > slot * labelled;
+        double height = hanging ? HEIGHT + Math.min(longest, LONGEST_NAME) : HEIGHT;
+        Svg svg = new Svg(out, WIDTH, height, histogram.title());
+        svg.grid(y, LEFT, RIGHT);
+        for (int i = 0; i < count; i++) {
+            Bar bar = histogram.bars().get(i);
+            double left = LEFT + i * slot + gap / 2;
+            svg.bar(
+                    left,
+                    y.at((double) bar.count()),
+                    left + slot - gap,
+                    BOTTOM,
+                    bar.name() + ": " + bar.count());
+            double middle = LEFT + (i + 0.5) * slot;
+            if (i % labelled == 0 && hanging) {
+                String name = Svg.fitted(bar.name(), LONGEST_NAME);
+                svg.rising("down", middle, BOTTOM + 8, name);
+            } else if (i % labelled == 0) {
+                svg.label("x", middle, BOTTOM + 16, bar.name());
+            }
+        }
+        svg.label("axis", RIGHT, height - 4, histogram.xLabel());
+        svg.close();
+        out.close();
+    }
+}

@@ -1,0 +1,171 @@
+package dev.saccade.report;
+
+import com.google.common.primitives.ImmutableDoubleArray;
+
+import dev.saccade.report.LineChart.Range;
+import dev.saccade.report.LineChart.Series;
+
+import java.util.DoubleSummaryStatistics;
+import java.util.Locale;
+
+/** Draws a line chart as SVG, in the units of its view box. */
+final class LineChartWriter {
+
+    private static final double WIDTH = 560;
+    private static final double HEIGHT = 260;
+    private static final double LEFT = 52;
+    private static final double RIGHT = WIDTH - 12;
+    private static final double TOP = 12;
+    private static final double BOTTOM = HEIGHT - 40;
+    private static final int MOST_POINTS = 500;
+
+    private final Markup out;
+    private final LineChart chart;
+    private final Axis x;
+    private final Axis y;
+
+    private LineChartWriter(Markup out, LineChart chart) {
+        this.out = out;
+        this.chart = chart;
+        Range xRange = chart.xRange().orElseGet(() -> reach(true));
+        this.x = Axis.of(xRange, LEFT, RIGHT, 6);
+        Range yRange = chart.yRange().orElseGet(() -> reach(false));
+        Range fromZero = new Range(Math.min(yRange.low(), 0), yRange.high());
+        this.y = Axis.of(fromZero, BOTTOM, TOP, 5).upToTick();
+    }
+
+    /** Draws the chart with its title and legend. */
+    static void write(Markup out, LineChart chart) {
+        new LineChartWriter(out, chart).write();
+    }
+
+    private void write() {
+        out.open("figure", "class", "chart").leaf("figcaption", chart.title());
+        legend();
+        Svg svg = new Svg(out, WIDTH, HEIGHT, chart.title());
+        svg.grid(y, LEFT, RIGHT);
+        for (double tick : x.ticks()) {
+            svg.label("x", x.at(tick), BOTTOM + 16, x.label(tick));
+        }
+        svg.label("axis", RIGHT, HEIGHT - 4, chart.xLabel());
+        for (int i = 0; i < chart.series().size(); i++) {
+            curve(chart.series().get(i), "c" + i % Report.COLOURS);
+        }
+        cursor();
+        svg.close();
+        out.close();
+    }
+
+    /** The line that follows the pointer, and what the script needs to know to read values off. */
+    private void cursor() {
+        String range = plain(x.range().low()) + " " + plain(x.range().high());
+        String stretch = Svg.number(LEFT) + " " + Svg.number(RIGHT);
+        String rise = "M0 " + Svg.number(TOP) + "V" + Svg.number(BOTTOM);
+        out.empty(
+                "path", "class", "cursor", "d", rise, "data-range", range, "data-stretch", stretch);
+    }
+
+    private void legend() {
+        out.open("ul", "class", "legend");
+        for (int i = 0; i < chart.series().size(); i++) {
+            Series series = chart.series().get(i);
+            out.open("li", "class", "c" + i % Report.COLOURS).text(series.name());
+            int points = series.y().length();
+            if (points > 0 && chart.xRange().isEmpty()) {
+                out.text(" ").leaf("b", shortly(shown(series).get(points - 1)));
+            }
+            out.close();
+        }
+        out.close();
+    }
+
+    private void curve(Series series, String colour) {
+        if (chart.noisy()) {
+            out.empty("path", "class", "raw " + colour, "d", path(series.x(), series.y()));
+        }
+        String path = path(series.x(), shown(series));
+        String points = points(series.x(), shown(series));
+        out.open("path", "class", "curve " + colour, "d", path, "data-points", points);
+        out.leaf("title", series.name()).close();
+    }
+
+    private ImmutableDoubleArray shown(Series series) {
+        return chart.noisy() ? runningMean(series.y()) : series.y();
+    }
+
+    /** The drawn line; a point without neighbours becomes a line of no length, which is a dot. */
+    private String path(ImmutableDoubleArray xs, ImmutableDoubleArray ys) {
+        StringBuilder path = new StringBuilder();
+        boolean pen = false;
+        for (int i = 0; i < xs.length(); i += stride(xs.length(), i)) {
+            boolean drawn = Double.isFinite(ys.get(i));
+            if (drawn) {
+                path.append(pen ? 'L' : 'M').append(Svg.number(x.at(xs.get(i)))).append(' ');
+                path.append(Svg.number(y.at(Math.min(ys.get(i), y.range().high()))));
+                path.append(pen ? "" : "h0");
+            }
+            pen = drawn;
+        }
+        return path.toString();
+    }
+
+    private String points(ImmutableDoubleArray xs, ImmutableDoubleArray ys) {
+        StringBuilder points = new StringBuilder();
+        for (int i = 0; i < xs.length(); i += stride(xs.length(), i)) {
+            if (Double.isFinite(ys.get(i))) {
+                points.append(plain(xs.get(i))).append(' ');
+                points.append(plain(ys.get(i))).append(' ');
+            }
+        }
+        return points.toString().strip();
+    }
+
+    /** How far to the next drawn point; the last is always drawn. */
+    private static int stride(int length, int at) {
+        int stride = 1 + (length - 1) / MOST_POINTS;
+        boolean beforeLast = at < length - 1 && at + stride > length - 1;
+        return beforeLast ? length - 1 - at : stride;
+    }
+
+    /**
+     * The mean over a window of a twentieth of the curve around each point, cut at the ends; gaps
+     * stay gaps.
+     */
+    private static ImmutableDoubleArray runningMean(ImmutableDoubleArray values) {
+        int half = values.length() / 40;
+        double[] sums = new double[values.length() + 1];
+        int[] counts = new int[values.length() + 1];
+        for (int i = 0; i < values.length(); i++) {
+            boolean finite = Double.isFinite(values.get(i));
+            sums[i + 1] = sums[i] + (finite ? values.get(i) : 0);
+            counts[i + 1] = counts[i] + (finite ? 1 : 0);
+        }
+        double[] means = new double[values.length()];
+        for (int i = 0; i < means.length; i++) {
+            int from = Math.max(i - half, 0);
+            int to = Math.min(i + half + 1, means.length);
+            double mean = (sums[to] - sums[from]) / (counts[to] - counts[from]);
+            means[i] = Double.isFinite(values.get(i)) ? mean : Double.NaN;
+        }
+        return ImmutableDoubleArray.copyOf(means);
+    }
+
+    /** The smallest and largest finite coordinate of all series; 0 to 1 if there is none. */
+    private Range reach(boolean ofX) {
+        DoubleSummaryStatistics values =
+                chart.series().stream()
+                        .flatMapToDouble(series -> (ofX ? series.x() : series.y()).stream())
+                        .filter(Double::isFinite)
+                        .summaryStatistics();
+        boolean nothing = values.getCount() == 0 || (!ofX && values.getMax() <= 0);
+        return nothing ? Range.UNIT : new Range(values.getMin(), values.getMax());
+    }
+
+    private static String plain(double value) {
+        return String.format(Locale.ROOT, "%.5g", value);
+    }
+
+    private static String shortly(double value) {
+        return Double.isFinite(value) ? String.format(Locale.ROOT, "%.3g", value) : "n/a";
+    }
+}

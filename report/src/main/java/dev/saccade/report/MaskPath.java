@@ -1,0 +1,40 @@
+package dev.saccade.report;
+
+import com.google.common.primitives.ImmutableIntArray;
+
+import dev.saccade.core.structures.Contours;
+import dev.saccade.core.structures.Rle;
+import dev.saccade.core.structures.Size;
+
+/**
+ * A mask as the path of an SVG, as fine as a screen shows it.
+ *
+ * @param steps the path; fill it by the rule {@code evenodd}, for its holes
+ * @param scale by which the path is to be enlarged
+ */
+record MaskPath(String steps, double scale) {
+
+    private static final double LONGEST_EDGE = 800;
+
+    /** Returns the path of a mask; without a step if the mask is empty. */
+    static MaskPath of(Rle mask) {
+        Size size = mask.size();
+        double scale = Math.max(1, Math.max(size.height(), size.width()) / LONGEST_EDGE);
+        Size drawn =
+                new Size(
+                        (int) Math.ceil(size.height() / scale),
+                        (int) Math.ceil(size.width() / scale));
+        StringBuilder steps = new StringBuilder();
+        for (ImmutableIntArray contour : Contours.of(scale > 1 ? mask.resize(drawn) : mask)) {
+            steps.append('M').append(contour.get(0)).append(' ').append(contour.get(1));
+            for (int i = 2; i < contour.length(); i += 2) {
+                boolean down = i % 4 == 2;
+                int axis = down ? 1 : 0;
+                steps.append(down ? 'v' : 'h');
+                steps.append(contour.get(i + axis) - contour.get(i - 2 + axis));
+            }
+            steps.append('z');
+        }
+        return new MaskPath(steps.toString(), scale);
+    }
+}

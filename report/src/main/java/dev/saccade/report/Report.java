@@ -1,0 +1,199 @@
+package dev.saccade.report;
+
+import com.google.common.base.Splitter;
+import com.google.common.io.Resources;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.report.ReportData.Fact;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Writes the report of a run as one HTML file that loads nothing, follows the reader's light or
+ * dark theme, and prints.
+ */
+public final class Report {
+
+    /** How many colours there are for curves; they repeat after that. */
+    static final int COLOURS = 8;
+
+    private static final Pattern YAML_LINE =
+            Pattern.compile(
+                    "(?<indent>[ -]*)(?<key>[^\\s:#\"'][^:#]*:)?(?<value>.*?)(?<note>\\s#.*)?");
+
+    private final Markup out = new Markup();
+    private final ReportData data;
+
+    private Report(ReportData data) {
+        this.data = data;
+    }
+
+    /**
+     * Writes a report.
+     *
+     * @throws SaccadeException of kind {@code IO} if the file cannot be written
+     */
+    public static void write(Path file, ReportData data) {
+        try {
+            Files.writeString(file, new Report(data).page());
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: the report cannot be written (%s)", file, e);
+        }
+    }
+
+    private String page() throws IOException {
+        out.verbatim("<!DOCTYPE html>\n").open("html", "lang", "en").open("head");
+        out.empty("meta", "charset", "utf-8");
+        out.empty("meta", "name", "viewport", "content", "width=device-width, initial-scale=1");
+        String policy =
+                "default-src 'none'; img-src data:; style-src 'unsafe-inline';"
+                        + " script-src 'unsafe-inline'";
+        out.empty("meta", "http-equiv", "Content-Security-Policy", "content", policy);
+        out.leaf("title", data.title());
+        out.open("style").verbatim(resource("report.css")).close().close();
+        out.open("body").open("main");
+        headline();
+        examples();
+        training();
+        data.sections().forEach(this::section);
+        dataSet();
+        config();
+        facts("Environment", data.environment());
+        out.close();
+        out.open("script").verbatim(resource("report.js")).close();
+        return out.close().close().toString();
+    }
+
+    private void headline() {
+        out.open("header").leaf("h1", data.title()).leaf("p", data.subtitle()).close();
+        out.open("dl", "class", "headline");
+        for (Fact fact : data.headline()) {
+            out.open("div").leaf("dt", fact.name()).leaf("dd", fact.value());
+            if (!fact.note().isEmpty()) {
+                out.leaf("dd", fact.note(), "class", "note");
+            }
+            out.close();
+        }
+        out.close();
+    }
+
+    private void examples() throws IOException {
+        Examples examples = data.examples();
+        if (examples.isEmpty()) {
+            return;
+        }
+        openSection("Held-back pictures");
+        if (examples instanceof ObjectExamples objects) {
+            ObjectExampleWriter.write(out, objects);
+        } else {
+            LabelExampleWriter.write(out, (LabelExamples) examples);
+        }
+        out.close();
+    }
+
+    private void training() {
+        if (!data.training().isEmpty()) {
+            openSection("Training");
+            charts(data.training());
+            out.close();
+        }
+    }
+
+    private void charts(List<LineChart> charts) {
+        out.open("div", "class", "charts");
+        charts.forEach(chart -> LineChartWriter.write(out, chart));
+        out.close();
+    }
+
+    private void section(Section section) {
+        if (section.isEmpty()) {
+            return;
+        }
+        openSection(section.title());
+        if (!section.lead().isEmpty()) {
+            out.leaf("p", section.lead(), "class", "lead");
+        }
+        section.tables().forEach(table -> ShareTableWriter.write(out, table));
+        if (!section.charts().isEmpty()) {
+            charts(section.charts());
+        }
+        section.maps().forEach(map -> HeatMapWriter.write(out, map));
+        out.close();
+    }
+
+    private void dataSet() {
+        if (data.data().isEmpty() && data.dataCharts().isEmpty()) {
+            return;
+        }
+        openSection("Data");
+        definitions(data.data());
+        out.open("div", "class", "charts small");
+        data.dataCharts().forEach(histogram -> HistogramWriter.write(out, histogram));
+        out.close().close();
+    }
+
+    private void config() {
+        if (data.config().isBlank()) {
+            return;
+        }
+        openSection("Config").open("pre").open("code");
+        for (String line : Splitter.on('\n').split(data.config().stripTrailing())) {
+            Matcher parts = YAML_LINE.matcher(line);
+            if (parts.matches()) {
+                out.text(parts.group("indent"));
+                if (parts.group("key") != null) {
+                    out.leaf("b", parts.group("key"));
+                }
+                out.text(parts.group("value"));
+                if (parts.group("note") != null) {
+                    out.leaf("i", parts.group("note"));
+                }
+            } else {
+                out.text(line);
+            }
+            out.verbatim("\n");
+        }
+        out.close().close().close();
+    }
+
+    private void facts(String title, List<Fact> facts) {
+        if (!facts.isEmpty()) {
+            openSection(title);
+            definitions(facts);
+            out.close();
+        }
+    }
+
+    private void definitions(List<Fact> facts) {
+        out.open("dl", "class", "facts");
+        for (Fact fact : facts) {
+            out.open("div").leaf("dt", fact.name()).open("dd").text(fact.value());
+            if (!fact.note().isEmpty()) {
+                out.text(" ").leaf("span", fact.note(), "class", "note");
+            }
+            out.close().close();
+        }
+        out.close();
+    }
+
+    /** Returns the style that gives an element a colour, {@code 0xRRGGBB}. */
+    static String style(int rgb) {
+        return String.format(Locale.ROOT, "--c:#%06x", rgb);
+    }
+
+    private Markup openSection(String title) {
+        return out.open("section").leaf("h2", title);
+    }
+
+    private static String resource(String name) throws IOException {
+        return Resources.toString(
+                Resources.getResource(Report.class, name), StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,87 @@
+package dev.saccade.report;
+
+import com.google.common.collect.ImmutableList;
+
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * All that a report shows. Whatever is empty is left out of the page.
+ *
+ * @param title what was run, such as the name of the model
+ * @param subtitle one sentence about it
+ * @param headline the figures that a reader looks for first, the most important first
+ * @param examples held-back pictures with what is on them and what was predicted
+ * @param training curves over the course of the training
+ * @param sections what was measured
+ * @param data tables about the data set
+ * @param dataCharts histograms of the data set
+ * @param config the resolved config as YAML
+ * @param environment versions and machine
+ */
+public record ReportData(
+        String title,
+        String subtitle,
+        List<Fact> headline,
+        Examples examples,
+        List<LineChart> training,
+        List<Section> sections,
+        List<Fact> data,
+        List<Histogram> dataCharts,
+        String config,
+        List<Fact> environment) {
+
+    /** Copies the lists. */
+    public ReportData {
+        headline = ImmutableList.copyOf(headline);
+        training = ImmutableList.copyOf(training);
+        sections = ImmutableList.copyOf(sections);
+        data = ImmutableList.copyOf(data);
+        dataCharts = ImmutableList.copyOf(dataCharts);
+        environment = ImmutableList.copyOf(environment);
+    }
+
+    /**
+     * Something to know about the run.
+     *
+     * @param name what it is
+     * @param value its value, formatted
+     * @param note a few words more, or empty
+     */
+    public record Fact(String name, String value, String note) {
+
+        /** Makes a fact without a note. */
+        public Fact(String name, String value) {
+            this(name, value, "");
+        }
+
+        /** Makes a fact of a number from 0 to 1; one below 0 could not be measured. */
+        public static Fact ofShare(String name, double share, String note) {
+            String value = share < 0 ? "n/a" : String.format(Locale.ROOT, "%.3f", share);
+            return new Fact(name, value, note);
+        }
+    }
+
+    /**
+     * How often something occurs.
+     *
+     * @param title what is counted
+     * @param xLabel what the bars stand for
+     * @param bars from left to right
+     */
+    public record Histogram(String title, String xLabel, List<Bar> bars) {
+
+        /** Copies the list. */
+        public Histogram {
+            bars = ImmutableList.copyOf(bars);
+        }
+    }
+
+    /**
+     * One bar of a histogram.
+     *
+     * @param name what is counted, short
+     * @param count how often it occurs
+     */
+    public record Bar(String name, long count) {}
+}

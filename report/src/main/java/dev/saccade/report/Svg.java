@@ -1,0 +1,104 @@
+package dev.saccade.report;
+
+import java.util.Locale;
+
+/** Draws lines, labels and shapes of a chart in the units of its view box. */
+final class Svg {
+
+    private static final double CHARACTER = 6.6;
+
+    private final Markup out;
+
+    /** Opens a drawing. */
+    Svg(Markup out, double width, double height, String description) {
+        this.out = out;
+        String box = "0 0 " + number(width) + " " + number(height);
+        out.open("svg", "viewBox", box, "role", "img", "aria-label", description);
+    }
+
+    /** Closes the drawing. */
+    void close() {
+        out.close();
+    }
+
+    /** Draws a line across at height {@code y}. */
+    void across(String kind, double from, double to, double y) {
+        String at = number(y);
+        out.empty("line", "class", kind, "x1", number(from), "x2", number(to), "y1", at, "y2", at);
+    }
+
+    /** Draws a label; its kind says how it is aligned. */
+    void label(String kind, double x, double y, String text) {
+        out.leaf("text", text, "class", kind, "x", number(x), "y", number(y));
+    }
+
+    /** Draws a label that is read from below; its kind says how it is aligned. */
+    void rising(String kind, double x, double y, String text) {
+        String turn = "rotate(-90 " + number(x) + " " + number(y) + ")";
+        out.leaf("text", text, "class", kind, "x", number(x), "y", number(y), "transform", turn);
+    }
+
+    /** Draws a square as dark as {@code share} that tells its title when pointed at. */
+    void cell(double left, double top, double side, double share, String title) {
+        out.open(
+                        "rect",
+                        "class",
+                        "cell",
+                        "x",
+                        number(left),
+                        "y",
+                        number(top),
+                        "width",
+                        number(side),
+                        "height",
+                        number(side),
+                        "fill-opacity",
+                        String.format(Locale.ROOT, "%.2f", share))
+                .leaf("title", title)
+                .close();
+    }
+
+    /** Draws a rectangle that tells its title when pointed at. */
+    void bar(double left, double top, double right, double bottom, String title) {
+        out.open(
+                        "path",
+                        "class",
+                        "bar",
+                        "d",
+                        String.format(
+                                "M%s %sH%sV%sH%sZ",
+                                number(left),
+                                number(top),
+                                number(right),
+                                number(bottom),
+                                number(left)))
+                .leaf("title", title)
+                .close();
+    }
+
+    /** Draws the lines and numbers of a vertical axis, across the stretch of a horizontal one. */
+    void grid(Axis vertical, double left, double right) {
+        for (double tick : vertical.ticks()) {
+            double y = vertical.at(tick);
+            across(tick == 0 ? "base" : "grid", left, right, y);
+            label("y", left - 8, y, vertical.label(tick));
+        }
+    }
+
+    /** Returns about how wide a label is. */
+    static double width(String text) {
+        return CHARACTER * text.length();
+    }
+
+    /** Returns a label that is at most about so wide, cut off if need be. */
+    static String fitted(String text, double width) {
+        int most = (int) (width / CHARACTER);
+        return text.length() <= most ? text : text.substring(0, most - 1) + "…";
+    }
+
+    /** Returns a coordinate with the decimals that a screen can show. */
+    static String number(double value) {
+        String rounded = String.format(Locale.ROOT, "%.1f", value);
+        return rounded.endsWith(".0") ? rounded.substring(0, rounded.length() - 2) : rounded;
+    }
+}

@@ -1,0 +1,2 @@
+/** The report of a run: one HTML file that needs nothing else. */
+package dev.saccade.report;

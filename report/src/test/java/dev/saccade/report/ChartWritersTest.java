@@ -1,0 +1,56 @@
+package dev.saccade.report;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.saccade.report.ReportData.Bar;
+import dev.saccade.report.ReportData.Histogram;
+
+import org.junit.jupiter.api.Test;
+
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+
+class ChartWritersTest {
+
+    private static List<String> texts(Markup markup, String kind) {
+        return Pattern.compile("<text class=\"" + kind + "\"[^>]*>([^<]*)</text>")
+                .matcher(markup.toString())
+                .results()
+                .map(match -> match.group(1))
+                .toList();
+    }
+
+    @Test
+    void mapsOfSharesLeaveOutWhatIsNoPercent() {
+        List<List<Long>> pixels =
+                List.of(List.of(9_000_000_000L, 1_000_000_000L), List.of(3L, 997L));
+        Markup out = new Markup();
+        HeatMapWriter.write(out, new HeatMap("pixels", List.of("sky", "road"), pixels, true));
+        assertEquals(List.of("90", "100"), texts(out, "on dark"));
+        assertEquals(List.of("10"), texts(out, "on"));
+        assertEquals(
+                1, out.toString().split("sky as road: 1000000000 of 10000000000", 2).length - 1);
+    }
+
+    @Test
+    void mapsOfCountsTellThem() {
+        List<List<Long>> counts = List.of(List.of(3L, 12_345L), List.of(0L, 0L));
+        Markup out = new Markup();
+        HeatMapWriter.write(out, new HeatMap("objects", List.of("leaf", "key"), counts, false));
+        assertEquals(List.of("3"), texts(out, "on"));
+        assertEquals(List.of("12k"), texts(out, "on dark"));
+    }
+
+    @Test
+    void namesOfBarsHangWhereTheyDoNotFitSideBySide() {
+        List<Bar> few = List.of(new Bar("leaf", 3), new Bar("key", 4));
+        List<Bar> many =
+                IntStream.range(0, 11).mapToObj(i -> new Bar("bicyclist " + i, i)).toList();
+        Markup out = new Markup();
+        HistogramWriter.write(out, new Histogram("few", "", few));
+        HistogramWriter.write(out, new Histogram("many", "", many));
+        assertEquals(List.of("leaf", "key"), texts(out, "x"));
+        assertEquals(many.stream().map(Bar::name).toList(), texts(out, "down"));
+    }
+}

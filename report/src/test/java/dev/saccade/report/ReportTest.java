@@ -1,0 +1,372 @@
+package dev.saccade.report;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.common.io.ByteSource;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Rle;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.ClassColours;
+import dev.saccade.report.LineChart.Series;
+import dev.saccade.report.ReportData.Bar;
+import dev.saccade.report.ReportData.Fact;
+import dev.saccade.report.ReportData.Histogram;
+import dev.saccade.report.ShareTable.Row;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.w3c.dom.Document;
+import org.w3c.dom.Element;
+import org.xml.sax.InputSource;
+
+import java.io.StringReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.OptionalDouble;
+import java.util.Random;
+import java.util.Set;
+import java.util.stream.IntStream;
+
+import javax.xml.parsers.DocumentBuilderFactory;
+
+class ReportTest {
+
+    private static final String HOSTILE =
+            "</title></script><img src=x onerror=\"alert('1')\">&\0\u202E";
+    private static final String SHOWN =
+            "</title></script><img src=x onerror=\"alert('1')\">&\\u0000\\u202e";
+
+    @TempDir private Path folder;
+
+    @Test
+    void showsWhatItIsGiven() throws Exception {
+        Document page = parse(write(full("leaf")));
+
+        assertEquals("leaf", text(page, "h1"));
+        assertEquals(2, count(page, "svg", "class", "truth"));
+        assertEquals(2, count(page, "svg", "class", "found"));
+        assertEquals(3, count(page, "path", "class", "curve c0"));
+        assertEquals(List.of("0.250", "0.500", "0.750", "0.500"), shares(page));
+        assertEquals(List.of("leaf as leaf: 3 of 4", "leaf as background: 1 of 4"), cells(page));
+        assertEquals(
+                List.of("1 of 1 found, 0 false", "1 of 1 found, 0 false"),
+                texts(page, "span", "tally"));
+    }
+
+    @Test
+    void masksAreDrawnInTheColourOfTheirClassAsPicturesHaveIt() throws Exception {
+        Size size = new Size(60, 80);
+        Rle labelled = Rle.fromBox(size, 10, 10, 20, 20);
+        Rle hole = Rle.fromBox(size, 15, 15, 5, 5);
+        Instances truth = Instances.groundTruth(Boxes.of(10, 10, 30, 30), 1);
+        Instances found =
+                Instances.predicted(Boxes.of(10, 10, 30, 30), new int[] {1}, new float[] {0.9f});
+        ByteSource jpeg = ByteSource.wrap(new byte[9]);
+        ObjectExamples examples =
+                objects(
+                        new ObjectExample(
+                                "whole.jpg", size, jpeg, truth.withMasks(List.of(labelled)), found),
+                        new ObjectExample(
+                                "box.jpg", size, jpeg, truth, found.withMasks(List.of(hole))));
+
+        Document page = parse(write(withExamples(full("leaf"), examples)));
+
+        List<Element> masks =
+                elements(page, "path").stream()
+                        .filter(path -> path.getAttribute("class").equals("mask"))
+                        .toList();
+        assertEquals(
+                List.of("M30 10v20h-20v-20z", "M20 15v5h-5v-5z"),
+                masks.stream().map(mask -> mask.getAttribute("d")).toList());
+        String colour = "--c:#%06x".formatted(ClassColours.rgb(1));
+        for (Element mask : masks) {
+            assertEquals(colour, ((Element) mask.getParentNode()).getAttribute("style"));
+        }
+        Element legend =
+                elements(page, "li").stream()
+                        .filter(item -> item.getAttribute("style").equals(colour))
+                        .findFirst()
+                        .orElseThrow();
+        assertEquals("class 1", legend.getTextContent());
+    }
+
+    @Test
+    void masksOfLargePhotographsAreDrawnAsFineAsAScreenShowsThem() {
+        Size size = new Size(3000, 4000);
+        MaskPath path = MaskPath.of(Rle.fromBox(size, 1000, 500, 2000, 1000));
+
+        assertEquals(new MaskPath("M600 100v200h-400v-200z", 5), path);
+        assertEquals("", MaskPath.of(Rle.empty(size)).steps());
+    }
+
+    @Test
+    void hostileNamesAreShownAsTheyAre() throws Exception {
+        String html = write(full(HOSTILE));
+        Document page = parse(html);
+
+        assertEquals(0, page.getElementsByTagName("img").getLength());
+        assertEquals(1, page.getElementsByTagName("script").getLength());
+        assertEquals(SHOWN, text(page, "title"));
+        assertEquals(List.of(SHOWN, SHOWN), texts(page, "span", "name"));
+        assertFalse(html.contains("\0") || html.contains("\u202E"), "control characters");
+    }
+
+    @Test
+    void nothingIsLoadedFromElsewhere() throws Exception {
+        String html = write(full("leaf"));
+        Document page = parse(html);
+
+        assertFalse(html.contains("://"), "an address");
+        assertFalse(html.contains("@import") || html.contains("url("), "a style sheet's address");
+        for (Element image : elements(page, "image")) {
+            assertTrue(image.getAttribute("href").startsWith("data:image/jpeg;base64,"));
+        }
+    }
+
+    @Test
+    void pictureIsEmbeddedOnce() throws Exception {
+        byte[] jpeg = new byte[300_000];
+        new Random(1).nextBytes(jpeg);
+        ReportData data = withExamples(full("leaf"), objects(example("big.jpg", jpeg)));
+
+        int length = write(data).length();
+
+        assertTrue(length < jpeg.length * 4 / 3 + 40_000, "length " + length);
+    }
+
+    @Test
+    void longCurvesAreThinnedButKeepTheirEnds() throws Exception {
+        double[] x = IntStream.range(0, 100_000).asDoubleStream().toArray();
+        Series series = Series.of("loss", x, x);
+        LineChart chart = new LineChart("Loss", "iteration", List.of(series)).smoothed();
+
+        String html = write(withTraining(empty(), List.of(chart)));
+
+        assertTrue(html.length() < 60_000, "length " + html.length());
+        Element curve = elements(parse(html), "path").get(1);
+        assertTrue(curve.getAttribute("d").startsWith("M52 "), curve.getAttribute("d"));
+        assertTrue(curve.getAttribute("d").contains("L548 "), curve.getAttribute("d"));
+    }
+
+    @Test
+    void emptyInputsLeaveTheirSectionsOut() throws Exception {
+        Document page = parse(write(empty()));
+
+        assertEquals(0, page.getElementsByTagName("section").getLength());
+        assertEquals("nothing", text(page, "h1"));
+    }
+
+    @Test
+    void whatCannotBeMeasuredIsNotAvailable() throws Exception {
+        LineChart none = new LineChart("AP", "epoch", List.of());
+        LineChart noPoints = new LineChart("AP", "epoch", List.of(series()));
+        LineChart gaps = new LineChart("AP", "epoch", List.of(series(Double.NaN, Double.NaN)));
+        LineChart point = new LineChart("AP", "epoch", List.of(series(0.5))).smoothed();
+        ReportData data = withTraining(empty(), List.of(none, noPoints, gaps, point));
+        OptionalDouble absent = OptionalDouble.empty();
+        Section section =
+                new Section(
+                        "none",
+                        "",
+                        List.of(
+                                table(new Row("AP", "", List.of(absent))),
+                                table(),
+                                table(new Row("leaf", "0", List.of(absent, absent, absent)))),
+                        List.of(),
+                        List.of(new HeatMap("none", List.of(), List.of(), false)));
+        ReportData all =
+                new ReportData(
+                        "title",
+                        "",
+                        List.of(Fact.ofShare("AP", -1, "")),
+                        objects(),
+                        data.training(),
+                        List.of(section),
+                        List.of(),
+                        List.of(new Histogram("none", "count", List.of())),
+                        "",
+                        List.of());
+
+        String html = write(all);
+
+        parse(html);
+        assertEquals(4, html.split(">n/a</td>", -1).length - 1);
+        assertEquals(1, html.split(">n/a</dd>", -1).length - 1);
+        assertFalse(html.contains("NaN"), "a number that is none");
+    }
+
+    @Test
+    void labelMapsStandBesideThoseThatWerePredicted() throws Exception {
+        ByteSource truth = ByteSource.wrap(new byte[] {1});
+        ByteSource predicted = ByteSource.wrap(new byte[] {2});
+        LabelExamples examples =
+                new LabelExamples(
+                        List.of(
+                                new LabelExamples.Picture(
+                                        HOSTILE, truth, predicted, Set.of(2), "91.0 % right")),
+                        List.of("sky", "road", "car"));
+
+        Document page = parse(write(withExamples(empty(), examples)));
+
+        List<Element> images = elements(page, "img");
+        assertEquals(
+                List.of("data:image/jpeg;base64,AQ==", "data:image/jpeg;base64,Ag=="),
+                images.stream().map(image -> image.getAttribute("src")).toList());
+        assertEquals("Labels of " + SHOWN, images.get(0).getAttribute("alt"));
+        Element car = elements(page, "li").get(0);
+        assertEquals("car", car.getTextContent());
+        assertEquals("--c:#%06x".formatted(ClassColours.rgb(2)), car.getAttribute("style"));
+        assertEquals(List.of("91.0 % right"), texts(page, "span", "tally"));
+    }
+
+    @Test
+    void folderThatIsNotThereIsAnInputOutputError() {
+        Path file = folder.resolve("missing").resolve("report.html");
+        SaccadeException e =
+                assertThrows(SaccadeException.class, () -> Report.write(file, empty()));
+        assertEquals(SaccadeException.Kind.IO, e.kind());
+    }
+
+    private String write(ReportData data) throws Exception {
+        Path file = folder.resolve("report.html");
+        Report.write(file, data);
+        return Files.readString(file);
+    }
+
+    /** The page as XML, without our own style sheet and script, which are no XML. */
+    private static Document parse(String html) throws Exception {
+        String markup =
+                html.replaceFirst("(?s)<style>.*?</style>", "<style/>")
+                        .replaceFirst("(?s)<script>.*?</script>", "<script/>");
+        return DocumentBuilderFactory.newInstance()
+                .newDocumentBuilder()
+                .parse(new InputSource(new StringReader(markup)));
+    }
+
+    private static List<Element> elements(Document page, String tag) {
+        var nodes = page.getElementsByTagName(tag);
+        return IntStream.range(0, nodes.getLength())
+                .mapToObj(i -> (Element) nodes.item(i))
+                .toList();
+    }
+
+    private static String text(Document page, String tag) {
+        return elements(page, tag).get(0).getTextContent();
+    }
+
+    private static List<String> texts(Document page, String tag, String kind) {
+        return elements(page, tag).stream()
+                .filter(element -> element.getAttribute("class").equals(kind))
+                .map(Element::getTextContent)
+                .toList();
+    }
+
+    private static List<String> shares(Document page) {
+        return texts(page, "td", "share");
+    }
+
+    private static List<String> cells(Document page) {
+        return elements(page, "rect").stream().map(Element::getTextContent).toList();
+    }
+
+    private static long count(Document page, String tag, String attribute, String value) {
+        return elements(page, tag).stream()
+                .filter(element -> element.getAttribute(attribute).equals(value))
+                .count();
+    }
+
+    private static Series series(double... values) {
+        double[] x = IntStream.range(0, values.length).asDoubleStream().toArray();
+        return Series.of("AP", x, values);
+    }
+
+    private static ObjectExample example(String name, byte[] jpeg) {
+        Instances truth = Instances.groundTruth(Boxes.of(10, 10, 30, 30), 0);
+        Instances found =
+                Instances.predicted(Boxes.of(11, 10, 30, 30), new int[] {0}, new float[] {0.9f});
+        return new ObjectExample(name, new Size(60, 80), ByteSource.wrap(jpeg), truth, found);
+    }
+
+    private static ObjectExamples objects(ObjectExample... examples) {
+        return new ObjectExamples(List.of(examples), List.of("leaf"), 0.5);
+    }
+
+    private static ReportData empty() {
+        return new ReportData(
+                "nothing",
+                "",
+                List.of(),
+                objects(),
+                List.of(),
+                List.of(new Section("empty", "", List.of(table()), List.of(), List.of())),
+                List.of(),
+                List.of(),
+                "",
+                List.of());
+    }
+
+    private static ShareTable table(Row... rows) {
+        return new ShareTable(List.of("name", "note"), List.of(rows));
+    }
+
+    private static ReportData full(String name) {
+        LineChart chart = new LineChart(name, name, List.of(series(0.1, 0.4, 0.7)));
+        OptionalDouble half = OptionalDouble.of(0.5);
+        Row classRow = new Row(name, "5", List.of(half, OptionalDouble.of(0.75), half));
+        HeatMap map =
+                new HeatMap(
+                        name,
+                        List.of(name, "background"),
+                        List.of(List.of(3L, 1L), List.of(0L, 0L)),
+                        false);
+        Section section =
+                new Section(
+                        name,
+                        name,
+                        List.of(
+                                table(new Row(name, name, List.of(OptionalDouble.of(0.25)))),
+                                new ShareTable(List.of(name), List.of(classRow), true)),
+                        List.of(chart.inUnitSquare()),
+                        List.of(map));
+        return new ReportData(
+                name,
+                name,
+                List.of(new Fact(name, name, name)),
+                objects(example(name, new byte[9]), example(name, new byte[9])),
+                List.of(chart, chart.smoothed().ofShares()),
+                List.of(section),
+                List.of(new Fact(name, name)),
+                List.of(new Histogram(name, name, List.of(new Bar(name, 3)))),
+                name + ": " + name + " # " + name,
+                List.of(new Fact(name, name)));
+    }
+
+    private static ReportData withTraining(ReportData data, List<LineChart> training) {
+        return with(data, data.examples(), training);
+    }
+
+    private static ReportData withExamples(ReportData data, Examples examples) {
+        return with(data, examples, data.training());
+    }
+
+    private static ReportData with(ReportData data, Examples examples, List<LineChart> training) {
+        return new ReportData(
+                data.title(),
+                data.subtitle(),
+                data.headline(),
+                examples,
+                training,
+                data.sections(),
+                data.data(),
+                data.dataCharts(),
+                data.config(),
+                data.environment());
+    }
+}
