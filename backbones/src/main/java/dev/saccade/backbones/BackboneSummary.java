@@ -33,7 +33,7 @@ public record BackboneSummary(
     /**
      * Builds a backbone, counts and forgets it.
      *
-     * @param name the name that {@link Backbone.Config#members()} gives it
+     * @param name the name that configs give it, such as {@code swin_tiny}
      */
     public static BackboneSummary of(String name, Backbone.Config config) {
         Backbone backbone = config.build();

@@ -5,8 +5,6 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
 import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.Maps;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.nn.Layer;
@@ -15,9 +13,12 @@ import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.MultiplyAdds;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Unwrapped;
+import dev.saccade.core.parts.Variant;
 
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -30,69 +31,36 @@ import java.util.Optional;
  */
 public final class DwConvSwin extends StagedTransformer {
 
-    private static final ImmutableMap<String, Optional<List<Integer>>> VARIANTS =
-            ImmutableMap.of(
-                    "tiny", Optional.empty(),
-                    "tiny_heads_1", Optional.of(List.of(1, 1, 1, 1)),
-                    "tiny_heads_1x", Optional.of(List.of(3, 6, 12, 24)),
-                    "tiny_heads_2x", Optional.of(List.of(6, 12, 24, 48)));
-
     /**
      * The hyper-parameters of a DwConv-Swin.
      *
      * @param variant the member of the family that the other keys start from
      * @param embedDim channels of the first stage; the others double it
-     * @param depths blocks of each stage
      * @param numHeads heads of each stage, whose channels share a filter; none for a filter of its
      *     own for each channel
      * @param kernelSize side of the filters, odd
      * @param mlpRatio hidden channels of the feed-forward layers over channels
-     * @param dropPathRate stochastic depth of the last block
-     * @param outIndices the stages that come out, 0 to 3, ascending
-     * @param frozenStages -1 freezes nothing, 0 the stem, k the stem and stages 1 to k
-     * @param activationCheckpointing whether blocks are computed again in the backward pass, which
-     *     spares memory
+     * @param stages depths, stochastic depth, outputs and frozen stages
      */
+    @Part("dwconv_swin")
+    @Variant(name = "tiny")
+    @Variant(name = "tiny_heads_1", settings = "num_heads: [1, 1, 1, 1]")
+    @Variant(name = "tiny_heads_1x", settings = "num_heads: [3, 6, 12, 24]")
+    @Variant(name = "tiny_heads_2x", settings = "num_heads: [6, 12, 24, 48]")
     public record Config(
-            String variant,
-            int embedDim,
-            List<Integer> depths,
+            @Default("tiny") String variant,
+            @Default("96") int embedDim,
             Optional<List<Integer>> numHeads,
-            int kernelSize,
-            double mlpRatio,
-            double dropPathRate,
-            List<Integer> outIndices,
-            int frozenStages,
-            boolean activationCheckpointing)
+            @Default("7") int kernelSize,
+            @Default("4") double mlpRatio,
+            @Unwrapped StageSettings stages)
             implements StagedTransformer.Config {
-
-        /** DwConv-Swin-T. */
-        public Config() {
-            this("tiny");
-        }
-
-        /** A member of the family. */
-        public Config(String variant) {
-            this(
-                    variant,
-                    96,
-                    List.of(2, 2, 6, 2),
-                    Variants.get(VARIANTS, variant),
-                    7,
-                    4,
-                    0.2,
-                    List.of(0, 1, 2, 3),
-                    -1,
-                    false);
-        }
 
         /** Checks the values. */
         public Config {
-            depths = ImmutableList.copyOf(depths);
             numHeads = numHeads.map(ImmutableList::copyOf);
-            outIndices = ImmutableList.copyOf(outIndices);
             List<Integer> heads = numHeads.orElse(List.of(1, 1, 1, 1));
-            StagedTransformer.checks(depths, dropPathRate, outIndices, frozenStages)
+            new Checks()
                     .within("embed_dim", embedDim, 1, 8192)
                     .size("num_heads", heads, STAGES, STAGES)
                     .each("num_heads", heads, 1, 8192)
@@ -101,16 +69,6 @@ public final class DwConvSwin extends StagedTransformer {
                     .throwIfAny();
             StagedTransformer.checkHeads(heads, embedDim);
             Checks.require(kernelSize % 2 == 1, "kernel_size", kernelSize, "an odd number");
-        }
-
-        @Override
-        public String type() {
-            return "dwconv_swin";
-        }
-
-        @Override
-        public Map<String, Config> variants() {
-            return Maps.toMap(VARIANTS.keySet(), Config::new);
         }
 
         @Override
@@ -140,7 +98,7 @@ public final class DwConvSwin extends StagedTransformer {
                 channels,
                 new Convolution(channels, filters, config.kernelSize()),
                 config.mlpRatio(),
-                config.dropPathRate(stage, block),
+                config.stages().dropPathRate(stage, block),
                 key(stage, block));
     }
 

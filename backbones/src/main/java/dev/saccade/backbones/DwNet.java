@@ -4,10 +4,6 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.Maps;
-
 import dev.saccade.core.Checks;
 import dev.saccade.core.nn.BatchNorm2d;
 import dev.saccade.core.nn.Conv2d;
@@ -21,9 +17,10 @@ import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Script;
 import dev.saccade.core.ops.ScriptTemplate;
 import dev.saccade.core.ops.Windows;
-
-import java.util.List;
-import java.util.Map;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Unwrapped;
+import dev.saccade.core.parts.Variant;
 
 /**
  * DWNet (Han et al. 2022): Swin Transformer with a depth-wise convolution between two 1x1
@@ -36,21 +33,11 @@ import java.util.Map;
  */
 public final class DwNet extends StagedTransformer {
 
-    private record Size(int embedDim, int depth, boolean dynamic, double dropPathRate) {}
-
-    private static final ImmutableMap<String, Size> VARIANTS =
-            ImmutableMap.of(
-                    "tiny", new Size(96, 6, false, 0.2),
-                    "base", new Size(128, 18, false, 0.3),
-                    "dynamic_tiny", new Size(96, 6, true, 0.2),
-                    "dynamic_base", new Size(128, 18, true, 0.3));
-
     /**
      * The hyper-parameters of a DWNet.
      *
      * @param variant the published member of the family that the other keys start from
      * @param embedDim channels of the first stage; the others double it
-     * @param depths blocks of each stage
      * @param windowSize side of the depth-wise filters, odd
      * @param mlpRatio hidden channels of the feed-forward layers over channels
      * @param dynamic whether every image has filters of its own; then it trains on batches of two
@@ -58,60 +45,37 @@ public final class DwNet extends StagedTransformer {
      * @param patchNorm whether a normalisation follows the patch embedding
      * @param ape whether learned absolute position embeddings are added to the patches
      * @param pretrainImgSize image size that the absolute position embeddings are for
-     * @param dropPathRate stochastic depth of the last block
-     * @param outIndices the stages that come out, 0 to 3, ascending
-     * @param frozenStages -1 freezes nothing, 0 the stem, k the stem and stages 1 to k
-     * @param activationCheckpointing whether blocks are computed again in the backward pass, which
-     *     spares memory
+     * @param stages depths, stochastic depth, outputs and frozen stages
      */
+    @Part("dwnet")
+    @Variant(name = "tiny")
+    @Variant(
+            name = "base",
+            settings = {"embed_dim: 128", "depths: [2, 2, 18, 2]", "drop_path_rate: 0.3"})
+    @Variant(name = "dynamic_tiny", settings = "dynamic: true")
+    @Variant(
+            name = "dynamic_base",
+            settings = {
+                "dynamic: true",
+                "embed_dim: 128",
+                "depths: [2, 2, 18, 2]",
+                "drop_path_rate: 0.3"
+            })
     public record Config(
-            String variant,
-            int embedDim,
-            List<Integer> depths,
-            int windowSize,
-            double mlpRatio,
-            boolean dynamic,
-            boolean patchNorm,
-            boolean ape,
-            int pretrainImgSize,
-            double dropPathRate,
-            List<Integer> outIndices,
-            int frozenStages,
-            boolean activationCheckpointing)
+            @Default("tiny") String variant,
+            @Default("96") int embedDim,
+            @Default("7") int windowSize,
+            @Default("4") double mlpRatio,
+            @Default("false") boolean dynamic,
+            @Default("true") boolean patchNorm,
+            @Default("false") boolean ape,
+            @Default("224") int pretrainImgSize,
+            @Unwrapped StageSettings stages)
             implements StagedTransformer.Config {
-
-        /** DWNet-T. */
-        public Config() {
-            this("tiny");
-        }
-
-        /** A published member of the family. */
-        public Config(String variant) {
-            this(variant, Variants.get(VARIANTS, variant));
-        }
-
-        private Config(String variant, Size size) {
-            this(
-                    variant,
-                    size.embedDim,
-                    List.of(2, 2, size.depth, 2),
-                    7,
-                    4,
-                    size.dynamic,
-                    true,
-                    false,
-                    224,
-                    size.dropPathRate,
-                    List.of(0, 1, 2, 3),
-                    -1,
-                    false);
-        }
 
         /** Checks the values. */
         public Config {
-            depths = ImmutableList.copyOf(depths);
-            outIndices = ImmutableList.copyOf(outIndices);
-            StagedTransformer.checks(depths, dropPathRate, outIndices, frozenStages)
+            new Checks()
                     .within("embed_dim", embedDim, 1, 8192)
                     .within("window_size", windowSize, 1, 71)
                     .within("mlp_ratio", mlpRatio, 0.1, 100)
@@ -123,16 +87,6 @@ public final class DwNet extends StagedTransformer {
                     "embed_dim",
                     embedDim,
                     "a multiple of 4 for dynamic filters");
-        }
-
-        @Override
-        public String type() {
-            return "dwnet";
-        }
-
-        @Override
-        public Map<String, Config> variants() {
-            return Maps.toMap(VARIANTS.keySet(), Config::new);
         }
 
         @Override
@@ -198,7 +152,7 @@ public final class DwNet extends StagedTransformer {
                             new Convolutions(channels, config.windowSize(), config.dynamic()));
             norm = add("bn", new TokenBatchNorm(channels));
             mlp = add("mlp", new Mlp(channels, (int) (channels * config.mlpRatio())));
-            double rate = config.dropPathRate(stage, block);
+            double rate = config.stages().dropPathRate(stage, block);
             long key = key(stage, block);
             convolutionsDrop = add("attn_drop_path", new DropPath(rate, 2 * key));
             mlpDrop = add("mlp_drop_path", new DropPath(rate, 2 * key + 1));

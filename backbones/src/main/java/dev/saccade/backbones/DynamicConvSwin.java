@@ -5,10 +5,9 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
 import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.Maps;
 
 import dev.saccade.backbones.FilterNorm.Activation;
+import dev.saccade.core.Checks;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Linear;
 import dev.saccade.core.nn.WeightInit;
@@ -18,9 +17,12 @@ import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Script;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.WindowRegion;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Unwrapped;
+import dev.saccade.core.parts.Variant;
 
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -61,42 +63,11 @@ public final class DynamicConvSwin extends StagedTransformer {
         SQRT_HEAD_DIM
     }
 
-    private record Size(int embedDim, int depth, int heads, double dropPathRate) {}
-
-    private record Member(Attention attention, ScaleMode scaleMode, Size size) {}
-
-    private static final Size TINY = new Size(96, 6, 3, 0.2);
-    private static final Size SMALL = new Size(96, 18, 3, 0.3);
-    private static final Size BASE = new Size(128, 18, 4, 0.5);
-    private static final Size LARGE = new Size(192, 18, 6, 0.2);
-
-    private static final ImmutableMap<String, Member> VARIANTS =
-            ImmutableMap.<String, Member>builder()
-                    .put("softmax_tiny", by(Attention.SOFTMAX, TINY))
-                    .put("none_tiny", by(Attention.NONE, TINY))
-                    .put("scaling_tiny", by(Attention.SCALING, TINY))
-                    .put("scaling_relu_tiny", by(Attention.SCALING_RELU, TINY))
-                    .put("layernorm_tiny", by(Attention.LAYERNORM, TINY))
-                    .put("layernorm_relu_tiny", by(Attention.LAYERNORM_RELU, TINY))
-                    .put("depthwise_tiny", by(Attention.DEPTHWISE, TINY))
-                    .put("depthwise_small", by(Attention.DEPTHWISE, SMALL))
-                    .put("softmax_base", by(Attention.SOFTMAX, BASE))
-                    .put("scaling_base", by(Attention.SCALING, BASE))
-                    .put("depthwise_base", by(Attention.DEPTHWISE, BASE))
-                    .put("depthwise_large", by(Attention.DEPTHWISE, LARGE))
-                    .buildOrThrow();
-
-    private static Member by(Attention attention, Size size) {
-        boolean scaling = attention == Attention.SCALING || attention == Attention.SCALING_RELU;
-        return new Member(attention, scaling ? ScaleMode.HEAD_DIM : ScaleMode.SQRT_HEAD_DIM, size);
-    }
-
     /**
      * The hyper-parameters of a dynamic convolution Swin Transformer.
      *
      * @param variant the member of the family that the other keys start from
      * @param embedDim channels of the first stage; the others double it
-     * @param depths blocks of each stage
      * @param numHeads heads of each stage
      * @param attention how tokens are mixed
      * @param scaleMode the scale of products; of no matter to depth-wise attention
@@ -107,67 +78,78 @@ public final class DynamicConvSwin extends StagedTransformer {
      * @param mlpRatio hidden channels of the feed-forward layers over channels
      * @param ape whether learned absolute position embeddings are added to the patches
      * @param pretrainImgSize image size that the absolute position embeddings are for
-     * @param dropPathRate stochastic depth of the last block
-     * @param outIndices the stages that come out, 0 to 3, ascending
-     * @param frozenStages -1 freezes nothing, 0 the stem, k the stem and stages 1 to k
-     * @param activationCheckpointing whether blocks are computed again in the backward pass, which
-     *     spares memory
+     * @param stages depths, stochastic depth, outputs and frozen stages
      */
+    @Part("dynamic_conv_swin")
+    @Variant(name = "softmax_tiny", settings = "attention: softmax")
+    @Variant(name = "none_tiny", settings = "attention: none")
+    @Variant(
+            name = "scaling_tiny",
+            settings = {"attention: scaling", "scale_mode: head_dim"})
+    @Variant(
+            name = "scaling_relu_tiny",
+            settings = {"attention: scaling_relu", "scale_mode: head_dim"})
+    @Variant(name = "layernorm_tiny", settings = "attention: layernorm")
+    @Variant(name = "layernorm_relu_tiny")
+    @Variant(name = "depthwise_tiny", settings = "attention: depthwise")
+    @Variant(
+            name = "depthwise_small",
+            settings = {"attention: depthwise", "depths: [2, 2, 18, 2]", "drop_path_rate: 0.3"})
+    @Variant(
+            name = "softmax_base",
+            settings = {
+                "attention: softmax",
+                "embed_dim: 128",
+                "depths: [2, 2, 18, 2]",
+                "num_heads: [4, 8, 16, 32]",
+                "drop_path_rate: 0.5"
+            })
+    @Variant(
+            name = "scaling_base",
+            settings = {
+                "attention: scaling",
+                "scale_mode: head_dim",
+                "embed_dim: 128",
+                "depths: [2, 2, 18, 2]",
+                "num_heads: [4, 8, 16, 32]",
+                "drop_path_rate: 0.5"
+            })
+    @Variant(
+            name = "depthwise_base",
+            settings = {
+                "attention: depthwise",
+                "embed_dim: 128",
+                "depths: [2, 2, 18, 2]",
+                "num_heads: [4, 8, 16, 32]",
+                "drop_path_rate: 0.5"
+            })
+    @Variant(
+            name = "depthwise_large",
+            settings = {
+                "attention: depthwise",
+                "embed_dim: 192",
+                "depths: [2, 2, 18, 2]",
+                "num_heads: [6, 12, 24, 48]"
+            })
     public record Config(
-            String variant,
-            int embedDim,
-            List<Integer> depths,
-            List<Integer> numHeads,
-            Attention attention,
-            ScaleMode scaleMode,
-            boolean relativePositionBias,
-            boolean biasOutside,
-            int windowSize,
-            double mlpRatio,
-            boolean ape,
-            int pretrainImgSize,
-            double dropPathRate,
-            List<Integer> outIndices,
-            int frozenStages,
-            boolean activationCheckpointing)
+            @Default("layernorm_relu_tiny") String variant,
+            @Default("96") int embedDim,
+            @Default("[3, 6, 12, 24]") List<Integer> numHeads,
+            @Default("layernorm_relu") Attention attention,
+            @Default("sqrt_head_dim") ScaleMode scaleMode,
+            @Default("true") boolean relativePositionBias,
+            @Default("false") boolean biasOutside,
+            @Default("7") int windowSize,
+            @Default("4") double mlpRatio,
+            @Default("false") boolean ape,
+            @Default("224") int pretrainImgSize,
+            @Unwrapped StageSettings stages)
             implements StagedTransformer.Config {
-
-        /** The paper's most accurate Swin-T, of layer normalisation and ReLU. */
-        public Config() {
-            this("layernorm_relu_tiny");
-        }
-
-        /** A member of the family. */
-        public Config(String variant) {
-            this(variant, Variants.get(VARIANTS, variant));
-        }
-
-        private Config(String variant, Member member) {
-            this(
-                    variant,
-                    member.size.embedDim,
-                    List.of(2, 2, member.size.depth, 2),
-                    each(STAGES, s -> member.size.heads << s),
-                    member.attention,
-                    member.scaleMode,
-                    true,
-                    false,
-                    7,
-                    4,
-                    false,
-                    224,
-                    member.size.dropPathRate,
-                    List.of(0, 1, 2, 3),
-                    -1,
-                    false);
-        }
 
         /** Checks the values. */
         public Config {
-            depths = ImmutableList.copyOf(depths);
             numHeads = ImmutableList.copyOf(numHeads);
-            outIndices = ImmutableList.copyOf(outIndices);
-            StagedTransformer.checks(depths, dropPathRate, outIndices, frozenStages)
+            new Checks()
                     .within("embed_dim", embedDim, 1, 8192)
                     .size("num_heads", numHeads, STAGES, STAGES)
                     .each("num_heads", numHeads, 1, 8192)
@@ -177,16 +159,6 @@ public final class DynamicConvSwin extends StagedTransformer {
                     .throwIfAny();
             StagedTransformer.checkHeads(numHeads, embedDim);
             StagedTransformer.checkWindows(numHeads, windowSize);
-        }
-
-        @Override
-        public String type() {
-            return "dynamic_conv_swin";
-        }
-
-        @Override
-        public Map<String, Config> variants() {
-            return Maps.toMap(VARIANTS.keySet(), Config::new);
         }
 
         @Override
@@ -242,7 +214,7 @@ public final class DynamicConvSwin extends StagedTransformer {
                         ? new Depthwise(config, channels, heads, region)
                         : new Dense(config, channels, heads, region),
                 config.mlpRatio(),
-                config.dropPathRate(stage, block),
+                config.stages().dropPathRate(stage, block),
                 key(stage, block));
     }
 

@@ -8,6 +8,7 @@ import ai.djl.nn.Parameter;
 
 import com.google.common.math.IntMath;
 
+import dev.saccade.core.Checks;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.Layer;
@@ -18,6 +19,7 @@ import dev.saccade.core.ops.ElsaAttention;
 import dev.saccade.core.ops.MultiplyAdds;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.core.parts.Default;
 
 import java.math.RoundingMode;
 import java.util.Optional;
@@ -42,52 +44,64 @@ public final class Elsa extends Layer {
     /**
      * The hyper-parameters.
      *
-     * @param channels C, of input and output
-     * @param valueChannels channels of the values
-     * @param queryChannels channels of queries and of keys; rounded up to whole groups
-     * @param heads sets of weights; each goes for a slice of the values
-     * @param groupWidth channels of a group of the convolution
-     * @param logitGroups groups of the linear map to the logits
-     * @param qkvBias whether queries, keys and values have a bias
-     * @param scale factor of the products of queries and keys
+     * @param elsaKernel tokens along a side of a neighbourhood, odd
+     * @param dilation distance of neighbours
+     * @param groupWidth channels of a group of the convolution from products to logits; it must fit
+     *     the checkpoint, and tiny's are others than all others'
+     * @param lam exponent λ of the ghost head's factors; at 0 it has none
+     * @param gamma factor γ of the ghost head's summands; at 0 it has none
+     * @param elsaScale factor of the products of queries and keys
      * @param form how the products become logits
-     * @param attention the neighbourhood and the ghost head
      */
     public record Config(
-            int channels,
-            int valueChannels,
-            int queryChannels,
-            int heads,
-            int groupWidth,
-            int logitGroups,
-            boolean qkvBias,
-            double scale,
-            Form form,
-            ElsaAttention attention) {
+            @Default("7") int elsaKernel,
+            @Default("1") int dilation,
+            @Default("4") int groupWidth,
+            @Default("0") double lam,
+            @Default("1") double gamma,
+            @Default("1") double elsaScale,
+            @Default("released") Form form) {
+
+        private static final int MOST_REACH = 100;
 
         /** Checks the values. */
         public Config {
-            checkArgument(groupWidth > 0, "group_width: got %s, expected > 0", groupWidth);
-            checkArgument(
-                    valueChannels % heads == 0,
-                    "num_heads: got %s, expected a divisor of %s channels",
-                    heads,
-                    valueChannels);
-            queryChannels =
-                    IntMath.divide(queryChannels, groupWidth, RoundingMode.CEILING) * groupWidth;
-        }
-
-        /** Returns two thirds of the channels, which all published models have as queries. */
-        public static int queryChannels(int channels) {
-            return channels / 3 * 2;
-        }
-
-        private int logits() {
-            return attention.kernel() * attention.kernel() * heads;
+            new Checks()
+                    .within("elsa_kernel", elsaKernel, 1, 49)
+                    .within("dilation", dilation, 1, 100)
+                    .within("group_width", groupWidth, 1, 8192)
+                    .within("lam", lam, -10, 10)
+                    .within("gamma", gamma, -1000, 1000)
+                    .within("elsa_scale", elsaScale, 0, 1000)
+                    .throwIfAny();
+            Checks.require(elsaKernel % 2 == 1, "elsa_kernel", elsaKernel, "an odd number");
+            Checks.require(
+                    elsaKernel / 2 * dilation <= MOST_REACH,
+                    "dilation",
+                    dilation,
+                    "neighbours at most %s tokens away with an elsa_kernel of %s",
+                    MOST_REACH,
+                    elsaKernel);
         }
 
         private int reach() {
-            return attention.kernel() / 2 * attention.dilation();
+            return elsaKernel / 2 * dilation;
+        }
+    }
+
+    /**
+     * The channels of a layer.
+     *
+     * @param channels of input and output
+     * @param values of the values
+     * @param queries of queries and of keys; rounded up to whole groups
+     * @param logitGroups groups of the linear map to the logits
+     */
+    public record Widths(int channels, int values, int queries, int logitGroups) {
+
+        /** Those of all published models: two thirds of the channels are queries. */
+        public Widths(int channels) {
+            this(channels, channels, channels / 3 * 2, 1);
         }
     }
 
@@ -102,36 +116,54 @@ public final class Elsa extends Layer {
                     return (product, torch.permute(parts[2], [0, 2, 3, 1]))
                     """);
 
-    private final Config config;
+    private final ElsaAttention attention;
+    private final int queries;
+    private final int values;
+    private final double scale;
     private final Conv2d preProj;
     private final Layer logits;
     private final Optional<Parameter> ghostHead;
     private final Linear postProj;
 
-    /** Makes a layer without weights. */
-    public Elsa(Config config) {
-        this.config = config;
-        WeightInit init = WeightInit.uniform(1 / Math.sqrt(config.channels));
-        int mapped = 2 * config.queryChannels + config.valueChannels;
+    /**
+     * Makes a layer without weights.
+     *
+     * @param heads sets of weights; each goes for a slice of the values
+     * @param qkvBias whether queries, keys and values have a bias
+     */
+    public Elsa(Widths widths, int heads, boolean qkvBias, Config config) {
+        values = widths.values;
+        checkArgument(
+                values % heads == 0,
+                "num_heads: got %s, expected a divisor of %s channels",
+                heads,
+                values);
+        int group = config.groupWidth;
+        queries = IntMath.divide(widths.queries, group, RoundingMode.CEILING) * group;
+        scale = config.elsaScale;
+        attention = new ElsaAttention(config.elsaKernel, config.dilation, config.lam, config.gamma);
+        WeightInit init = WeightInit.uniform(1 / Math.sqrt(widths.channels));
         preProj =
                 add(
                         "pre_proj",
                         new Conv2d(
-                                new Geometry(config.channels, mapped, 1, 1, 0),
+                                new Geometry(widths.channels, 2 * queries + values, 1, 1, 0),
                                 init,
-                                config.qkvBias ? init : null));
+                                qkvBias ? init : null));
+        int weights = config.elsaKernel * config.elsaKernel * heads;
         logits =
                 add(
                         "attn",
                         switch (config.form) {
-                            case RELEASED -> new Convolutions(config);
-                            case STRICT -> new TokenAndNeighbour(config);
+                            case RELEASED ->
+                                    new Convolutions(queries, weights, widths.logitGroups, config);
+                            case STRICT -> new TokenAndNeighbour(queries, weights, config);
                         });
         ghostHead =
-                config.attention
-                        .ghostHead(config.valueChannels)
-                        .map(shape -> parameter("ghost_head", shape, ghosts(config.attention)));
-        postProj = add("post_proj", new Linear(config.valueChannels, config.channels));
+                attention
+                        .ghostHead(values)
+                        .map(shape -> parameter("ghost_head", shape, ghosts(attention)));
+        postProj = add("post_proj", new Linear(values, widths.channels));
     }
 
     private static WeightInit ghosts(ElsaAttention attention) {
@@ -160,14 +192,13 @@ public final class Elsa extends Layer {
         return Scope.array(
                 () -> {
                     NDList parts =
-                            HADAMARD.with(config.queryChannels, config.valueChannels, config.scale)
+                            HADAMARD.with(queries, values, scale)
                                     .runAll(preProj.forward(x.transpose(0, 3, 1, 2)));
                     NDArray product = parts.get(0);
-                    NDArray values = parts.get(1);
                     MultiplyAdds.add(product.size());
                     return postProj.forward(
-                            config.attention.attend(
-                                    values,
+                            attention.attend(
+                                    parts.get(1),
                                     logits.forward(product),
                                     ghostHead.map(Parameter::getArray)));
                 });
@@ -181,33 +212,24 @@ public final class Elsa extends Layer {
         private final Conv2d spread;
         private final Conv2d mapped;
 
-        Convolutions(Config config) {
-            int width = config.queryChannels;
-            ElsaAttention attention = config.attention;
+        Convolutions(int queries, int weights, int groups, Config config) {
             spread =
                     add(
                             "0",
                             Conv2d.withDefaultInit(
                                     new Geometry(
-                                            width,
-                                            width,
-                                            attention.kernel(),
+                                            queries,
+                                            queries,
+                                            config.elsaKernel,
                                             1,
                                             config.reach(),
-                                            attention.dilation(),
-                                            width / config.groupWidth)));
+                                            config.dilation,
+                                            queries / config.groupWidth)));
             mapped =
                     add(
                             "2",
                             Conv2d.withDefaultInit(
-                                    new Geometry(
-                                            width,
-                                            config.logits(),
-                                            1,
-                                            1,
-                                            0,
-                                            1,
-                                            config.logitGroups)));
+                                    new Geometry(queries, weights, 1, 1, 0, 1, groups)));
         }
 
         @Override
@@ -247,25 +269,17 @@ public final class Elsa extends Layer {
         private final Conv2d mapped;
         private final Config config;
 
-        TokenAndNeighbour(Config config) {
+        TokenAndNeighbour(int queries, int weights, Config config) {
             this.config = config;
             WeightInit init = WeightInit.truncatedNormal(0.02);
-            mapped =
-                    add(
-                            "",
-                            new Conv2d(
-                                    new Geometry(
-                                            config.queryChannels, 2 * config.logits(), 1, 1, 0),
-                                    init,
-                                    init));
+            mapped = add("", new Conv2d(new Geometry(queries, 2 * weights, 1, 1, 0), init, init));
         }
 
         @Override
         public NDArray forward(NDArray x) {
-            ElsaAttention attention = config.attention;
             return Scope.array(
                     () ->
-                            MEET.with(attention.kernel(), attention.dilation(), config.reach())
+                            MEET.with(config.elsaKernel, config.dilation, config.reach())
                                     .run(mapped.forward(x)));
         }
     }

@@ -5,8 +5,6 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
 import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.Maps;
 import com.google.common.math.IntMath;
 
 import dev.saccade.core.Checks;
@@ -17,11 +15,14 @@ import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.FocalRegion;
 import dev.saccade.core.ops.Interpolation;
 import dev.saccade.core.ops.Scope;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Unwrapped;
+import dev.saccade.core.parts.Variant;
 
 import java.math.RoundingMode;
 import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -34,29 +35,6 @@ import java.util.Optional;
  * than its maps, with output norms.
  */
 public final class Focal extends StagedTransformer {
-
-    private record Size(
-            int embedDim, int depth, int heads, double dropPathRate, Form form, boolean conv) {}
-
-    private record Form(List<Integer> focalWindows, List<Integer> imageSize) {}
-
-    private static final Form DENSE = new Form(List.of(15, 13, 9, 7), List.of());
-    private static final Form FOR_224 = new Form(List.of(7, 5, 3, 1), List.of(224, 224));
-
-    private static final ImmutableMap<String, Size> VARIANTS =
-            ImmutableMap.<String, Size>builder()
-                    .put("tiny", new Size(96, 6, 3, 0.2, DENSE, false))
-                    .put("small", new Size(96, 18, 3, 0.3, DENSE, false))
-                    .put("base", new Size(128, 18, 4, 0.5, DENSE, false))
-                    .put("large", new Size(192, 18, 6, 0.5, DENSE, false))
-                    .put("tiny_224", new Size(96, 6, 3, 0.2, FOR_224, false))
-                    .put("small_224", new Size(96, 18, 3, 0.3, FOR_224, false))
-                    .put("base_224", new Size(128, 18, 4, 0.5, FOR_224, false))
-                    .put("large_224", new Size(192, 18, 6, 0.5, FOR_224, false))
-                    .put("tiny_conv_224", new Size(96, 6, 3, 0.2, FOR_224, true))
-                    .put("small_conv_224", new Size(96, 18, 3, 0.3, FOR_224, true))
-                    .put("base_conv_224", new Size(128, 18, 4, 0.5, FOR_224, true))
-                    .buildOrThrow();
 
     /** Which blocks of a stage, counted from 0, have windows without a ring around them. */
     public enum ExpandLayer {
@@ -81,25 +59,88 @@ public final class Focal extends StagedTransformer {
     }
 
     /**
-     * The hyper-parameters of a Focal Transformer.
+     * What the window of a token sees.
      *
-     * @param variant the published member of the family that the other keys start from
-     * @param embedDim channels of the first stage; the others double it
-     * @param depths blocks of each stage
-     * @param numHeads heads of each stage
      * @param windowSize tokens along a side of a window
      * @param focalLevels focal levels of each stage, that of the tokens included
      * @param focalWindows pooled windows along a side of what a window sees in each stage, odd
      * @param expandSizes width of the ring of tokens around the windows of each stage
      * @param expandLayer which blocks go without the ring
+     * @param useShift whether windows are shifted in every other block
+     * @param maskWrapped whether tokens of the ring from the other side of the map are masked
+     */
+    public record Windows(
+            @Default("7") int windowSize,
+            @Default("[2, 2, 2, 2]") List<Integer> focalLevels,
+            @Default("[15, 13, 9, 7]") List<Integer> focalWindows,
+            @Default("[3, 3, 3, 3]") List<Integer> expandSizes,
+            @Default("all") ExpandLayer expandLayer,
+            @Default("false") boolean useShift,
+            @Default("false") boolean maskWrapped) {
+
+        /** Checks the values. */
+        public Windows {
+            focalLevels = ImmutableList.copyOf(focalLevels);
+            focalWindows = ImmutableList.copyOf(focalWindows);
+            expandSizes = ImmutableList.copyOf(expandSizes);
+            new Checks()
+                    .within("window_size", windowSize, 1, 128)
+                    .size("focal_levels", focalLevels, STAGES, STAGES)
+                    .each("focal_levels", focalLevels, 1, 8)
+                    .size("focal_windows", focalWindows, STAGES, STAGES)
+                    .each("focal_windows", focalWindows, 1, 151)
+                    .size("expand_sizes", expandSizes, STAGES, STAGES)
+                    .each("expand_sizes", expandSizes, 0, windowSize)
+                    .throwIfAny();
+            Checks.require(
+                    focalWindows.stream().allMatch(window -> window % 2 == 1),
+                    "focal_windows",
+                    focalWindows,
+                    "odd numbers");
+        }
+
+        /**
+         * Returns what the tokens of a block attend to.
+         *
+         * @param side the shorter side of the map
+         */
+        private FocalRegion region(int stage, int block, int side) {
+            boolean fills = side <= windowSize;
+            boolean even = block % 2 == 0;
+            boolean expands = expandLayer != (even ? ExpandLayer.EVEN : ExpandLayer.ODD);
+            return new FocalRegion(
+                    Math.min(windowSize, side),
+                    useShift && !even && !fills ? windowSize / 2 : 0,
+                    expands && !fills ? expandSizes.get(stage) : 0,
+                    focalWindows.get(stage),
+                    focalLevels.get(stage) - 1,
+                    maskWrapped);
+        }
+
+        /** Returns the largest region that a stage can have. */
+        private FocalRegion largest(int stage) {
+            return new FocalRegion(
+                    windowSize,
+                    0,
+                    expandSizes.get(stage),
+                    focalWindows.get(stage),
+                    focalLevels.get(stage) - 1,
+                    maskWrapped);
+        }
+    }
+
+    /**
+     * The hyper-parameters of a Focal Transformer.
+     *
+     * @param variant the published member of the family that the other keys start from
+     * @param embedDim channels of the first stage; the others double it
+     * @param numHeads heads of each stage
      * @param focalPool how tokens are pooled
      * @param imageSize height and width of the images that the windows are for: where a side of the
      *     map of a stage is not larger than a window, the shorter side becomes the window, without
      *     ring or shift. Empty for images of any size
      * @param padToPatches whether images and maps are padded to whole patches; the official code
      *     cuts the rest off
-     * @param useShift whether windows are shifted in every other block
-     * @param maskWrapped whether tokens of the ring from the other side of the map are masked
      * @param useConvEmbed whether patches overlap
      * @param usePreNorm whether maps are normalised before they are down-sampled, too
      * @param layerScale what the learned scales of the branches start from, where there are any
@@ -109,133 +150,136 @@ public final class Focal extends StagedTransformer {
      * @param ape whether learned absolute position embeddings, for {@code image_size}, are added to
      *     the patches
      * @param outputNorms whether every output has a normalisation of its own
-     * @param dropPathRate stochastic depth of the last block
-     * @param outIndices the stages that come out, 0 to 3, ascending
-     * @param frozenStages -1 freezes nothing, 0 the stem, k the stem and stages 1 to k
-     * @param activationCheckpointing whether blocks are computed again in the backward pass, which
-     *     spares memory
+     * @param windows what a window sees
+     * @param stages depths, stochastic depth, outputs and frozen stages
      */
+    @Part("focal")
+    @Variant(name = "tiny")
+    @Variant(
+            name = "small",
+            settings = {"depths: [2, 2, 18, 2]", "drop_path_rate: 0.3"})
+    @Variant(
+            name = "base",
+            settings = {
+                "embed_dim: 128",
+                "depths: [2, 2, 18, 2]",
+                "num_heads: [4, 8, 16, 32]",
+                "drop_path_rate: 0.5"
+            })
+    @Variant(
+            name = "large",
+            settings = {
+                "embed_dim: 192",
+                "depths: [2, 2, 18, 2]",
+                "num_heads: [6, 12, 24, 48]",
+                "drop_path_rate: 0.5"
+            })
+    @Variant(
+            name = "tiny_224",
+            settings = {"focal_windows: [7, 5, 3, 1]", "image_size: [224, 224]"})
+    @Variant(
+            name = "small_224",
+            settings = {
+                "depths: [2, 2, 18, 2]",
+                "drop_path_rate: 0.3",
+                "focal_windows: [7, 5, 3, 1]",
+                "image_size: [224, 224]"
+            })
+    @Variant(
+            name = "base_224",
+            settings = {
+                "embed_dim: 128",
+                "depths: [2, 2, 18, 2]",
+                "num_heads: [4, 8, 16, 32]",
+                "drop_path_rate: 0.5",
+                "focal_windows: [7, 5, 3, 1]",
+                "image_size: [224, 224]"
+            })
+    @Variant(
+            name = "large_224",
+            settings = {
+                "embed_dim: 192",
+                "depths: [2, 2, 18, 2]",
+                "num_heads: [6, 12, 24, 48]",
+                "drop_path_rate: 0.5",
+                "focal_windows: [7, 5, 3, 1]",
+                "image_size: [224, 224]"
+            })
+    @Variant(
+            name = "tiny_conv_224",
+            settings = {
+                "focal_windows: [7, 5, 3, 1]",
+                "image_size: [224, 224]",
+                "use_conv_embed: true"
+            })
+    @Variant(
+            name = "small_conv_224",
+            settings = {
+                "depths: [2, 2, 18, 2]",
+                "drop_path_rate: 0.3",
+                "focal_windows: [7, 5, 3, 1]",
+                "image_size: [224, 224]",
+                "use_conv_embed: true"
+            })
+    @Variant(
+            name = "base_conv_224",
+            settings = {
+                "embed_dim: 128",
+                "depths: [2, 2, 18, 2]",
+                "num_heads: [4, 8, 16, 32]",
+                "drop_path_rate: 0.5",
+                "focal_windows: [7, 5, 3, 1]",
+                "image_size: [224, 224]",
+                "use_conv_embed: true"
+            })
     public record Config(
-            String variant,
-            int embedDim,
-            List<Integer> depths,
-            List<Integer> numHeads,
-            int windowSize,
-            List<Integer> focalLevels,
-            List<Integer> focalWindows,
-            List<Integer> expandSizes,
-            ExpandLayer expandLayer,
-            Pool focalPool,
-            List<Integer> imageSize,
-            boolean padToPatches,
-            boolean useShift,
-            boolean maskWrapped,
-            boolean useConvEmbed,
-            boolean usePreNorm,
+            @Default("tiny") String variant,
+            @Default("96") int embedDim,
+            @Default("[3, 6, 12, 24]") List<Integer> numHeads,
+            @Default("fc") Pool focalPool,
+            @Default("[]") List<Integer> imageSize,
+            @Default("true") boolean padToPatches,
+            @Default("false") boolean useConvEmbed,
+            @Default("false") boolean usePreNorm,
             Optional<Double> layerScale,
-            double mlpRatio,
-            boolean qkvBias,
-            boolean patchNorm,
-            boolean ape,
-            boolean outputNorms,
-            double dropPathRate,
-            List<Integer> outIndices,
-            int frozenStages,
-            boolean activationCheckpointing)
+            @Default("4") double mlpRatio,
+            @Default("true") boolean qkvBias,
+            @Default("true") boolean patchNorm,
+            @Default("false") boolean ape,
+            @Default("true") boolean outputNorms,
+            @Unwrapped Windows windows,
+            @Unwrapped StageSettings stages)
             implements StagedTransformer.Config {
-
-        /** Focal-T for images of any size. */
-        public Config() {
-            this("tiny");
-        }
-
-        /** A published member of the family. */
-        public Config(String variant) {
-            this(variant, Variants.get(VARIANTS, variant));
-        }
-
-        private Config(String variant, Size size) {
-            this(
-                    variant,
-                    size.embedDim,
-                    List.of(2, 2, size.depth, 2),
-                    List.of(size.heads, 2 * size.heads, 4 * size.heads, 8 * size.heads),
-                    7,
-                    List.of(2, 2, 2, 2),
-                    size.form.focalWindows,
-                    List.of(3, 3, 3, 3),
-                    ExpandLayer.ALL,
-                    Pool.FC,
-                    size.form.imageSize,
-                    true,
-                    false,
-                    false,
-                    size.conv,
-                    false,
-                    Optional.empty(),
-                    4,
-                    true,
-                    true,
-                    false,
-                    true,
-                    size.dropPathRate,
-                    List.of(0, 1, 2, 3),
-                    -1,
-                    false);
-        }
 
         /** Checks the values. */
         public Config {
-            depths = ImmutableList.copyOf(depths);
             numHeads = ImmutableList.copyOf(numHeads);
-            focalLevels = ImmutableList.copyOf(focalLevels);
-            focalWindows = ImmutableList.copyOf(focalWindows);
-            expandSizes = ImmutableList.copyOf(expandSizes);
             imageSize = ImmutableList.copyOf(imageSize);
-            outIndices = ImmutableList.copyOf(outIndices);
-            StagedTransformer.checks(depths, dropPathRate, outIndices, frozenStages)
+            new Checks()
                     .within("embed_dim", embedDim, 1, 8192)
                     .size("num_heads", numHeads, STAGES, STAGES)
                     .each("num_heads", numHeads, 1, 8192)
-                    .within("window_size", windowSize, 1, 128)
-                    .size("focal_levels", focalLevels, STAGES, STAGES)
-                    .each("focal_levels", focalLevels, 1, 8)
-                    .size("focal_windows", focalWindows, STAGES, STAGES)
-                    .each("focal_windows", focalWindows, 1, 151)
-                    .size("expand_sizes", expandSizes, STAGES, STAGES)
-                    .each("expand_sizes", expandSizes, 0, windowSize)
                     .size("image_size", imageSize, imageSize.isEmpty() ? 0 : 2, 2)
                     .each("image_size", imageSize, COARSEST, 16384)
                     .within("layer_scale", layerScale, -1000, 1000)
                     .within("mlp_ratio", mlpRatio, 0.1, 100)
                     .throwIfAny();
             StagedTransformer.checkHeads(numHeads, embedDim);
-            Checks.require(
-                    focalWindows.stream().allMatch(window -> window % 2 == 1),
-                    "focal_windows",
-                    focalWindows,
-                    "odd numbers");
             Checks.require(!ape || !imageSize.isEmpty(), "ape", ape, "an image_size with it");
             for (int s = 0; s < STAGES; s++) {
-                int window = Math.min(windowSize, shorterSide(imageSize, padToPatches, s));
+                int size = windows.windowSize();
+                int window = Math.min(size, shorterSide(imageSize, padToPatches, s));
                 Checks.require(
-                        1 << (focalLevels.get(s) - 1) <= 2 * window,
+                        1 << (windows.focalLevels().get(s) - 1) <= 2 * window,
                         "focal_levels",
-                        focalLevels,
+                        windows.focalLevels(),
                         "levels whose cells hold a token; windows of stage %s have %s a side",
                         s,
                         window);
-                FocalRegion largest =
-                        new FocalRegion(
-                                windowSize,
-                                0,
-                                expandSizes.get(s),
-                                focalWindows.get(s),
-                                focalLevels.get(s) - 1,
-                                maskWrapped);
+                FocalRegion largest = windows.largest(s);
                 StagedTransformer.checkPairs(
                         "window_size",
-                        windowSize,
+                        size,
                         (long) numHeads.get(s) * largest.area() * largest.keys());
             }
         }
@@ -251,27 +295,7 @@ public final class Focal extends StagedTransformer {
 
         /** Returns what the tokens of a block attend to. */
         FocalRegion region(int stage, int block) {
-            int side = shorterSide(imageSize, padToPatches, stage);
-            boolean fills = side <= windowSize;
-            boolean even = block % 2 == 0;
-            boolean expands = expandLayer != (even ? ExpandLayer.EVEN : ExpandLayer.ODD);
-            return new FocalRegion(
-                    Math.min(windowSize, side),
-                    useShift && !even && !fills ? windowSize / 2 : 0,
-                    expands && !fills ? expandSizes.get(stage) : 0,
-                    focalWindows.get(stage),
-                    focalLevels.get(stage) - 1,
-                    maskWrapped);
-        }
-
-        @Override
-        public String type() {
-            return "focal";
-        }
-
-        @Override
-        public Map<String, Config> variants() {
-            return Maps.toMap(VARIANTS.keySet(), Config::new);
+            return windows.region(stage, block, shorterSide(imageSize, padToPatches, stage));
         }
 
         @Override
@@ -298,7 +322,7 @@ public final class Focal extends StagedTransformer {
             int stage = s;
             addStage(
                     each(
-                            config.depths().get(s),
+                            config.stages().depths().get(s),
                             b -> add(layer + "blocks." + b, new FocalBlock(config, stage, b))),
                     s == STAGES - 1
                             ? Optional.empty()

@@ -51,7 +51,7 @@ final class FocalBlock extends Layer {
                                         "pool_layers." + k,
                                         new SubWindowPooling(
                                                 config.focalPool(), channels, region.window(), k)));
-        double dropPath = config.dropPathRate(stage, block);
+        double dropPath = config.stages().dropPathRate(stage, block);
         long key = 2 * StagedTransformer.key(stage, block);
         norm1 = add("norm1", new LayerNorm(channels));
         attention =

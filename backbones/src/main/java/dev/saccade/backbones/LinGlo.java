@@ -6,9 +6,8 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
 import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.Maps;
 
+import dev.saccade.core.Checks;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.LayerNorm;
@@ -18,6 +17,10 @@ import dev.saccade.core.ops.Activations;
 import dev.saccade.core.ops.KeyOnlyAttention;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Scope;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Unwrapped;
+import dev.saccade.core.parts.Variant;
 
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -36,14 +39,6 @@ import java.util.stream.Stream;
  */
 public final class LinGlo extends StagedTransformer {
 
-    private record Size(int width, List<Integer> depths) {}
-
-    private static final ImmutableMap<String, Size> VARIANTS =
-            ImmutableMap.of(
-                    "b0", new Size(32, List.of(2, 3, 3, 2)),
-                    "b1", new Size(64, List.of(2, 3, 3, 2)),
-                    "b2", new Size(64, List.of(3, 5, 9, 3)));
-
     /** Where the normalisation of a down-sampling stands. */
     public enum DownNorm {
         /** Before the convolution, as in ConvNeXt. */
@@ -57,7 +52,6 @@ public final class LinGlo extends StagedTransformer {
      *
      * @param variant the published member of the family that the other keys start from
      * @param embedDims channels of each stage
-     * @param depths blocks of each stage
      * @param numHeads heads of each stage
      * @param mlpRatios hidden channels of the feed-forward layers of each stage over its channels
      * @param branches parallel convolutions of the position encoding
@@ -67,67 +61,32 @@ public final class LinGlo extends StagedTransformer {
      * @param downNorm where the normalisation of the down-samplings between the stages stands
      * @param deploy whether the branches of the position encoding are one convolution with a bias,
      *     for weights from {@link LinGlo#deployWeights}
-     * @param dropPathRate stochastic depth of the last block
-     * @param outIndices the stages that come out, 0 to 3, ascending
-     * @param frozenStages -1 freezes nothing, 0 the stem, k the stem and stages 1 to k
-     * @param activationCheckpointing whether blocks are computed again in the backward pass, which
-     *     spares memory
+     * @param stages depths, stochastic depth, outputs and frozen stages
      */
+    @Part("linglo")
+    @Variant(name = "b0", settings = "embed_dims: [32, 64, 160, 256]")
+    @Variant(name = "b1")
+    @Variant(name = "b2", settings = "depths: [3, 5, 9, 3]")
     public record Config(
-            String variant,
-            List<Integer> embedDims,
-            List<Integer> depths,
-            List<Integer> numHeads,
-            List<Integer> mlpRatios,
-            int branches,
-            boolean branchBn,
-            boolean skipBn,
-            boolean attnBias,
-            DownNorm downNorm,
-            boolean deploy,
-            double dropPathRate,
-            List<Integer> outIndices,
-            int frozenStages,
-            boolean activationCheckpointing)
+            @Default("b1") String variant,
+            @Default("[64, 128, 320, 512]") List<Integer> embedDims,
+            @Default("[1, 2, 5, 8]") List<Integer> numHeads,
+            @Default("[8, 8, 4, 4]") List<Integer> mlpRatios,
+            @Default("4") int branches,
+            @Default("true") boolean branchBn,
+            @Default("false") boolean skipBn,
+            @Default("true") boolean attnBias,
+            @Default("pre") DownNorm downNorm,
+            @Default("false") boolean deploy,
+            @Unwrapped @Default("{depths: [2, 3, 3, 2], drop_path_rate: 0.1}") StageSettings stages)
             implements StagedTransformer.Config {
-
-        /** LinGlo-B1. */
-        public Config() {
-            this("b1");
-        }
-
-        /** A published member of the family. */
-        public Config(String variant) {
-            this(variant, Variants.get(VARIANTS, variant));
-        }
-
-        private Config(String variant, Size size) {
-            this(
-                    variant,
-                    List.of(size.width, 2 * size.width, 5 * size.width, 8 * size.width),
-                    size.depths,
-                    List.of(1, 2, 5, 8),
-                    List.of(8, 8, 4, 4),
-                    4,
-                    true,
-                    false,
-                    true,
-                    DownNorm.PRE,
-                    false,
-                    0.1,
-                    List.of(0, 1, 2, 3),
-                    -1,
-                    false);
-        }
 
         /** Checks the values. */
         public Config {
             embedDims = ImmutableList.copyOf(embedDims);
-            depths = ImmutableList.copyOf(depths);
             numHeads = ImmutableList.copyOf(numHeads);
             mlpRatios = ImmutableList.copyOf(mlpRatios);
-            outIndices = ImmutableList.copyOf(outIndices);
-            StagedTransformer.checks(depths, dropPathRate, outIndices, frozenStages)
+            new Checks()
                     .size("embed_dims", embedDims, STAGES, STAGES)
                     .each("embed_dims", embedDims, 1, 65536)
                     .size("num_heads", numHeads, STAGES, STAGES)
@@ -137,16 +96,6 @@ public final class LinGlo extends StagedTransformer {
                     .within("branches", branches, 1, 100)
                     .throwIfAny();
             StagedTransformer.checkHeads(numHeads, embedDims);
-        }
-
-        @Override
-        public String type() {
-            return "linglo";
-        }
-
-        @Override
-        public Map<String, Config> variants() {
-            return Maps.toMap(VARIANTS.keySet(), Config::new);
         }
 
         @Override
@@ -171,7 +120,7 @@ public final class LinGlo extends StagedTransformer {
         for (int s = 0; s < STAGES; s++) {
             int stage = s;
             addStage(
-                    each(config.depths().get(s), b -> block(config, stage, b)),
+                    each(config.stages().depths().get(s), b -> block(config, stage, b)),
                     s == STAGES - 1
                             ? Optional.empty()
                             : Optional.of(add("down" + (s + 2), new Downsampling(config, s + 1))));
@@ -192,7 +141,7 @@ public final class LinGlo extends StagedTransformer {
                         new Attention(channels, config.numHeads().get(stage), config.attnBias()),
                         mlp,
                         EPS,
-                        config.dropPathRate(stage, block),
+                        config.stages().dropPathRate(stage, block),
                         key(stage, block)));
     }
 

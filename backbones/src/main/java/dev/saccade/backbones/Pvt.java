@@ -5,8 +5,6 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
 import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.Maps;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
@@ -19,9 +17,12 @@ import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.DotProductAttention;
 import dev.saccade.core.ops.Interpolation;
 import dev.saccade.core.ops.Scope;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Unwrapped;
+import dev.saccade.core.parts.Variant;
 
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -33,85 +34,47 @@ import java.util.Optional;
  */
 public final class Pvt extends StagedTransformer {
 
-    private record Size(List<Integer> depths, double dropPathRate) {}
-
-    private static final ImmutableMap<String, Size> VARIANTS =
-            ImmutableMap.of(
-                    "tiny", new Size(List.of(2, 2, 2, 2), 0.1),
-                    "small", new Size(List.of(3, 4, 6, 3), 0.1),
-                    "medium", new Size(List.of(3, 4, 18, 3), 0),
-                    "large", new Size(List.of(3, 8, 27, 3), 0));
-
     /**
      * The hyper-parameters of a Pyramid Vision Transformer.
      *
      * @param variant the published member of the family that the other keys start from
      * @param embedDims channels of each stage
-     * @param depths blocks of each stage
      * @param numHeads heads of each stage
      * @param mlpRatios hidden channels of the feed-forward layers of each stage over its channels
      * @param srRatios how many times smaller than the map, along a side, the keys of each stage are
      * @param qkvBias whether queries, keys and values have a bias
      * @param normEps eps of the normalisations of the blocks; that of all others is 1e-5
      * @param pretrainImgSize image size that the position embeddings are for
-     * @param dropPathRate stochastic depth of the last block
-     * @param outIndices the stages that come out, 0 to 3, ascending
-     * @param frozenStages -1 freezes nothing, 0 the stem, k the stem and stages 1 to k
-     * @param activationCheckpointing whether blocks are computed again in the backward pass, which
-     *     spares memory
+     * @param stages depths, stochastic depth, outputs and frozen stages
      */
+    @Part("pvt")
+    @Variant(name = "tiny", settings = "depths: [2, 2, 2, 2]")
+    @Variant(name = "small")
+    @Variant(
+            name = "medium",
+            settings = {"depths: [3, 4, 18, 3]", "drop_path_rate: 0"})
+    @Variant(
+            name = "large",
+            settings = {"depths: [3, 8, 27, 3]", "drop_path_rate: 0"})
     public record Config(
-            String variant,
-            List<Integer> embedDims,
-            List<Integer> depths,
-            List<Integer> numHeads,
-            List<Integer> mlpRatios,
-            List<Integer> srRatios,
-            boolean qkvBias,
-            double normEps,
-            int pretrainImgSize,
-            double dropPathRate,
-            List<Integer> outIndices,
-            int frozenStages,
-            boolean activationCheckpointing)
+            @Default("small") String variant,
+            @Default("[64, 128, 320, 512]") List<Integer> embedDims,
+            @Default("[1, 2, 5, 8]") List<Integer> numHeads,
+            @Default("[8, 8, 4, 4]") List<Integer> mlpRatios,
+            @Default("[8, 4, 2, 1]") List<Integer> srRatios,
+            @Default("true") boolean qkvBias,
+            @Default("1e-6") double normEps,
+            @Default("224") int pretrainImgSize,
+            @Unwrapped @Default("{depths: [3, 4, 6, 3], drop_path_rate: 0.1}") StageSettings stages)
             implements StagedTransformer.Config {
-
-        /** PVT-Small. */
-        public Config() {
-            this("small");
-        }
-
-        /** A published member of the family. */
-        public Config(String variant) {
-            this(variant, Variants.get(VARIANTS, variant));
-        }
-
-        private Config(String variant, Size size) {
-            this(
-                    variant,
-                    List.of(64, 128, 320, 512),
-                    size.depths,
-                    List.of(1, 2, 5, 8),
-                    List.of(8, 8, 4, 4),
-                    List.of(8, 4, 2, 1),
-                    true,
-                    1e-6,
-                    224,
-                    size.dropPathRate,
-                    List.of(0, 1, 2, 3),
-                    -1,
-                    false);
-        }
 
         /** Checks the values. */
         public Config {
             embedDims = ImmutableList.copyOf(embedDims);
-            depths = ImmutableList.copyOf(depths);
             numHeads = ImmutableList.copyOf(numHeads);
             mlpRatios = ImmutableList.copyOf(mlpRatios);
             srRatios = ImmutableList.copyOf(srRatios);
-            outIndices = ImmutableList.copyOf(outIndices);
-            StagedTransformer.checks(depths, dropPathRate, outIndices, frozenStages)
+            new Checks()
                     .size("embed_dims", embedDims, STAGES, STAGES)
                     .each("embed_dims", embedDims, 1, 65536)
                     .size("num_heads", numHeads, STAGES, STAGES)
@@ -129,16 +92,6 @@ public final class Pvt extends StagedTransformer {
                     "pretrain_img_size",
                     pretrainImgSize,
                     "a multiple of 32");
-        }
-
-        @Override
-        public String type() {
-            return "pvt";
-        }
-
-        @Override
-        public Map<String, Config> variants() {
-            return Maps.toMap(VARIANTS.keySet(), Config::new);
         }
 
         @Override
@@ -167,7 +120,7 @@ public final class Pvt extends StagedTransformer {
             int stage = s;
             addStage(
                     each(
-                            config.depths().get(s),
+                            config.stages().depths().get(s),
                             b -> add("block" + (stage + 1) + "." + b, block(config, stage, b))),
                     embeddings.stream().skip(s + 1L).findFirst());
         }
@@ -187,7 +140,7 @@ public final class Pvt extends StagedTransformer {
                 new Attention(config, stage),
                 new Mlp(channels, channels * config.mlpRatios().get(stage)),
                 (float) config.normEps(),
-                config.dropPathRate(stage, block),
+                config.stages().dropPathRate(stage, block),
                 key(stage, block));
     }
 

@@ -4,7 +4,6 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 
 import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.ImmutableSortedMap;
 
 import dev.saccade.core.Checks;
@@ -16,7 +15,10 @@ import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Activations;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.parts.Backbone;
+import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Variant;
 import dev.saccade.core.structures.FeaturePyramid;
 
 import java.util.ArrayList;
@@ -53,26 +55,22 @@ public final class ResNet extends Backbone {
      *     detectors that start from pretrained weights do
      * @param zeroInitResidual whether the last normalisation of every block starts at 0
      */
+    @Part("resnet")
+    @Variant(name = "18", settings = "depth: 18")
+    @Variant(name = "34", settings = "depth: 34")
+    @Variant(name = "50")
+    @Variant(name = "101", settings = "depth: 101")
+    @Variant(name = "152", settings = "depth: 152")
     public record Config(
-            int depth,
-            int stemChannels,
-            boolean deepStem,
-            int baseChannels,
-            List<Integer> outIndices,
-            int frozenStages,
-            boolean normEval,
-            boolean zeroInitResidual)
+            @Default("50") int depth,
+            @Default("64") int stemChannels,
+            @Default("false") boolean deepStem,
+            @Default("64") int baseChannels,
+            @Default("[0, 1, 2, 3]") List<Integer> outIndices,
+            @Default("-1") int frozenStages,
+            @Default("true") boolean normEval,
+            @Default("true") boolean zeroInitResidual)
             implements Backbone.Config {
-
-        /** The defaults of mmdetection: ResNet-50, nothing frozen. */
-        public Config() {
-            this(50);
-        }
-
-        /** The defaults of mmdetection at another depth. */
-        public Config(int depth) {
-            this(depth, 64, false, 64, List.of(0, 1, 2, 3), -1, true, true);
-        }
 
         /** Checks the values. */
         public Config {
@@ -96,18 +94,6 @@ public final class ResNet extends Backbone {
                     "stem_channels",
                     stemChannels,
                     "an even number for a deep stem");
-        }
-
-        @Override
-        public String type() {
-            return "resnet";
-        }
-
-        /** The published depths: {@code resnet18} to {@code resnet152}. */
-        @Override
-        public Map<String, Config> members() {
-            return BLOCKS_OF_DEPTH.keySet().stream()
-                    .collect(ImmutableMap.toImmutableMap(d -> type() + d, Config::new));
         }
 
         @Override

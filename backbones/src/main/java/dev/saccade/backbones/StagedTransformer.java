@@ -41,48 +41,16 @@ abstract class StagedTransformer extends Backbone {
     /** The hyper-parameters that all such families have. */
     interface Config extends Backbone.Config {
 
-        /** Returns the number of blocks of each stage. */
-        List<Integer> depths();
-
-        /** Returns the probability of leaving out the last block; it rises to this from 0. */
-        double dropPathRate();
-
-        /** Returns the stages that come out, 0 to 3, ascending. */
-        List<Integer> outIndices();
-
-        /** Returns -1 to freeze nothing, 0 the stem, k the stem and stages 1 to k. */
-        int frozenStages();
-
-        /** Returns whether blocks are computed again in the backward pass instead of kept. */
-        boolean activationCheckpointing();
+        /** Returns the settings that all have. */
+        StageSettings stages();
 
         /** Returns the channels of a stage, 0 to 3. */
         int channels(int stage);
-
-        /** Returns the probability of leaving out a block. */
-        default double dropPathRate(int stage, int block) {
-            int before = depths().stream().limit(stage).mapToInt(Integer::intValue).sum();
-            int all = depths().stream().mapToInt(Integer::intValue).sum();
-            return all == 1 ? 0 : dropPathRate() * (before + block) / (all - 1);
-        }
     }
 
     /** Returns a number that tells a block apart from all others of the backbone. */
     static long key(int stage, int block) {
         return stage * 1000L + block;
-    }
-
-    /** Starts the checks of a config with those of what all families have. */
-    static Checks checks(
-            List<Integer> depths, double dropPathRate, List<Integer> outIndices, int frozenStages) {
-        return new Checks()
-                .size("depths", depths, STAGES, STAGES)
-                .each("depths", depths, 1, 500)
-                .below("drop_path_rate", dropPathRate, 0, 1)
-                .size("out_indices", outIndices, 1, STAGES)
-                .each("out_indices", outIndices, 0, STAGES - 1)
-                .ascending("out_indices", outIndices)
-                .within("frozen_stages", frozenStages, -1, STAGES);
     }
 
     /** Refuses heads that do not divide the channels of their stage. */
@@ -162,7 +130,7 @@ abstract class StagedTransformer extends Backbone {
             int stage = s;
             addStage(
                     each(
-                            config.depths().get(s),
+                            config.stages().depths().get(s),
                             b -> add(layer + "blocks." + b, blocks.make(stage, b))),
                     s == STAGES - 1
                             ? Optional.empty()
@@ -184,17 +152,17 @@ abstract class StagedTransformer extends Backbone {
      * @param norm makes it for a number of channels
      */
     final void addOutputNorms(IntFunction<Layer> norm) {
-        for (int s : config.outIndices()) {
+        for (int s : config.stages().outIndices()) {
             norms.put(s, add("norm" + s, norm.apply(config.channels(s))));
         }
     }
 
     /** Freezes what the config says; called at the end of the constructor. */
     final void freezeStages() {
-        if (config.frozenStages() >= 0) {
+        if (config.stages().frozenStages() >= 0) {
             frozen.add(stem);
         }
-        for (Stage stage : stages.subList(0, Math.max(config.frozenStages(), 0))) {
+        for (Stage stage : stages.subList(0, Math.max(config.stages().frozenStages(), 0))) {
             frozen.addAll(stage.blocks);
             stage.downsample.ifPresent(frozen::add);
         }
@@ -226,19 +194,19 @@ abstract class StagedTransformer extends Backbone {
     @Override
     public final FeaturePyramid forward(NDArray images) {
         List<NDArray> levels = new ArrayList<>();
-        int last = config.outIndices().get(config.outIndices().size() - 1);
+        int last = config.stages().outIndices().get(config.stages().outIndices().size() - 1);
         NDArray x = stem.forward(images);
         for (int s = 0; s <= last; s++) {
             Stage stage = stages.get(s);
             for (Layer block : stage.blocks) {
                 NDArray y =
-                        config.activationCheckpointing()
+                        config.stages().activationCheckpointing()
                                 ? Recompute.run(block, x)
                                 : block.forward(x);
                 x.close();
                 x = y;
             }
-            if (config.outIndices().contains(s)) {
+            if (config.stages().outIndices().contains(s)) {
                 levels.add(emitted(s, x));
             }
             if (s < last) {
@@ -263,7 +231,7 @@ abstract class StagedTransformer extends Backbone {
 
     @Override
     public final List<FeatureInfo> features() {
-        return config.outIndices().stream()
+        return config.stages().outIndices().stream()
                 .map(s -> new FeatureInfo(config.channels(s), 4 << s))
                 .collect(ImmutableList.toImmutableList());
     }

@@ -5,9 +5,8 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
 import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.Maps;
 
+import dev.saccade.core.Checks;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Linear;
 import dev.saccade.core.nn.WeightInit;
@@ -16,9 +15,12 @@ import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.WindowAttention;
 import dev.saccade.core.ops.Windows;
 import dev.saccade.core.ops.Windows.Order;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Unwrapped;
+import dev.saccade.core.parts.Variant;
 
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -27,23 +29,11 @@ import java.util.Optional;
  */
 public final class Swin extends StagedTransformer {
 
-    private record Size(int embedDim, int depth, int heads, int window) {}
-
-    private static final ImmutableMap<String, Size> VARIANTS =
-            ImmutableMap.of(
-                    "tiny", new Size(96, 6, 3, 7),
-                    "small", new Size(96, 18, 3, 7),
-                    "base", new Size(128, 18, 4, 7),
-                    "large", new Size(192, 18, 6, 7),
-                    "base_w12", new Size(128, 18, 4, 12),
-                    "large_w12", new Size(192, 18, 6, 12));
-
     /**
      * The hyper-parameters of a Swin Transformer.
      *
      * @param variant the published member of the family that the other keys start from
      * @param embedDim channels of the first stage; the others double it
-     * @param depths blocks of each stage
      * @param numHeads heads of each stage
      * @param windowSize tokens along a side of a window
      * @param windowOrder whether maps are padded before they are shifted, as in the official
@@ -54,65 +44,51 @@ public final class Swin extends StagedTransformer {
      * @param patchNorm whether a normalisation follows the patch embedding
      * @param ape whether learned absolute position embeddings are added to the patches
      * @param pretrainImgSize image size that the absolute position embeddings are for
-     * @param dropPathRate stochastic depth of the last block
-     * @param outIndices the stages that come out, 0 to 3, ascending
-     * @param frozenStages -1 freezes nothing, 0 the stem, k the stem and stages 1 to k
-     * @param activationCheckpointing whether blocks are computed again in the backward pass, which
-     *     spares memory
+     * @param stages depths, stochastic depth, outputs and frozen stages
      */
+    @Part("swin")
+    @Variant(name = "tiny")
+    @Variant(name = "small", settings = "depths: [2, 2, 18, 2]")
+    @Variant(
+            name = "base",
+            settings = {"embed_dim: 128", "depths: [2, 2, 18, 2]", "num_heads: [4, 8, 16, 32]"})
+    @Variant(
+            name = "large",
+            settings = {"embed_dim: 192", "depths: [2, 2, 18, 2]", "num_heads: [6, 12, 24, 48]"})
+    @Variant(
+            name = "base_w12",
+            settings = {
+                "embed_dim: 128",
+                "depths: [2, 2, 18, 2]",
+                "num_heads: [4, 8, 16, 32]",
+                "window_size: 12"
+            })
+    @Variant(
+            name = "large_w12",
+            settings = {
+                "embed_dim: 192",
+                "depths: [2, 2, 18, 2]",
+                "num_heads: [6, 12, 24, 48]",
+                "window_size: 12"
+            })
     public record Config(
-            String variant,
-            int embedDim,
-            List<Integer> depths,
-            List<Integer> numHeads,
-            int windowSize,
-            Order windowOrder,
-            double mlpRatio,
-            boolean qkvBias,
-            boolean patchNorm,
-            boolean ape,
-            int pretrainImgSize,
-            double dropPathRate,
-            List<Integer> outIndices,
-            int frozenStages,
-            boolean activationCheckpointing)
+            @Default("tiny") String variant,
+            @Default("96") int embedDim,
+            @Default("[3, 6, 12, 24]") List<Integer> numHeads,
+            @Default("7") int windowSize,
+            @Default("pad_then_shift") Order windowOrder,
+            @Default("4") double mlpRatio,
+            @Default("true") boolean qkvBias,
+            @Default("true") boolean patchNorm,
+            @Default("false") boolean ape,
+            @Default("224") int pretrainImgSize,
+            @Unwrapped StageSettings stages)
             implements StagedTransformer.Config {
-
-        /** Swin-T. */
-        public Config() {
-            this("tiny");
-        }
-
-        /** A published member of the family. */
-        public Config(String variant) {
-            this(variant, Variants.get(VARIANTS, variant));
-        }
-
-        private Config(String variant, Size size) {
-            this(
-                    variant,
-                    size.embedDim,
-                    List.of(2, 2, size.depth, 2),
-                    List.of(size.heads, 2 * size.heads, 4 * size.heads, 8 * size.heads),
-                    size.window,
-                    Order.PAD_THEN_SHIFT,
-                    4,
-                    true,
-                    true,
-                    false,
-                    224,
-                    0.2,
-                    List.of(0, 1, 2, 3),
-                    -1,
-                    false);
-        }
 
         /** Checks the values. */
         public Config {
-            depths = ImmutableList.copyOf(depths);
             numHeads = ImmutableList.copyOf(numHeads);
-            outIndices = ImmutableList.copyOf(outIndices);
-            StagedTransformer.checks(depths, dropPathRate, outIndices, frozenStages)
+            new Checks()
                     .within("embed_dim", embedDim, 1, 8192)
                     .size("num_heads", numHeads, STAGES, STAGES)
                     .each("num_heads", numHeads, 1, 8192)
@@ -122,16 +98,6 @@ public final class Swin extends StagedTransformer {
                     .throwIfAny();
             StagedTransformer.checkHeads(numHeads, embedDim);
             StagedTransformer.checkWindows(numHeads, windowSize);
-        }
-
-        @Override
-        public String type() {
-            return "swin";
-        }
-
-        @Override
-        public Map<String, Config> variants() {
-            return Maps.toMap(VARIANTS.keySet(), Config::new);
         }
 
         @Override
@@ -171,7 +137,7 @@ public final class Swin extends StagedTransformer {
                 channels,
                 new Attention(config, channels, config.numHeads().get(stage), shift),
                 config.mlpRatio(),
-                config.dropPathRate(stage, block),
+                config.stages().dropPathRate(stage, block),
                 key(stage, block));
     }
 

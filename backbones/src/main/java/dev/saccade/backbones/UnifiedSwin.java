@@ -5,8 +5,6 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
 import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.Maps;
 
 import dev.saccade.backbones.FilterNorm.Activation;
 import dev.saccade.core.Checks;
@@ -18,9 +16,12 @@ import dev.saccade.core.ops.NeighbourRegion;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.WindowRegion;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Unwrapped;
+import dev.saccade.core.parts.Variant;
 
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -54,25 +55,11 @@ public final class UnifiedSwin extends StagedTransformer {
         IDENTITY
     }
 
-    private record Terms(boolean qk, boolean qRk, boolean rqK, boolean rb) {}
-
-    private static final ImmutableMap<String, Terms> VARIANTS =
-            ImmutableMap.of(
-                    "swin", new Terms(true, false, false, true),
-                    "net1", new Terms(true, false, false, false),
-                    "net2", new Terms(false, true, false, false),
-                    "net3", new Terms(false, false, true, false),
-                    "net4", new Terms(false, false, false, true),
-                    "net5", new Terms(false, true, true, false),
-                    "net6", new Terms(false, true, true, true),
-                    "net7", new Terms(true, true, true, true));
-
     /**
      * The hyper-parameters of a unified Swin Transformer.
      *
      * @param variant the row of the paper's Table 1 that the other keys start from
      * @param embedDim channels of the first stage; the others double it
-     * @param depths blocks of each stage
      * @param numHeads heads of each stage
      * @param qk whether there is a term {@code q_i k_j}
      * @param qRk whether there is a term {@code q_i rk_(j-i)}
@@ -83,69 +70,49 @@ public final class UnifiedSwin extends StagedTransformer {
      * @param windowSize tokens along a side of a window
      * @param kernelSize tokens along a side of a neighbourhood, odd
      * @param mlpRatio hidden channels of the feed-forward layers over channels
-     * @param dropPathRate stochastic depth of the last block
-     * @param outIndices the stages that come out, 0 to 3, ascending
-     * @param frozenStages -1 freezes nothing, 0 the stem, k the stem and stages 1 to k
-     * @param activationCheckpointing whether blocks are computed again in the backward pass, which
-     *     spares memory
+     * @param stages depths, stochastic depth, outputs and frozen stages
      */
+    @Part("unified_swin")
+    @Variant(
+            name = "swin",
+            settings = {"q_rk: false", "rq_k: false"})
+    @Variant(
+            name = "net1",
+            settings = {"q_rk: false", "rq_k: false", "rb: false"})
+    @Variant(
+            name = "net2",
+            settings = {"qk: false", "rq_k: false", "rb: false"})
+    @Variant(
+            name = "net3",
+            settings = {"qk: false", "q_rk: false", "rb: false"})
+    @Variant(
+            name = "net4",
+            settings = {"qk: false", "q_rk: false", "rq_k: false"})
+    @Variant(
+            name = "net5",
+            settings = {"qk: false", "rb: false"})
+    @Variant(name = "net6", settings = "qk: false")
+    @Variant(name = "net7")
     public record Config(
-            String variant,
-            int embedDim,
-            List<Integer> depths,
-            List<Integer> numHeads,
-            boolean qk,
-            boolean qRk,
-            boolean rqK,
-            boolean rb,
-            Norm norm,
-            Region region,
-            int windowSize,
-            int kernelSize,
-            double mlpRatio,
-            double dropPathRate,
-            List<Integer> outIndices,
-            int frozenStages,
-            boolean activationCheckpointing)
+            @Default("net7") String variant,
+            @Default("96") int embedDim,
+            @Default("[3, 6, 12, 24]") List<Integer> numHeads,
+            @Default("true") boolean qk,
+            @Default("true") boolean qRk,
+            @Default("true") boolean rqK,
+            @Default("true") boolean rb,
+            @Default("softmax") Norm norm,
+            @Default("window") Region region,
+            @Default("7") int windowSize,
+            @Default("7") int kernelSize,
+            @Default("4") double mlpRatio,
+            @Unwrapped StageSettings stages)
             implements StagedTransformer.Config {
-
-        /** Net 7. */
-        public Config() {
-            this("net7");
-        }
-
-        /** A row of the paper's Table 1. */
-        public Config(String variant) {
-            this(variant, Variants.get(VARIANTS, variant));
-        }
-
-        private Config(String variant, Terms terms) {
-            this(
-                    variant,
-                    96,
-                    List.of(2, 2, 6, 2),
-                    List.of(3, 6, 12, 24),
-                    terms.qk,
-                    terms.qRk,
-                    terms.rqK,
-                    terms.rb,
-                    Norm.SOFTMAX,
-                    Region.WINDOW,
-                    7,
-                    7,
-                    4,
-                    0.2,
-                    List.of(0, 1, 2, 3),
-                    -1,
-                    false);
-        }
 
         /** Checks the values. */
         public Config {
-            depths = ImmutableList.copyOf(depths);
             numHeads = ImmutableList.copyOf(numHeads);
-            outIndices = ImmutableList.copyOf(outIndices);
-            StagedTransformer.checks(depths, dropPathRate, outIndices, frozenStages)
+            new Checks()
                     .within("embed_dim", embedDim, 1, 8192)
                     .size("num_heads", numHeads, STAGES, STAGES)
                     .each("num_heads", numHeads, 1, 8192)
@@ -158,16 +125,6 @@ public final class UnifiedSwin extends StagedTransformer {
             Checks.require(kernelSize % 2 == 1, "kernel_size", kernelSize, "an odd number");
             Checks.require(
                     qk || qRk || rqK || rb, "qk, q_rk, rq_k, rb", "none", "at least one of them");
-        }
-
-        @Override
-        public String type() {
-            return "unified_swin";
-        }
-
-        @Override
-        public Map<String, Config> variants() {
-            return Maps.toMap(VARIANTS.keySet(), Config::new);
         }
 
         @Override
@@ -211,7 +168,7 @@ public final class UnifiedSwin extends StagedTransformer {
                 channels,
                 new Attention(config, channels, heads, config.region(stage, block)),
                 config.mlpRatio(),
-                config.dropPathRate(stage, block),
+                config.stages().dropPathRate(stage, block),
                 key(stage, block));
     }
 

@@ -3,6 +3,7 @@ package dev.saccade.backbones;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.saccade.config.Configs;
 import dev.saccade.core.parts.Backbone;
 
 import org.junit.jupiter.api.BeforeAll;
@@ -17,7 +18,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.ServiceLoader;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
@@ -34,8 +34,10 @@ class BackboneSummaryTest {
 
     @BeforeAll
     static void count() {
-        for (Backbone.Config family : ServiceLoader.load(Backbone.Config.class)) {
-            family.members().forEach((name, config) -> ALL.add(BackboneSummary.of(name, config)));
+        for (Class<? extends Backbone.Config> family :
+                Configs.known(Backbone.Config.class).values()) {
+            Configs.members(family)
+                    .forEach((name, config) -> ALL.add(BackboneSummary.of(name, config)));
         }
     }
 

@@ -8,6 +8,8 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.config.Configs;
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.ops.MultiplyAdds;
 import dev.saccade.core.ops.NoGrad;
 
@@ -16,9 +18,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-
-import java.util.List;
-import java.util.Optional;
 
 class DwConvSwinTest {
 
@@ -79,7 +78,7 @@ class DwConvSwinTest {
 
     @Test
     void hasTheParametersAndMultiplyAddsOfThePaper() {
-        DwConvSwin net = new DwConvSwin(new DwConvSwin.Config());
+        DwConvSwin net = new DwConvSwin(Configs.of(DwConvSwin.Config.class));
         assertEquals(24163912, net.classifierParameterCount());
         net.initialize(manager, 0);
         NDArray image = manager.ones(new Shape(1, 3, 224, 224));
@@ -91,21 +90,11 @@ class DwConvSwinTest {
     void refusesHeadsThatDoNotDivideTheChannels() {
         Exception e =
                 assertThrows(
-                        IllegalArgumentException.class,
-                        () ->
-                                new DwConvSwin.Config(
-                                        "tiny",
-                                        96,
-                                        List.of(2, 2, 6, 2),
-                                        Optional.of(List.of(3, 6, 12, 23)),
-                                        7,
-                                        4,
-                                        0.2,
-                                        List.of(0, 1, 2, 3),
-                                        -1,
-                                        false));
+                        SaccadeException.class,
+                        () -> Configs.of(DwConvSwin.Config.class, "num_heads=[3, 6, 12, 23]"));
         assertEquals(
-                "num_heads: got [3, 6, 12, 23], expected divisors of the channels; stage 3 has 768",
+                "config: settings: num_heads: got [3, 6, 12, 23], expected divisors of the channels;"
+                        + " stage 3 has 768",
                 e.getMessage());
     }
 }

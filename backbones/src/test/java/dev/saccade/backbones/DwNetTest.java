@@ -10,6 +10,7 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.training.GradientCollector;
 
+import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.NoGrad;
@@ -18,8 +19,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-
-import java.util.List;
 
 class DwNetTest {
 
@@ -38,7 +37,7 @@ class DwNetTest {
         "dynamic_base, 161597928"
     })
     void hasThePublishedNumberOfParameters(String variant, long parameters) {
-        DwNet net = new DwNet(new DwNet.Config(variant));
+        DwNet net = new DwNet(Configs.of(DwNet.Config.class, "variant=" + variant));
         assertEquals(parameters, net.classifierParameterCount());
     }
 
@@ -130,20 +129,16 @@ class DwNetTest {
     private DwNet small(boolean dynamic) {
         DwNet net =
                 new DwNet(
-                        new DwNet.Config(
-                                "tiny",
-                                8,
-                                List.of(1, 2, 1, 1),
-                                5,
-                                2,
-                                dynamic,
-                                true,
-                                true,
-                                32,
-                                0,
-                                List.of(0, 1, 2, 3),
-                                -1,
-                                false));
+                        Configs.of(
+                                DwNet.Config.class,
+                                "embed_dim=8",
+                                "depths=[1, 2, 1, 1]",
+                                "window_size=5",
+                                "mlp_ratio=2",
+                                "dynamic=" + dynamic,
+                                "ape=true",
+                                "pretrain_img_size=32",
+                                "drop_path_rate=0"));
         net.initialize(manager, 0);
         return net;
     }

@@ -10,6 +10,7 @@ import ai.djl.ndarray.types.Shape;
 import dev.saccade.backbones.DynamicConvSwin.Attention;
 import dev.saccade.backbones.DynamicConvSwin.ScaleMode;
 import dev.saccade.backbones.LayerLoops.KeyToken;
+import dev.saccade.config.Configs;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.ops.MultiplyAdds;
 import dev.saccade.core.ops.NoGrad;
@@ -197,8 +198,10 @@ class DynamicConvSwinTest {
     /** Its parameters have Swin's names too. */
     @Test
     void isSwinWithSoftmax() {
-        DynamicConvSwin net = new DynamicConvSwin(new DynamicConvSwin.Config("softmax_tiny"));
-        Swin swin = new Swin(new Swin.Config("tiny"));
+        DynamicConvSwin net =
+                new DynamicConvSwin(
+                        Configs.of(DynamicConvSwin.Config.class, "variant=softmax_tiny"));
+        Swin swin = new Swin(Configs.of(Swin.Config.class, "variant=tiny"));
         net.initialize(manager, 3);
         swin.initialize(manager, 3);
         net.train(false);
@@ -220,15 +223,17 @@ class DynamicConvSwinTest {
         "depthwise_large, 180810364"
     })
     void hasThePublishedNumberOfParameters(String variant, long parameters) {
-        DynamicConvSwin net = new DynamicConvSwin(new DynamicConvSwin.Config(variant));
+        DynamicConvSwin net =
+                new DynamicConvSwin(Configs.of(DynamicConvSwin.Config.class, "variant=" + variant));
         assertEquals(parameters, net.classifierParameterCount());
     }
 
     /** The figure of the paper's smallest depth-wise model, 26.850 M, is that of such a bias. */
     @Test
     void depthwiseAttentionMayHaveABiasForEachChannel() {
-        DynamicConvSwin.Config tiny = new DynamicConvSwin.Config("depthwise_tiny");
-        Backbone.Config byChannel = Records.with(tiny, "numHeads", List.of(96, 192, 384, 768));
+        DynamicConvSwin.Config tiny =
+                Configs.of(DynamicConvSwin.Config.class, "variant=depthwise_tiny");
+        Backbone.Config byChannel = Configs.with(tiny, "num_heads=[96, 192, 384, 768]");
         assertEquals(26850376, byChannel.build().classifierParameterCount());
     }
 
@@ -236,7 +241,8 @@ class DynamicConvSwinTest {
     @ParameterizedTest
     @CsvSource({"scaling_tiny, 4.508e9", "depthwise_tiny, 4.141e9"})
     void countsTheMultiplyAddsOfThePaper(String variant, double published) {
-        DynamicConvSwin net = new DynamicConvSwin(new DynamicConvSwin.Config(variant));
+        DynamicConvSwin net =
+                new DynamicConvSwin(Configs.of(DynamicConvSwin.Config.class, "variant=" + variant));
         net.initialize(manager, 0);
         NDArray image = manager.ones(new Shape(1, 3, 224, 224));
         long count = MultiplyAdds.count(() -> NoGrad.call(() -> net.forward(image)));
@@ -245,24 +251,16 @@ class DynamicConvSwinTest {
 
     private static DynamicConvSwin.Config config(
             Attention attention, boolean biased, boolean biasOutside) {
-        DynamicConvSwin.Config config =
-                new DynamicConvSwin.Config(attention.name().toLowerCase(Locale.ROOT) + "_tiny");
-        return new DynamicConvSwin.Config(
-                config.variant(),
-                CHANNELS,
-                List.of(2, 1, 2, 1),
-                List.of(1, 2, 2, 4),
-                attention,
-                config.scaleMode(),
-                biased,
-                biasOutside,
-                WINDOW,
-                4,
-                false,
-                224,
-                0,
-                List.of(0, 1, 2, 3),
-                -1,
-                false);
+        String name = attention.name().toLowerCase(Locale.ROOT);
+        return Configs.of(
+                DynamicConvSwin.Config.class,
+                "variant=" + name + "_tiny",
+                "embed_dim=" + CHANNELS,
+                "depths=[2, 1, 2, 1]",
+                "num_heads=[1, 2, 2, 4]",
+                "relative_position_bias=" + biased,
+                "bias_outside=" + biasOutside,
+                "window_size=" + WINDOW,
+                "drop_path_rate=0");
     }
 }

@@ -10,11 +10,12 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
+import dev.saccade.config.Configs;
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.ops.ElsaAttention;
 import dev.saccade.core.ops.MemoryFormat;
 import dev.saccade.core.ops.MultiplyAdds;
 import dev.saccade.core.ops.NoGrad;
-import dev.saccade.core.ops.Windows.Order;
 import dev.saccade.core.parts.Backbone;
 
 import org.junit.jupiter.api.AfterEach;
@@ -43,14 +44,16 @@ class ElsaSwinTest {
         "large, 203480244",
     })
     void hasThePublishedNumberOfParameters(String variant, long parameters) {
-        assertEquals(parameters, new ElsaSwin.Config(variant).build().parameterCount());
+        assertEquals(
+                parameters,
+                Configs.of(ElsaSwin.Config.class, "variant=" + variant).build().parameterCount());
     }
 
     /** The width of all others would give tiny this many more. */
     @Test
     void tinyHasAGroupWidthOfItsOwn() {
-        ElsaSwin.Config tiny = new ElsaSwin.Config("tiny");
-        Backbone wrong = Records.with(tiny, "groupWidth", 8).build();
+        ElsaSwin.Config tiny = Configs.of(ElsaSwin.Config.class, "variant=tiny");
+        Backbone wrong = Configs.with(tiny, "group_width=8").build();
         assertEquals(29517298, wrong.classifierParameterCount());
         assertEquals(29140978, tiny.build().classifierParameterCount());
     }
@@ -59,13 +62,15 @@ class ElsaSwinTest {
     @ParameterizedTest
     @CsvSource({"96, 4, 64", "128, 8, 88", "256, 8, 176", "512, 8, 344", "20, 8, 16", "22, 8, 16"})
     void roundsTheQueriesUpToWholeGroups(int channels, int groupWidth, int queries) {
-        assertEquals(queries, elsa(channels, 1, groupWidth, Elsa.Form.RELEASED).queryChannels());
+        Elsa elsa = elsa(channels, 1, "group_width=" + groupWidth);
+        Shape weight = elsa.namedParameters().get("pre_proj.weight").getShape();
+        assertEquals(2L * queries + channels, weight.get(0));
     }
 
     @ParameterizedTest
     @CsvSource({"tiny, 4.771e9", "small, 9.558e9", "base, 16.666e9", "large, 36.56e9"})
     void countsTheMultiplyAddsOfThePaper(String variant, double published) {
-        ElsaSwin swin = new ElsaSwin(new ElsaSwin.Config(variant));
+        ElsaSwin swin = new ElsaSwin(Configs.of(ElsaSwin.Config.class, "variant=" + variant));
         swin.initialize(manager, 0);
         NDArray image = manager.ones(new Shape(1, 3, 224, 224));
         long count = MultiplyAdds.count(() -> NoGrad.call(() -> swin.forward(image)));
@@ -75,8 +80,7 @@ class ElsaSwinTest {
     /** Factors of the ghost head are as large as 1, summands small. */
     @Test
     void startsBothPartsOfAGhostHead() {
-        ElsaAttention attention = new ElsaAttention(7, 1, 1, 1);
-        Elsa elsa = new Elsa(config(96, 3, 4, Elsa.Form.RELEASED, attention));
+        Elsa elsa = elsa(96, 3, "lam=1");
         elsa.initialize(manager, 0);
         NDArray ghosts = elsa.namedParameters().get("ghost_head").getArray();
         assertEquals(new Shape(2, 1, 96, 7, 7), ghosts.getShape());
@@ -90,22 +94,14 @@ class ElsaSwinTest {
         ElsaSwin elsa = new ElsaSwin(windows());
         Swin swin =
                 new Swin(
-                        new Swin.Config(
-                                "tiny",
-                                8,
-                                List.of(1, 1, 1, 2),
-                                List.of(1, 2, 4, 8),
-                                3,
-                                Order.PAD_THEN_SHIFT,
-                                4,
-                                true,
-                                true,
-                                false,
-                                224,
-                                0,
-                                List.of(0, 3),
-                                -1,
-                                false));
+                        Configs.of(
+                                Swin.Config.class,
+                                "embed_dim=8",
+                                "depths=[1, 1, 1, 2]",
+                                "num_heads=[1, 2, 4, 8]",
+                                "window_size=3",
+                                "drop_path_rate=0",
+                                "out_indices=[0, 3]"));
         elsa.initialize(manager, 0);
         swin.initialize(manager, 0);
         elsa.namedParameters().values().forEach(p -> scatter(p.getArray()));
@@ -142,31 +138,15 @@ class ElsaSwinTest {
     }
 
     private static ElsaSwin.Config windows() {
-        return new ElsaSwin.Config(
-                "tiny",
-                8,
-                List.of(1, 1, 1, 2),
-                List.of(1, 2, 4, 8),
-                0,
-                7,
-                1,
-                4,
-                0,
-                1,
-                1,
-                Elsa.Form.RELEASED,
-                3,
-                Order.PAD_THEN_SHIFT,
-                Optional.empty(),
-                4,
-                true,
-                true,
-                false,
-                224,
-                0,
-                List.of(0, 3),
-                -1,
-                false);
+        return Configs.of(
+                ElsaSwin.Config.class,
+                "embed_dim=8",
+                "depths=[1, 1, 1, 2]",
+                "num_heads=[1, 2, 4, 8]",
+                "elsa_stages=0",
+                "window_size=3",
+                "drop_path_rate=0",
+                "out_indices=[0, 3]");
     }
 
     /** Algorithm 4: a convolution in groups of two, one tap at the centre and one at the offset. */
@@ -174,7 +154,7 @@ class ElsaSwinTest {
     @CsvSource({"1", "2"})
     void shiftsNeighboursInTheStrictForm(int dilation) {
         ElsaAttention attention = new ElsaAttention(3, dilation, 0, 0);
-        Elsa elsa = new Elsa(config(6, 2, 4, Elsa.Form.STRICT, attention));
+        Elsa elsa = elsa(6, 2, "elsa_kernel=3", "dilation=" + dilation, "gamma=0", "form=strict");
         elsa.initialize(manager, 0);
         elsa.namedParameters().values().forEach(p -> scatter(p.getArray()));
         NDArray x = manager.randomNormal(new Shape(2, 6, 5, 4)).transpose(0, 2, 3, 1);
@@ -223,30 +203,19 @@ class ElsaSwinTest {
                 .singletonOrThrow();
     }
 
-    private static Elsa.Config elsa(int channels, int heads, int groupWidth, Elsa.Form form) {
-        return config(channels, heads, groupWidth, form, new ElsaAttention(7, 1, 0, 1));
-    }
-
-    private static Elsa.Config config(
-            int channels, int heads, int groupWidth, Elsa.Form form, ElsaAttention attention) {
-        return new Elsa.Config(
-                channels,
-                channels,
-                Elsa.Config.queryChannels(channels),
-                heads,
-                groupWidth,
-                1,
-                true,
-                1,
-                form,
-                attention);
+    private static Elsa elsa(int channels, int heads, String... settings) {
+        Elsa.Config config = Configs.of(Elsa.Config.class, settings);
+        return new Elsa(new Elsa.Widths(channels), heads, true, config);
     }
 
     @Test
     void saysWhatIsWrong() {
         Exception e =
-                assertThrows(IllegalArgumentException.class, () -> new ElsaSwin.Config("huge"));
+                assertThrows(
+                        SaccadeException.class,
+                        () -> Configs.of(ElsaSwin.Config.class, "variant=huge"));
         assertEquals(
-                "variant: got huge, expected one of [tiny, small, base, large]", e.getMessage());
+                "config: settings: variant: unknown variant huge (known: tiny, small, base, large)",
+                e.getMessage());
     }
 }

@@ -4,11 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.config.Configs;
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.ops.NoGrad;
 
 import org.junit.jupiter.api.AfterEach;
@@ -19,7 +22,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import java.util.List;
-import java.util.Optional;
+import java.util.Locale;
 
 class FocalTest {
 
@@ -46,7 +49,9 @@ class FocalTest {
         "base_conv_224, 92245504",
     })
     void hasThePublishedNumberOfParameters(String variant, long parameters) {
-        assertEquals(parameters, new Focal(new Focal.Config(variant)).parameterCount());
+        assertEquals(
+                parameters,
+                new Focal(Configs.of(Focal.Config.class, "variant=" + variant)).parameterCount());
     }
 
     @ParameterizedTest
@@ -60,17 +65,20 @@ class FocalTest {
         "base_conv_224, 93268712",
     })
     void isAsLargeAClassifierAsTheOfficialOne(String variant, long parameters) {
-        assertEquals(parameters, new Focal(new Focal.Config(variant)).classifierParameterCount());
+        assertEquals(
+                parameters,
+                new Focal(Configs.of(Focal.Config.class, "variant=" + variant))
+                        .classifierParameterCount());
     }
 
     /** For images of 224x224, the map of the last stage is a window. */
     @Test
     void windowsAreNoLargerThanTheMapsTheyAreFor() {
-        Focal.Config config = new Focal.Config("tiny_224");
+        Focal.Config config = Configs.of(Focal.Config.class, "variant=tiny_224");
         assertEquals(3, config.region(2, 0).expand());
         assertEquals(0, config.region(3, 0).expand());
         assertEquals(7, config.region(3, 0).window());
-        assertEquals(3, new Focal.Config("tiny").region(3, 0).expand());
+        assertEquals(3, Configs.of(Focal.Config.class, "variant=tiny").region(3, 0).expand());
         Focal.Config odd = config(List.of(100, 120), false, Focal.ExpandLayer.ALL);
         assertEquals(3, odd.region(3, 0).window());
         assertEquals(
@@ -149,8 +157,8 @@ class FocalTest {
     }
 
     private static void assertSays(String message, Executable config) {
-        Exception e = assertThrows(IllegalArgumentException.class, config);
-        assertEquals(message, e.getMessage());
+        Exception e = assertThrows(SaccadeException.class, config);
+        assertTrue(e.getMessage().endsWith(": " + message), e.getMessage());
     }
 
     private static Focal.Config config(
@@ -169,32 +177,20 @@ class FocalTest {
             List<Integer> focalLevels,
             boolean padded,
             Focal.ExpandLayer layer) {
-        return new Focal.Config(
-                "tiny",
-                8,
-                List.of(2, 1, 1, 1),
-                List.of(1, 2, 2, 4),
-                5,
-                focalLevels,
-                focalWindows,
-                List.of(2, 2, 2, 2),
-                layer,
-                Focal.Pool.FC,
-                imageSize,
-                padded,
-                true,
-                false,
-                false,
-                false,
-                Optional.of(0.5),
-                4,
-                true,
-                true,
-                false,
-                true,
-                0,
-                List.of(0, 1, 2, 3),
-                -1,
-                false);
+        return Configs.of(
+                Focal.Config.class,
+                "embed_dim=8",
+                "depths=[2, 1, 1, 1]",
+                "num_heads=[1, 2, 2, 4]",
+                "window_size=5",
+                "focal_levels=" + focalLevels,
+                "focal_windows=" + focalWindows,
+                "expand_sizes=[2, 2, 2, 2]",
+                "expand_layer=" + layer.name().toLowerCase(Locale.ROOT),
+                "image_size=" + imageSize,
+                "pad_to_patches=" + padded,
+                "use_shift=true",
+                "layer_scale=0.5",
+                "drop_path_rate=0");
     }
 }

@@ -11,6 +11,8 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
 import dev.saccade.backbones.LinGlo.DownNorm;
+import dev.saccade.config.Configs;
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.MemoryFormat;
 import dev.saccade.core.ops.MultiplyAdds;
@@ -23,6 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -235,29 +238,13 @@ class LinGloTest {
     void saysWhatIsWrong() {
         Exception e =
                 assertThrows(
-                        IllegalArgumentException.class,
+                        SaccadeException.class,
                         () -> narrow(0, true, false, true, DownNorm.PRE, false));
-        assertEquals("branches: got 0, expected at least 1", e.getMessage());
+        assertEquals("config: settings: branches: got 0, expected at least 1", e.getMessage());
     }
 
     private static LinGlo.Config variant(String variant, boolean deploy) {
-        LinGlo.Config c = new LinGlo.Config(variant);
-        return new LinGlo.Config(
-                variant,
-                c.embedDims(),
-                c.depths(),
-                c.numHeads(),
-                c.mlpRatios(),
-                c.branches(),
-                c.branchBn(),
-                c.skipBn(),
-                c.attnBias(),
-                c.downNorm(),
-                deploy,
-                c.dropPathRate(),
-                c.outIndices(),
-                c.frozenStages(),
-                c.activationCheckpointing());
+        return Configs.of(LinGlo.Config.class, "variant=" + variant, "deploy=" + deploy);
     }
 
     private static LinGlo.Config narrow(
@@ -267,21 +254,17 @@ class LinGloTest {
             boolean attnBias,
             DownNorm downNorm,
             boolean deploy) {
-        return new LinGlo.Config(
-                "b0",
-                List.of(8, 12, 20, 16),
-                List.of(1, 1, 2, 1),
-                List.of(1, 2, 5, 8),
-                List.of(8, 8, 4, 4),
-                branches,
-                branchBn,
-                skipBn,
-                attnBias,
-                downNorm,
-                deploy,
-                0,
-                List.of(0, 1, 2, 3),
-                -1,
-                false);
+        return Configs.of(
+                LinGlo.Config.class,
+                "variant=b0",
+                "embed_dims=[8, 12, 20, 16]",
+                "depths=[1, 1, 2, 1]",
+                "branches=" + branches,
+                "branch_bn=" + branchBn,
+                "skip_bn=" + skipBn,
+                "attn_bias=" + attnBias,
+                "down_norm=" + downNorm.name().toLowerCase(Locale.ROOT),
+                "deploy=" + deploy,
+                "drop_path_rate=0");
     }
 }

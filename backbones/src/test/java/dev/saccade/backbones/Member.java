@@ -8,6 +8,7 @@ import ai.djl.nn.Parameter;
 
 import com.google.common.base.Suppliers;
 
+import dev.saccade.config.Configs;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.parts.Backbone;
 
@@ -26,7 +27,7 @@ import java.util.function.Supplier;
  */
 final class Member implements AutoCloseable {
 
-    static final String DROP_PATH = "dropPathRate";
+    static final String DROP_PATH = "drop_path_rate=";
 
     private final String name;
     private final Backbone.Config config;
@@ -42,17 +43,18 @@ final class Member implements AutoCloseable {
     }
 
     /** Returns all members of a family, without stochastic depth. */
-    static List<Member> of(Backbone.Config family) {
+    static List<Member> of(Class<? extends Backbone.Config> family) {
         List<Member> members = new ArrayList<>();
-        family.members()
+        Configs.<Backbone.Config>members(family)
                 .forEach(
                         (name, config) ->
-                                members.add(
-                                        new Member(
-                                                name,
-                                                Records.with(config, DROP_PATH, 0.0),
-                                                members.isEmpty())));
+                                members.add(new Member(name, still(config), members.isEmpty())));
         return members;
+    }
+
+    private static Backbone.Config still(Backbone.Config config) {
+        boolean drops = Configs.unbind((Record) config).get("drop_path_rate").isPresent();
+        return drops ? Configs.with(config, DROP_PATH + 0) : config;
     }
 
     Backbone.Config config() {

@@ -11,6 +11,8 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.index.NDIndex;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.config.Configs;
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.MultiplyAdds;
 import dev.saccade.core.ops.NoGrad;
@@ -41,7 +43,7 @@ class PvtTest {
     })
     void hasThePublishedNumberOfParameters(String variant, long parameters) {
         long learned =
-                new Pvt(new Pvt.Config(variant))
+                new Pvt(Configs.of(Pvt.Config.class, "variant=" + variant))
                         .namedParameters().values().stream()
                                 .filter(parameter -> !Module.isBuffer(parameter))
                                 .mapToLong(parameter -> parameter.getShape().size())
@@ -52,7 +54,7 @@ class PvtTest {
     @ParameterizedTest
     @CsvSource({"small, 3.8e9", "medium, 6.7e9", "large, 9.8e9"})
     void countsTheMultiplyAddsOfThePaper(String variant, double published) {
-        Pvt pvt = new Pvt(new Pvt.Config(variant));
+        Pvt pvt = new Pvt(Configs.of(Pvt.Config.class, "variant=" + variant));
         pvt.initialize(manager, 0);
         NDArray image = manager.ones(new Shape(1, 3, 224, 224));
         long count = MultiplyAdds.count(() -> NoGrad.call(() -> pvt.forward(image)));
@@ -61,7 +63,7 @@ class PvtTest {
 
     @Test
     void startsAsTheOriginal() {
-        Pvt pvt = new Pvt(new Pvt.Config("tiny"));
+        Pvt pvt = new Pvt(Configs.of(Pvt.Config.class, "variant=tiny"));
         pvt.initialize(manager, 0);
         pvt.namedParameters()
                 .forEach(
@@ -149,10 +151,9 @@ class PvtTest {
 
     @Test
     void saysWhatIsWrong() {
-        Exception e =
-                assertThrows(IllegalArgumentException.class, () -> config(List.of(3, 1, 1, 1)));
+        Exception e = assertThrows(SaccadeException.class, () -> config(List.of(3, 1, 1, 1)));
         assertTrue(
-                e.getMessage().startsWith("num_heads: got [3, 1, 1, 1], expected"), e.getMessage());
+                e.getMessage().contains("num_heads: got [3, 1, 1, 1], expected"), e.getMessage());
     }
 
     private List<NDArray> features(Shape images) {
@@ -166,19 +167,14 @@ class PvtTest {
     }
 
     private static Pvt.Config config(List<Integer> heads) {
-        return new Pvt.Config(
-                "tiny",
-                List.of(8, 8, 8, 8),
-                List.of(1, 1, 1, 1),
-                heads,
-                List.of(2, 2, 2, 2),
-                List.of(8, 4, 2, 1),
-                true,
-                1e-6,
-                64,
-                0,
-                List.of(0, 1, 2, 3),
-                -1,
-                false);
+        return Configs.of(
+                Pvt.Config.class,
+                "variant=tiny",
+                "embed_dims=[8, 8, 8, 8]",
+                "depths=[1, 1, 1, 1]",
+                "num_heads=" + heads,
+                "mlp_ratios=[2, 2, 2, 2]",
+                "pretrain_img_size=64",
+                "drop_path_rate=0");
     }
 }

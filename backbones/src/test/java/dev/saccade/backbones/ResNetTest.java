@@ -13,6 +13,8 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 import ai.djl.training.GradientCollector;
 
+import dev.saccade.config.Configs;
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.MultiplyAdds;
 import dev.saccade.core.ops.NoGrad;
@@ -25,7 +27,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import java.util.Arrays;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -56,8 +57,7 @@ class ResNetTest {
 
     private static ResNet narrowOnlyIn(int depth, int frozenStages) {
         return new ResNet(
-                new ResNet.Config(
-                        depth, 64, false, 64, List.of(0, 1, 2, 3), frozenStages, true, true));
+                Configs.of(ResNet.Config.class, "depth=" + depth, "frozen_stages=" + frozenStages));
     }
 
     private static long learned(ResNet resnet) {
@@ -99,15 +99,14 @@ class ResNetTest {
 
     private static ResNet deep(int depth, int stemChannels, int baseChannels, int frozenStages) {
         return new ResNet(
-                new ResNet.Config(
-                        depth,
-                        stemChannels,
-                        true,
-                        baseChannels,
-                        List.of(0, 1, 2, 3),
-                        frozenStages,
-                        false,
-                        true));
+                Configs.of(
+                        ResNet.Config.class,
+                        "depth=" + depth,
+                        "stem_channels=" + stemChannels,
+                        "deep_stem=true",
+                        "base_channels=" + baseChannels,
+                        "frozen_stages=" + frozenStages,
+                        "norm_eval=false"));
     }
 
     @ParameterizedTest
@@ -180,7 +179,7 @@ class ResNetTest {
 
     @Test
     void countsTheMultiplyAddsOfThePaper() {
-        ResNet resnet = new ResNet(new ResNet.Config());
+        ResNet resnet = new ResNet(Configs.of(ResNet.Config.class));
         resnet.initialize(manager, 0);
         long count =
                 MultiplyAdds.count(
@@ -200,9 +199,8 @@ class ResNetTest {
                                 "frozen_stages", () -> config(18, 5, true),
                                 "stem_channels", () -> deep(18, 15, 8, -1))
                         .entrySet()) {
-            String message =
-                    assertThrows(IllegalArgumentException.class, bad.getValue()::run).getMessage();
-            assertTrue(message.startsWith(bad.getKey()), message);
+            String message = assertThrows(SaccadeException.class, bad.getValue()::run).getMessage();
+            assertTrue(message.contains(" " + bad.getKey()), message);
         }
     }
 
@@ -213,7 +211,13 @@ class ResNetTest {
     }
 
     private static ResNet.Config config(int depth, int frozenStages, boolean normEval) {
-        return new ResNet.Config(
-                depth, 16, false, 8, List.of(0, 1, 2, 3), frozenStages, normEval, false);
+        return Configs.of(
+                ResNet.Config.class,
+                "depth=" + depth,
+                "stem_channels=16",
+                "base_channels=8",
+                "frozen_stages=" + frozenStages,
+                "norm_eval=" + normEval,
+                "zero_init_residual=false");
     }
 }

@@ -10,6 +10,8 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
+import dev.saccade.config.Configs;
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Autograd;
 import dev.saccade.core.nn.SampleDraws;
 import dev.saccade.core.ops.NoGrad;
@@ -21,6 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import java.util.List;
+import java.util.Locale;
 
 class SwinTest {
 
@@ -85,9 +88,12 @@ class SwinTest {
 
     @Test
     void saysWhatIsWrong() {
-        Exception e = assertThrows(IllegalArgumentException.class, () -> new Swin.Config("huge"));
+        Exception e =
+                assertThrows(
+                        SaccadeException.class,
+                        () -> Configs.of(Swin.Config.class, "variant=huge"));
         assertEquals(
-                "variant: got huge, expected one of [tiny, small, base, large, base_w12, large_w12]",
+                "config: settings: variant: unknown variant huge (known: tiny, small, base, large, base_w12, large_w12)",
                 e.getMessage());
     }
 
@@ -111,22 +117,15 @@ class SwinTest {
             boolean activationCheckpointing) {
         Swin swin =
                 new Swin(
-                        new Swin.Config(
-                                "tiny",
-                                8,
-                                List.of(2, 2, 1, 1),
-                                List.of(1, 2, 4, 8),
-                                7,
-                                order,
-                                4,
-                                true,
-                                true,
-                                false,
-                                224,
-                                dropPathRate,
-                                outIndices,
-                                -1,
-                                activationCheckpointing));
+                        Configs.of(
+                                Swin.Config.class,
+                                "embed_dim=8",
+                                "depths=[2, 2, 1, 1]",
+                                "num_heads=[1, 2, 4, 8]",
+                                "window_order=" + order.name().toLowerCase(Locale.ROOT),
+                                "drop_path_rate=" + dropPathRate,
+                                "out_indices=" + outIndices,
+                                "activation_checkpointing=" + activationCheckpointing));
         swin.initialize(manager, 0);
         return swin;
     }

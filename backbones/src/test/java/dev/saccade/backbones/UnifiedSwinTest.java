@@ -13,11 +13,12 @@ import ai.djl.nn.Parameter;
 import dev.saccade.backbones.LayerLoops.KeyToken;
 import dev.saccade.backbones.UnifiedSwin.Norm;
 import dev.saccade.backbones.UnifiedSwin.Region;
+import dev.saccade.config.Configs;
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.ops.FilterRegion;
 import dev.saccade.core.ops.NeighbourRegion;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.WindowRegion;
-import dev.saccade.core.ops.Windows;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -30,6 +31,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
 
@@ -62,15 +64,16 @@ class UnifiedSwinTest {
                                 Arrays.stream(Norm.values())
                                         .flatMap(
                                                 norm ->
-                                                        new UnifiedSwin.Config()
-                                                                .variants().keySet().stream()
-                                                                        .map(
-                                                                                net ->
-                                                                                        Arguments
-                                                                                                .of(
-                                                                                                        region,
-                                                                                                        norm,
-                                                                                                        net))));
+                                                        Configs.members(UnifiedSwin.Config.class)
+                                                                .values()
+                                                                .stream()
+                                                                .map(config -> config.variant())
+                                                                .map(
+                                                                        net ->
+                                                                                Arguments.of(
+                                                                                        region,
+                                                                                        norm,
+                                                                                        net))));
     }
 
     @ParameterizedTest
@@ -206,22 +209,13 @@ class UnifiedSwinTest {
         UnifiedSwin unified = new UnifiedSwin(config("swin", Norm.SOFTMAX, Region.WINDOW, WINDOW));
         Swin swin =
                 new Swin(
-                        new Swin.Config(
-                                "tiny",
-                                CHANNELS,
-                                List.of(2, 1, 2, 1),
-                                List.of(1, 2, 2, 4),
-                                WINDOW,
-                                Windows.Order.PAD_THEN_SHIFT,
-                                4,
-                                true,
-                                true,
-                                false,
-                                224,
-                                0,
-                                List.of(0, 1, 2, 3),
-                                -1,
-                                false));
+                        Configs.of(
+                                Swin.Config.class,
+                                "embed_dim=" + CHANNELS,
+                                "depths=[2, 1, 2, 1]",
+                                "num_heads=[1, 2, 2, 4]",
+                                "window_size=" + WINDOW,
+                                "drop_path_rate=0"));
         unified.initialize(manager, 0);
         swin.initialize(manager, 0);
         Map<String, Parameter> parameters = unified.namedParameters();
@@ -297,7 +291,8 @@ class UnifiedSwinTest {
     @ParameterizedTest
     @CsvSource({"swin, 0", "net7, 169", "net4, 0"})
     void countsWhatItsTermsNeed(String net, long embeddings) {
-        UnifiedSwin unified = new UnifiedSwin(new UnifiedSwin.Config(net));
+        UnifiedSwin unified =
+                new UnifiedSwin(Configs.of(UnifiedSwin.Config.class, "variant=" + net));
         long expected = 28288354;
         for (int[] stage : new int[][] {{2, 96}, {2, 192}, {6, 384}, {2, 768}}) {
             long c = stage[1];
@@ -311,48 +306,33 @@ class UnifiedSwinTest {
     void refusesToBeWithoutTerms() {
         Exception e =
                 assertThrows(
-                        IllegalArgumentException.class,
+                        SaccadeException.class,
                         () ->
-                                new UnifiedSwin.Config(
-                                        "net1",
-                                        8,
-                                        List.of(1, 1, 1, 1),
-                                        List.of(1, 1, 1, 1),
-                                        false,
-                                        false,
-                                        false,
-                                        false,
-                                        Norm.SOFTMAX,
-                                        Region.WINDOW,
-                                        7,
-                                        7,
-                                        4,
-                                        0,
-                                        List.of(0),
-                                        -1,
-                                        false));
-        assertTrue(e.getMessage().startsWith("qk, q_rk, rq_k, rb: got none"), e.getMessage());
+                                Configs.of(
+                                        UnifiedSwin.Config.class,
+                                        "variant=net1",
+                                        "embed_dim=8",
+                                        "depths=[1, 1, 1, 1]",
+                                        "num_heads=[1, 1, 1, 1]",
+                                        "qk=false",
+                                        "q_rk=false",
+                                        "rq_k=false",
+                                        "rb=false",
+                                        "drop_path_rate=0",
+                                        "out_indices=[0]"));
+        assertTrue(e.getMessage().contains("qk, q_rk, rq_k, rb: got none"), e.getMessage());
     }
 
     private static UnifiedSwin.Config config(String net, Norm norm, Region region, int window) {
-        UnifiedSwin.Config terms = new UnifiedSwin.Config(net);
-        return new UnifiedSwin.Config(
-                net,
-                CHANNELS,
-                List.of(2, 1, 2, 1),
-                List.of(1, 2, 2, 4),
-                terms.qk(),
-                terms.qRk(),
-                terms.rqK(),
-                terms.rb(),
-                norm,
-                region,
-                window,
-                7,
-                4,
-                0,
-                List.of(0, 1, 2, 3),
-                -1,
-                false);
+        return Configs.of(
+                UnifiedSwin.Config.class,
+                "variant=" + net,
+                "embed_dim=" + CHANNELS,
+                "depths=[2, 1, 2, 1]",
+                "num_heads=[1, 2, 2, 4]",
+                "norm=" + norm.name().toLowerCase(Locale.ROOT),
+                "region=" + region.name().toLowerCase(Locale.ROOT),
+                "window_size=" + window,
+                "drop_path_rate=0");
     }
 }

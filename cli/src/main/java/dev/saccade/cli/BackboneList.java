@@ -4,7 +4,7 @@ import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.backbones.BackboneSummary;
 import dev.saccade.backbones.PublishedFigures;
-import dev.saccade.config.ConfigBinder;
+import dev.saccade.config.Configs;
 import dev.saccade.core.parts.Backbone;
 
 import java.io.PrintWriter;
@@ -22,8 +22,8 @@ final class BackboneList {
     private BackboneList() {}
 
     private static Stream<BackboneSummary> all() {
-        return ConfigBinder.known(Backbone.Config.class).values().stream()
-                .flatMap(family -> family.members().entrySet().stream())
+        return Configs.known(Backbone.Config.class).values().stream()
+                .flatMap(family -> Configs.<Backbone.Config>members(family).entrySet().stream())
                 .map(member -> BackboneSummary.of(member.getKey(), member.getValue()));
     }
 

@@ -1,8 +1,8 @@
 package dev.saccade.cli;
 
-import dev.saccade.config.ConfigBinder;
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.ConfigNode;
+import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.train.Training;
 import dev.saccade.train.config.RunConfig;
@@ -59,7 +59,7 @@ final class ConfigArguments {
 
     /** Returns the config as records. */
     RunConfig bind() {
-        return ConfigBinder.bind(read(), RunConfig.class);
+        return Configs.bind(read(), RunConfig.class);
     }
 
     /** Returns the run that the config describes. */

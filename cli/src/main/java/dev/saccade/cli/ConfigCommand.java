@@ -1,8 +1,8 @@
 package dev.saccade.cli;
 
-import dev.saccade.config.ConfigBinder;
 import dev.saccade.config.ConfigNode;
 import dev.saccade.config.ConfigWriter;
+import dev.saccade.config.Configs;
 import dev.saccade.train.config.RunConfig;
 
 import picocli.CommandLine.Command;
@@ -34,8 +34,7 @@ final class ConfigCommand implements Callable<Integer> {
     public Integer call() {
         ConfigNode.Mapping written = config.read();
         ConfigNode.Mapping resolved =
-                ConfigBinder.unbind(ConfigBinder.bind(written, RunConfig.class))
-                        .withOriginsOf(written);
+                Configs.unbind(Configs.bind(written, RunConfig.class)).withOriginsOf(written);
         spec.commandLine()
                 .getOut()
                 .print(json ? ConfigWriter.json(resolved) : ConfigWriter.yamlWithOrigins(resolved));

@@ -10,8 +10,8 @@ import ai.djl.ndarray.NDManager;
 
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
-import dev.saccade.config.ConfigBinder;
 import dev.saccade.config.ConfigFile;
+import dev.saccade.config.Configs;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.ImageWriter;
 import dev.saccade.demo.SceneDataset;
@@ -118,7 +118,7 @@ class FineTuningTest {
     /** Writes what mmdetection's model zoo has, but narrow and with weights that know nothing. */
     private void writeDetectorOfCoco(Path file) {
         RunConfig config =
-                ConfigBinder.bind(
+                Configs.bind(
                         ConfigFile.load(folder.resolve("mine/things.yaml"), SMALL),
                         RunConfig.class);
         List<String> classes = IntStream.range(0, 80).mapToObj(i -> "class " + i).toList();

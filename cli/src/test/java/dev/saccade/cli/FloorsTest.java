@@ -61,9 +61,7 @@ class FloorsTest {
         for (String room : Iterables.concat(FLOORS)) {
             String inside = "dev.saccade." + room + "..";
             boolean mayLack = room.equals("spark");
-            house =
-                    (mayLack ? house.optionalLayer(room) : house.layer(room))
-                            .definedBy(inside);
+            house = (mayLack ? house.optionalLayer(room) : house.layer(room)).definedBy(inside);
         }
         for (int floor = 0; floor < FLOORS.size(); floor++) {
             List<List<String>> above = FLOORS.subList(floor + 1, FLOORS.size());

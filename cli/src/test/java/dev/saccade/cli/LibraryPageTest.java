@@ -7,8 +7,8 @@ import ai.djl.ndarray.NDManager;
 
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
-import dev.saccade.config.ConfigBinder;
 import dev.saccade.config.ConfigFile;
+import dev.saccade.config.Configs;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.transforms.Normalize;
 import dev.saccade.datasets.transforms.Pad;
@@ -132,7 +132,7 @@ class LibraryPageTest {
     }
 
     private void checkpoint(String name, String yaml) {
-        ModelConfig parts = ConfigBinder.bind(ConfigFile.parse(yaml, name), ModelConfig.class);
+        ModelConfig parts = Configs.bind(ConfigFile.parse(yaml, name), ModelConfig.class);
         List<List<Integer>> scale = List.of(List.of(96, 64));
         Resize resize = new Resize(scale, Resize.Mode.VALUE, true, List.of(), 1);
         ModelSpec spec =

@@ -5,9 +5,9 @@ import static java.util.stream.Collectors.joining;
 import com.google.common.base.CaseFormat;
 import com.google.common.collect.Maps;
 
-import dev.saccade.config.ConfigBinder;
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.ConfigNode;
+import dev.saccade.config.Configs;
 import dev.saccade.config.Origin;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.PartConfig;
@@ -72,7 +72,7 @@ final class Numbers {
 
         /** Binds the config that has a number here. */
         Record bind(Number value) {
-            return ConfigBinder.bind(with.apply(value), root.getClass());
+            return Configs.bind(with.apply(value), root.getClass());
         }
 
         @Override
@@ -101,7 +101,7 @@ final class Numbers {
         Numbers numbers = new Numbers(roots, sizes);
         while (!numbers.roots.isEmpty()) {
             Record root = numbers.roots.remove();
-            ConfigNode.Mapping config = ConfigBinder.unbind(root);
+            ConfigNode.Mapping config = Configs.unbind(root);
             numbers.visit(root, root.getClass(), config, "", node -> (ConfigNode.Mapping) node);
         }
         return numbers.places;
@@ -176,21 +176,21 @@ final class Numbers {
         if (type instanceof ParameterizedType generic) {
             meet(generic.getActualTypeArguments()[generic.getActualTypeArguments().length - 1]);
         } else if (isPart(type) && kinds.add(type)) {
-            ConfigBinder.known(((Class<?>) type).asSubclass(PartConfig.class))
+            Configs.known(((Class<?>) type).asSubclass(PartConfig.class))
                     .values()
-                    .forEach(part -> roots.add(sized((Record) part)));
+                    .forEach(part -> roots.add(sized(Configs.of(part.asSubclass(Record.class)))));
         }
     }
 
     private Record sized(Record part) {
-        ConfigNode.Mapping config = ConfigBinder.unbind(part);
+        ConfigNode.Mapping config = Configs.unbind(part);
         String others =
                 Maps.filterKeys(sizes, key -> config.get(key).isPresent()).entrySet().stream()
                         .map(size -> size.getKey() + ": " + size.getValue() + "\n")
                         .collect(joining());
         return others.isEmpty()
                 ? part
-                : ConfigBinder.bind(
+                : Configs.bind(
                         config.overlaidBy(ConfigFile.parse(others, "sizes.yaml")), part.getClass());
     }
 
@@ -201,7 +201,7 @@ final class Numbers {
             for (int items = 1; items <= MOST_ITEMS; items++) {
                 ConfigNode node = sample(type, number, items);
                 try {
-                    ConfigBinder.bind(put.apply(node), root.getClass());
+                    Configs.bind(put.apply(node), root.getClass());
                     return node;
                 } catch (SaccadeException e) {
                     // The next one may do.

@@ -10,8 +10,8 @@ import ai.djl.ndarray.NDManager;
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.checkpoint.Naming;
-import dev.saccade.config.ConfigBinder;
 import dev.saccade.config.ConfigFile;
+import dev.saccade.config.Configs;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.ImageReader;
@@ -150,7 +150,7 @@ class SegmentationPageTest {
         List<String> settings = new ArrayList<>(SMALL);
         settings.add(setting);
         RunConfig config =
-                ConfigBinder.bind(
+                Configs.bind(
                         ConfigFile.load(folder.resolve("mine/roads.yaml"), settings),
                         RunConfig.class);
         try (NDManager manager = NDManager.newBaseManager()) {

@@ -7,8 +7,8 @@ import ai.djl.ndarray.types.Shape;
 
 import com.google.common.collect.Maps;
 
-import dev.saccade.config.ConfigBinder;
 import dev.saccade.config.ConfigFile;
+import dev.saccade.config.Configs;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.parts.Backbone;
 import dev.saccade.core.parts.DetectionHead;
@@ -52,7 +52,7 @@ final class Trial {
     private static final long MOST_RUN = 20_000_000;
 
     private static final ModelConfig SMALL =
-            ConfigBinder.bind(
+            Configs.bind(
                     ConfigFile.parse(
                             """
                             backbone: {type: resnet, depth: 18, stem_channels: 8, base_channels: 8}

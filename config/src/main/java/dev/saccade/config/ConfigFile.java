@@ -78,12 +78,23 @@ public final class ConfigFile {
      * @throws SaccadeException of kind user, if one is no {@code key=value}
      */
     public static ConfigNode.Mapping overridden(ConfigNode.Mapping config, List<String> overrides) {
-        ConfigNode.Mapping result = config;
         Problems problems = new Problems();
-        for (String override : overrides) {
-            result = overridden(result, override, problems);
-        }
+        ConfigNode.Mapping result = overridden(config, overrides, SET, problems);
         problems.throwIfAny("command line");
+        return result;
+    }
+
+    /**
+     * Returns a config with settings laid over it, in their order.
+     *
+     * @param source where they are from, for messages
+     */
+    static ConfigNode.Mapping overridden(
+            ConfigNode.Mapping config, List<String> overrides, String source, Problems problems) {
+        ConfigNode.Mapping result = config;
+        for (String override : overrides) {
+            result = overridden(result, override, source, problems);
+        }
         return result;
     }
 
@@ -221,18 +232,18 @@ public final class ConfigFile {
     }
 
     private static ConfigNode.Mapping overridden(
-            ConfigNode.Mapping config, String override, Problems problems) {
+            ConfigNode.Mapping config, String override, String source, Problems problems) {
         var matcher = OVERRIDE.matcher(override);
         if (!matcher.matches()) {
-            problems.add("%s %s: expected key.key=value", SET, override);
+            problems.add("%s %s: expected key.key=value", source, override);
             return config;
         }
-        Origin origin = new Origin(SET, 0, 0);
+        Origin origin = new Origin(source, 0, 0);
         ConfigNode node;
         try {
             node = YamlReader.read(matcher.group(2), origin);
         } catch (SaccadeException e) {
-            problems.add("%s %s: %s", SET, override, e);
+            problems.add("%s %s: %s", source, override, e);
             return config;
         }
         List<String> keys = List.of(matcher.group(1).split("\\."));

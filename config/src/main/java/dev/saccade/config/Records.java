@@ -1,21 +1,14 @@
 package dev.saccade.config;
 
 import com.google.common.base.CaseFormat;
-import com.google.common.base.Throwables;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.PartConfig;
 
 import java.lang.reflect.Constructor;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.RecordComponent;
 import java.util.Arrays;
-import java.util.Map;
-import java.util.Optional;
-import java.util.ServiceConfigurationError;
-import java.util.ServiceLoader;
-import java.util.TreeMap;
 
 /** What the binder asks of Java's reflection. */
 final class Records {
@@ -38,8 +31,7 @@ final class Records {
         }
     }
 
-    /** Returns what the no-argument constructor of a record makes, if it has one. */
-    static Optional<Object> defaults(Class<? extends Record> type) {
+    static java.util.Optional<Object> defaults(Class<? extends Record> type) {
         return Arrays.stream(type.getDeclaredConstructors())
                 .filter(constructor -> constructor.getParameterCount() == 0)
                 .findAny()
@@ -75,40 +67,6 @@ final class Records {
         } catch (ReflectiveOperationException e) {
             throw broken(e, type);
         }
-    }
-
-    /** Returns the components of a kind by their types, with their defaults. */
-    static <P extends PartConfig> Map<String, P> parts(Class<P> kind) {
-        Map<String, P> parts = new TreeMap<>();
-        try {
-            for (P part : ServiceLoader.load(kind)) {
-                P other = parts.put(part.type(), part);
-                if (other != null) {
-                    throw SaccadeException.user(
-                            "type %s: claimed by %s and by %s; remove one from the class path",
-                            part.type(), other.getClass().getName(), part.getClass().getName());
-                }
-            }
-        } catch (ServiceConfigurationError e) {
-            throw unloadable(e);
-        }
-        return parts;
-    }
-
-    /** Many a component fails because the libraries that all of them use cannot be loaded. */
-    private static SaccadeException unloadable(ServiceConfigurationError error) {
-        return Throwables.getCausalChain(error).stream()
-                .filter(SaccadeException.class::isInstance)
-                .map(cause -> SaccadeException.user(error, "%s", cause.getMessage()))
-                .findFirst()
-                .orElseGet(
-                        () ->
-                                SaccadeException.user(
-                                        error,
-                                        "META-INF/services: a component cannot be loaded: %s, as"
-                                                + " of %s",
-                                        error.getMessage(),
-                                        Throwables.getRootCause(error)));
     }
 
     private static SaccadeException broken(Throwable cause, Class<?> type) {

@@ -1,6 +1,7 @@
 package dev.saccade.config;
 
 import dev.saccade.core.parts.PartConfig;
+import dev.saccade.core.parts.Unwrapped;
 
 import java.lang.reflect.RecordComponent;
 import java.util.LinkedHashMap;
@@ -8,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Makes config trees of records, which {@link ConfigBinder} makes equal records of. */
+/** Makes config trees of records, which {@link Binding} makes equal records of. */
 final class Unbinding {
 
     private Unbinding() {}
@@ -17,12 +18,21 @@ final class Unbinding {
     static ConfigNode.Mapping whole(Record value) {
         Map<String, ConfigNode> entries = new LinkedHashMap<>();
         if (value instanceof PartConfig part) {
-            entries.put(ConfigBinder.TYPE, new ConfigNode.Scalar(part.type(), Origin.DEFAULT));
+            entries.put(Binding.TYPE, new ConfigNode.Scalar(part.type(), Origin.DEFAULT));
         }
-        for (RecordComponent component : value.getClass().getRecordComponents()) {
-            entries.put(Records.key(component), node(Records.get(component, value)));
-        }
+        putWhole(value, entries);
         return new ConfigNode.Mapping(entries, Origin.DEFAULT);
+    }
+
+    private static void putWhole(Record value, Map<String, ConfigNode> entries) {
+        for (RecordComponent component : value.getClass().getRecordComponents()) {
+            Object setting = Records.get(component, value);
+            if (component.isAnnotationPresent(Unwrapped.class)) {
+                putWhole((Record) setting, entries);
+            } else {
+                entries.put(Records.key(component), node(setting));
+            }
+        }
     }
 
     /** Returns the config of a record without what is as the defaults have it. */
@@ -36,28 +46,37 @@ final class Unbinding {
      * @param fallback the default of the place, null where it has none
      */
     private static ConfigNode.Mapping changes(Record value, Object fallback) {
-        boolean given = fallback != null && fallback.getClass() == value.getClass();
-        Object defaults = given ? fallback : Records.defaults(value.getClass()).orElse(null);
         Map<String, ConfigNode> entries = new LinkedHashMap<>();
         if (value instanceof PartConfig part) {
-            entries.put(ConfigBinder.TYPE, new ConfigNode.Scalar(part.type(), Origin.DEFAULT));
-            for (RecordComponent component : value.getClass().getRecordComponents()) {
-                if (Records.key(component).equals(ConfigBinder.VARIANT)
-                        && !part.variants().isEmpty()) {
-                    Object variant = Records.get(component, value);
-                    entries.put(ConfigBinder.VARIANT, node(variant));
-                    defaults = part.variants().get(variant.toString());
-                }
-            }
+            entries.put(Binding.TYPE, new ConfigNode.Scalar(part.type(), Origin.DEFAULT));
         }
-        for (RecordComponent component : value.getClass().getRecordComponents()) {
-            Object changed = Records.get(component, value);
-            Object usual = defaults == null ? null : Records.get(component, defaults);
-            if (!changed.equals(usual)) {
-                entries.put(Records.key(component), changed(changed, usual));
-            }
-        }
+        Optional<Object> variant =
+                Defaults.variant(value.getClass()).map(component -> Records.get(component, value));
+        variant.ifPresent(name -> entries.put(Binding.VARIANT, node(name)));
+        boolean given =
+                variant.isEmpty() && fallback != null && fallback.getClass() == value.getClass();
+        Defaults defaults =
+                variant.map(name -> Defaults.variants(value.getClass()).get(name.toString()))
+                        .orElseGet(
+                                () ->
+                                        given
+                                                ? Defaults.of((Record) fallback)
+                                                : Defaults.of(value.getClass()));
+        putChanges(value, defaults, entries);
         return new ConfigNode.Mapping(entries, Origin.DEFAULT);
+    }
+
+    private static void putChanges(
+            Record value, Defaults defaults, Map<String, ConfigNode> entries) {
+        for (RecordComponent component : value.getClass().getRecordComponents()) {
+            Object setting = Records.get(component, value);
+            Object usual = defaults.get(component).orElse(null);
+            if (component.isAnnotationPresent(Unwrapped.class)) {
+                putChanges((Record) setting, Defaults.of((Record) usual), entries);
+            } else if (!setting.equals(usual)) {
+                entries.put(Records.key(component), changed(setting, usual));
+            }
+        }
     }
 
     private static ConfigNode changed(Object value, Object fallback) {

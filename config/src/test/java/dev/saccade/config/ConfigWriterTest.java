@@ -54,10 +54,10 @@ class ConfigWriterTest {
     void eachLineSaysWhereItsValueComesFrom() {
         ConfigNode source =
                 YamlReader.read("epochs: 3\nstages:\n- {type: sgd}\n- {type: adamw}", ORIGIN);
-        Recipe recipe = ConfigBinder.bind(source, Recipe.class);
+        Recipe recipe = Configs.bind(source, Recipe.class);
 
         List<String> lines =
-                ConfigWriter.yamlWithOrigins(ConfigBinder.unbind(recipe).withOriginsOf(source))
+                ConfigWriter.yamlWithOrigins(Configs.unbind(recipe).withOriginsOf(source))
                         .lines()
                         .map(line -> line.replaceAll(" +#", " #"))
                         .toList();

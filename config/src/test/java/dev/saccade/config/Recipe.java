@@ -1,7 +1,12 @@
 package dev.saccade.config;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
 import dev.saccade.core.parts.PartConfig;
+import dev.saccade.core.parts.PartProvider;
+import dev.saccade.core.parts.Unwrapped;
+import dev.saccade.core.parts.Variant;
 
 import java.nio.file.Path;
 import java.util.List;
@@ -10,32 +15,28 @@ import java.util.Optional;
 
 /** A config with one component of every kind. */
 record Recipe(
-        int epochs,
-        long seed,
-        float momentum,
-        double learningRate,
-        boolean amp,
-        String name,
-        Path root,
-        Policy policy,
+        @Default("12") int epochs,
+        @Default("0") long seed,
+        @Default("0.1") float momentum,
+        @Default("1e-7") double learningRate,
+        @Default("false") boolean amp,
+        @Default("1x") String name,
+        @Default("data") Path root,
+        @Default("poly") Policy policy,
         Optional<Integer> warmUp,
         Optional<Section> extra,
-        List<Double> scales,
-        Map<String, Double> multipliers,
-        Section section,
-        Optimizer optimizer,
-        List<Optimizer> stages) {
+        @Default("[]") List<Double> scales,
+        @Default("{}") Map<String, Double> multipliers,
+        @Default("{depth: 18, out_indices: [3]}") Section section,
+        @Default("{type: sgd, lr: 0.5, momentum: 0.8}") Optimizer optimizer,
+        @Default("[]") List<Optimizer> stages) {
 
     enum Policy {
         POLY,
         WARM_UP_STEP
     }
 
-    record Section(int depth, List<Integer> outIndices) {
-
-        Section() {
-            this(50, List.of(0, 1, 2, 3));
-        }
+    record Section(@Default("50") int depth, @Default("[0, 1, 2, 3]") List<Integer> outIndices) {
 
         Section {
             new Checks()
@@ -47,46 +48,36 @@ record Recipe(
 
     interface Optimizer extends PartConfig {}
 
-    public record Sgd(double lr, double momentum) implements Optimizer {
+    @Part("sgd")
+    record Sgd(@Default("0.02") double lr, @Default("0.9") double momentum) implements Optimizer {}
 
-        public Sgd() {
-            this(0.02, 0.9);
-        }
+    @Part("adamw")
+    record AdamW(@Default("1e-4") double lr, @Default("0.05") double weightDecay)
+            implements Optimizer {}
+
+    @Part("lamb")
+    @Variant(name = "small")
+    @Variant(
+            name = "large",
+            settings = {"lr: 0.3", "depth: 200", "section: {depth: 7}"})
+    record Lamb(
+            @Default("small") String variant,
+            @Default("0.1") double lr,
+            Section section,
+            @Unwrapped @Default("{depth: 100}") Section whole)
+            implements Optimizer {}
+
+    @Part("rprop")
+    @Variant(name = "10", settings = "steps: 10")
+    @Variant(name = "20")
+    record Rprop(@Default("20") int steps) implements Optimizer {}
+
+    /** Makes the optimizers known. */
+    public static final class Provider implements PartProvider {
 
         @Override
-        public String type() {
-            return "sgd";
+        public List<Class<? extends PartConfig>> parts() {
+            return List.of(Sgd.class, AdamW.class, Lamb.class, Rprop.class);
         }
-    }
-
-    public record AdamW(double lr, double weightDecay) implements Optimizer {
-
-        public AdamW() {
-            this(1e-4, 0.05);
-        }
-
-        @Override
-        public String type() {
-            return "adamw";
-        }
-    }
-
-    Recipe() {
-        this(
-                12,
-                0,
-                0.1f,
-                1e-7,
-                false,
-                "1x",
-                Path.of("data"),
-                Policy.POLY,
-                Optional.empty(),
-                Optional.empty(),
-                List.of(),
-                Map.of(),
-                new Section(18, List.of(3)),
-                new Sgd(0.5, 0.8),
-                List.of());
     }
 }

@@ -4,8 +4,8 @@ import ai.djl.ndarray.NDManager;
 
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
-import dev.saccade.config.ConfigBinder;
 import dev.saccade.config.ConfigFile;
+import dev.saccade.config.Configs;
 import dev.saccade.datasets.transforms.Normalize;
 import dev.saccade.datasets.transforms.Pad;
 import dev.saccade.datasets.transforms.Resize;
@@ -68,7 +68,7 @@ enum TinyModel {
                 new Resize(List.of(List.of(120, 80)), Resize.Mode.VALUE, true, List.of(), 1);
         ModelSpec spec =
                 new ModelSpec(
-                        ConfigBinder.bind(ConfigFile.parse(yaml, "test"), ModelConfig.class),
+                        Configs.bind(ConfigFile.parse(yaml, "test"), ModelConfig.class),
                         isSegmenter()
                                 ? List.of(resize, new Normalize())
                                 : List.of(resize, new Normalize(), new Pad()),

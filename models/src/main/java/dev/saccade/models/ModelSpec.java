@@ -6,10 +6,10 @@ import com.google.common.collect.ImmutableList;
 
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Weights;
-import dev.saccade.config.ConfigBinder;
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.ConfigNode;
 import dev.saccade.config.ConfigWriter;
+import dev.saccade.config.Configs;
 import dev.saccade.core.Checks;
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
@@ -73,7 +73,7 @@ public record ModelSpec(
 
     /** Returns the entry of a checkpoint's metadata that {@link #fromMetadata} reads. */
     public Map<String, String> toMetadata() {
-        return Map.of(KEY, ConfigWriter.yaml(ConfigBinder.unbind(this)));
+        return Map.of(KEY, ConfigWriter.yaml(Configs.unbind(this)));
     }
 
     /**
@@ -121,7 +121,7 @@ public record ModelSpec(
      */
     public static Optional<ModelSpec> find(Map<String, String> metadata, String source) {
         return Optional.ofNullable(metadata.get(KEY))
-                .map(text -> ConfigBinder.bind(ConfigFile.parse(text, source), ModelSpec.class));
+                .map(text -> Configs.bind(ConfigFile.parse(text, source), ModelSpec.class));
     }
 
     /**

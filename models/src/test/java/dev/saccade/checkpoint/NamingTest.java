@@ -11,6 +11,7 @@ import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.backbones.ResNet;
 import dev.saccade.backbones.Swin;
+import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
 import dev.saccade.heads.RetinaNetHead;
@@ -37,7 +38,7 @@ class NamingTest {
     @Test
     void resNet50HasTheNamesAndShapesOfTorchvision() {
         assertEquals(
-                ours(new ResNet.Config().build()),
+                ours(Configs.of(ResNet.Config.class).build()),
                 official("resnet50.names", UnaryOperator.identity()));
     }
 
@@ -68,7 +69,7 @@ class NamingTest {
     @CsvSource({"openmmlab, ''", "openmmlab, backbone.", "timm, ''", "torchvision, ''"})
     void swinHasTheNamesAndShapesOfEveryLibraryTranslated(String library, String prefix) {
         Map<String, Shape> ours = new TreeMap<>();
-        ours(new Swin.Config("tiny").build())
+        ours(Configs.of(Swin.Config.class, "variant=tiny").build())
                 .forEach((name, shape) -> ours.put(prefix + name, shape));
         if (!library.equals("openmmlab")) {
             ours.keySet().removeIf(Expectations::isFresh);
@@ -191,7 +192,7 @@ class NamingTest {
     private static DetectionModel retinaNet() {
         ModelConfig config =
                 ModelConfig.detector(
-                        new ResNet.Config(),
+                        Configs.of(ResNet.Config.class),
                         new Fpn.Config(256, 1, 5, Fpn.ExtraConvs.ON_OUTPUT, true),
                         new RetinaNetHead.Config());
         return new DetectionModel(config, Collections.nCopies(80, "thing"));

@@ -3,7 +3,7 @@ package dev.saccade.checkpoint;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.backbones.Swin;
-import dev.saccade.core.ops.Windows;
+import dev.saccade.config.Configs;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -14,7 +14,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 
 /** The files beside the tests, and tensors to write. */
@@ -62,22 +61,16 @@ final class TestFiles {
 
     /** Returns a narrow Swin Transformer with absolute position embeddings for 16x16 images. */
     static Swin swin(int window) {
-        return new Swin.Config(
-                        "tiny",
-                        4,
-                        List.of(1, 2, 1, 1),
-                        List.of(1, 2, 4, 8),
-                        window,
-                        Windows.Order.PAD_THEN_SHIFT,
-                        2,
-                        true,
-                        true,
-                        true,
-                        16,
-                        0,
-                        List.of(0, 1, 2, 3),
-                        -1,
-                        false)
+        return Configs.of(
+                        Swin.Config.class,
+                        "embed_dim=4",
+                        "depths=[1, 2, 1, 1]",
+                        "num_heads=[1, 2, 4, 8]",
+                        "window_size=" + window,
+                        "mlp_ratio=2",
+                        "ape=true",
+                        "pretrain_img_size=16",
+                        "drop_path_rate=0")
                 .build();
     }
 }

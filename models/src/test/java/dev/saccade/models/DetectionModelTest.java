@@ -9,8 +9,8 @@ import ai.djl.ndarray.NDManager;
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.LoadReport;
 import dev.saccade.checkpoint.Tensor;
-import dev.saccade.config.ConfigBinder;
 import dev.saccade.config.ConfigFile;
+import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 
 import org.junit.jupiter.api.AfterEach;
@@ -23,7 +23,7 @@ import java.util.Optional;
 class DetectionModelTest {
 
     private static final ModelConfig CONFIG =
-            ConfigBinder.bind(
+            Configs.bind(
                     ConfigFile.parse(
                             """
                             backbone: {type: resnet, depth: 18, stem_channels: 4, base_channels: 4}
@@ -97,7 +97,7 @@ class DetectionModelTest {
     @Test
     void namesThePartThatDoesNotFit() {
         ModelConfig wrong =
-                ConfigBinder.bind(
+                Configs.bind(
                         ConfigFile.parse(
                                 """
                                 backbone: {type: resnet, depth: 18}

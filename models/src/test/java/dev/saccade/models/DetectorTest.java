@@ -9,8 +9,8 @@ import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
-import dev.saccade.config.ConfigBinder;
 import dev.saccade.config.ConfigFile;
+import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.ImageInfo;
@@ -106,7 +106,7 @@ class DetectorTest {
 
     private static ModelConfig model(String head, String scoreThr) {
         String yaml = MODEL + HEADS.get(head).formatted(scoreThr);
-        return ConfigBinder.bind(ConfigFile.parse(yaml, "test"), ModelConfig.class);
+        return Configs.bind(ConfigFile.parse(yaml, "test"), ModelConfig.class);
     }
 
     private Detector load(String head, String scoreThr, List<Transform> transforms) {

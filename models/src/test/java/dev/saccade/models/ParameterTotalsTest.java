@@ -3,6 +3,7 @@ package dev.saccade.models;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.saccade.backbones.Swin;
+import dev.saccade.config.Configs;
 import dev.saccade.core.parts.Backbone;
 import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.heads.CascadeMaskRcnnHead;
@@ -24,7 +25,7 @@ class ParameterTotalsTest {
         "base, 107141800, 144977002",
     })
     void areThoseOfSwin(String variant, long maskRcnn, long cascade) {
-        Backbone.Config backbone = new Swin.Config(variant);
+        Backbone.Config backbone = Configs.of(Swin.Config.class, "variant=" + variant);
         assertEquals(maskRcnn, total(backbone, new MaskRcnnHead.Config()));
         assertEquals(cascade, total(backbone, new CascadeMaskRcnnHead.Config()));
     }

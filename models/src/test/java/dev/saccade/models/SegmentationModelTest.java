@@ -12,6 +12,7 @@ import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.backbones.ResNet;
 import dev.saccade.backbones.Swin;
+import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Backbone;
 import dev.saccade.core.parts.HeadConfig;
@@ -61,7 +62,7 @@ class SegmentationModelTest {
         "base, 121279716, 91241038",
     })
     void hasTheParametersOfThePapers(String variant, long uperNet, long semanticFpn) {
-        Backbone.Config backbone = new Swin.Config(variant);
+        Backbone.Config backbone = Configs.of(Swin.Config.class, "variant=" + variant);
         assertEquals(
                 uperNet,
                 total(
@@ -97,8 +98,13 @@ class SegmentationModelTest {
         SegmentationModel segmenter =
                 new SegmentationModel(
                         new ModelConfig(
-                                new ResNet.Config(
-                                        18, 4, false, 4, List.of(0, 1, 2, 3), -1, false, false),
+                                Configs.of(
+                                        ResNet.Config.class,
+                                        "depth=18",
+                                        "stem_channels=4",
+                                        "base_channels=4",
+                                        "norm_eval=false",
+                                        "zero_init_residual=false"),
                                 Optional.empty(),
                                 head,
                                 Optional.of(AUXILIARY),
@@ -173,7 +179,7 @@ class SegmentationModelTest {
                         SaccadeException.class,
                         () ->
                                 total(
-                                        new ResNet.Config(),
+                                        Configs.of(ResNet.Config.class),
                                         Optional.empty(),
                                         new SemanticFpnHead.Config(),
                                         Optional.of(missing)));

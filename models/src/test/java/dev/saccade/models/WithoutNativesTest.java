@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.util.Platform;
 
-import dev.saccade.config.ConfigBinder;
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.ConfigNode;
+import dev.saccade.config.Configs;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.OpenCv;
@@ -42,7 +42,7 @@ class WithoutNativesTest {
                         "config",
                         () -> {
                             ConfigNode.Mapping config = ConfigFile.parse(MODEL, "test");
-                            ConfigBinder.bind(config, ModelConfig.class);
+                            Configs.bind(config, ModelConfig.class);
                         },
                         "libtorch",
                         Libtorch::engine,

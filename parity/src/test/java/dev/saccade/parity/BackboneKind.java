@@ -4,21 +4,19 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 
 import dev.saccade.backbones.DwNet;
-import dev.saccade.backbones.Elsa;
 import dev.saccade.backbones.ElsaSwin;
 import dev.saccade.backbones.Focal;
 import dev.saccade.backbones.Pvt;
 import dev.saccade.backbones.ResNet;
 import dev.saccade.backbones.Swin;
+import dev.saccade.config.Configs;
 import dev.saccade.core.nn.Module;
-import dev.saccade.core.ops.Windows;
 import dev.saccade.core.parts.Backbone;
 
 import org.opentest4j.TestAbortedException;
 
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -66,22 +64,21 @@ final class BackboneKind implements Kind {
         config.only("qk_scale", null);
         config.only("drop_rate", 0.0);
         config.only("attn_drop_rate", 0.0);
-        return new Swin.Config(
-                "tiny",
-                config.integer("embed_dim", 96),
-                config.integers("depths"),
-                config.integers("num_heads"),
-                config.integer("window_size", 7),
-                Windows.Order.PAD_THEN_SHIFT,
-                config.number("mlp_ratio", 4),
-                config.flag("qkv_bias", true),
-                config.flag("patch_norm", true),
-                config.flag("ape", false),
-                config.integer("pretrain_img_size", 224),
-                config.number("drop_path_rate", 0.2),
-                config.integers("out_indices", List.of(0, 1, 2, 3)),
-                config.integer("frozen_stages", -1),
-                config.flag("use_checkpoint", false));
+        return Configs.of(
+                Swin.Config.class,
+                "embed_dim=" + config.integer("embed_dim", 96),
+                "depths=" + config.integers("depths"),
+                "num_heads=" + config.integers("num_heads"),
+                "window_size=" + config.integer("window_size", 7),
+                "mlp_ratio=" + config.number("mlp_ratio", 4),
+                "qkv_bias=" + config.flag("qkv_bias", true),
+                "patch_norm=" + config.flag("patch_norm", true),
+                "ape=" + config.flag("ape", false),
+                "pretrain_img_size=" + config.integer("pretrain_img_size", 224),
+                "drop_path_rate=" + config.number("drop_path_rate", 0.2),
+                "out_indices=" + config.integers("out_indices", List.of(0, 1, 2, 3)),
+                "frozen_stages=" + config.integer("frozen_stages", -1),
+                "activation_checkpointing=" + config.flag("use_checkpoint", false));
     }
 
     private static Backbone.Config elsaSwin(Settings config) {
@@ -89,31 +86,27 @@ final class BackboneKind implements Kind {
         config.only("in_chans", 3);
         config.only("drop_rate", 0.0);
         config.only("attn_drop_rate", 0.0);
-        return new ElsaSwin.Config(
-                "tiny",
-                config.integer("embed_dim", 96),
-                config.integers("depths", List.of(2, 2, 6, 2)),
-                config.integers("num_heads", List.of(3, 6, 12, 24)),
-                3,
-                config.integer("elsa_kernel", 7),
-                config.integer("dilation", 1),
-                config.integer("group_width", 8),
-                config.integer("lam", 0),
-                config.number("gamma", 1),
-                1,
-                Elsa.Form.RELEASED,
-                config.integer("window_size", 7),
-                Windows.Order.PAD_THEN_SHIFT,
-                config.has("qk_scale") ? Optional.of(config.number("qk_scale")) : Optional.empty(),
-                config.number("mlp_ratio", 4),
-                config.flag("qkv_bias", true),
-                config.flag("patch_norm", true),
-                config.flag("ape", false),
-                config.integer("pretrain_img_size", 224),
-                config.number("drop_path_rate", 0.2),
-                config.integers("out_indices", List.of(0, 1, 2, 3)),
-                config.integer("frozen_stages", -1),
-                config.flag("use_checkpoint", false));
+        return Configs.of(
+                ElsaSwin.Config.class,
+                "embed_dim=" + config.integer("embed_dim", 96),
+                "depths=" + config.integers("depths", List.of(2, 2, 6, 2)),
+                "num_heads=" + config.integers("num_heads", List.of(3, 6, 12, 24)),
+                "elsa_kernel=" + config.integer("elsa_kernel", 7),
+                "dilation=" + config.integer("dilation", 1),
+                "group_width=" + config.integer("group_width", 8),
+                "lam=" + config.integer("lam", 0),
+                "gamma=" + config.number("gamma", 1),
+                "window_size=" + config.integer("window_size", 7),
+                "qk_scale=" + (config.has("qk_scale") ? config.number("qk_scale") : null),
+                "mlp_ratio=" + config.number("mlp_ratio", 4),
+                "qkv_bias=" + config.flag("qkv_bias", true),
+                "patch_norm=" + config.flag("patch_norm", true),
+                "ape=" + config.flag("ape", false),
+                "pretrain_img_size=" + config.integer("pretrain_img_size", 224),
+                "drop_path_rate=" + config.number("drop_path_rate", 0.2),
+                "out_indices=" + config.integers("out_indices", List.of(0, 1, 2, 3)),
+                "frozen_stages=" + config.integer("frozen_stages", -1),
+                "activation_checkpointing=" + config.flag("use_checkpoint", false));
     }
 
     private static Backbone.Config pvt(Settings config) {
@@ -127,20 +120,18 @@ final class BackboneKind implements Kind {
         config.only("attn_drop_rate", 0.0);
         config.only("pretrained", null);
         config.describes("num_classes");
-        return new Pvt.Config(
-                "small",
-                config.integers("embed_dims", List.of(64, 128, 256, 512)),
-                config.integers("depths", List.of(3, 4, 6, 3)),
-                config.integers("num_heads", List.of(1, 2, 4, 8)),
-                config.integers("mlp_ratios", List.of(4, 4, 4, 4)),
-                config.integers("sr_ratios", List.of(8, 4, 2, 1)),
-                config.flag("qkv_bias", false),
-                normEps(config),
-                config.integer("img_size", 224),
-                config.number("drop_path_rate", 0),
-                config.flag("F4", false) ? List.of(3) : List.of(0, 1, 2, 3),
-                -1,
-                false);
+        return Configs.of(
+                Pvt.Config.class,
+                "embed_dims=" + config.integers("embed_dims", List.of(64, 128, 256, 512)),
+                "depths=" + config.integers("depths", List.of(3, 4, 6, 3)),
+                "num_heads=" + config.integers("num_heads", List.of(1, 2, 4, 8)),
+                "mlp_ratios=" + config.integers("mlp_ratios", List.of(4, 4, 4, 4)),
+                "sr_ratios=" + config.integers("sr_ratios", List.of(8, 4, 2, 1)),
+                "qkv_bias=" + config.flag("qkv_bias", false),
+                "norm_eps=" + normEps(config),
+                "pretrain_img_size=" + config.integer("img_size", 224),
+                "drop_path_rate=" + config.number("drop_path_rate", 0),
+                "out_indices=" + (config.flag("F4", false) ? "[3]" : "[0, 1, 2, 3]"));
     }
 
     /** Returns the eps that the description of a layer normalisation names, or PyTorch's. */
@@ -159,20 +150,20 @@ final class BackboneKind implements Kind {
         config.only("patch_size", 4);
         config.only("in_chans", 3);
         config.only("drop_rate", 0.0);
-        return new DwNet.Config(
-                "tiny",
-                config.integer("embed_dim", 96),
-                config.integers("depths", List.of(2, 2, 6, 2)),
-                config.integer("window_size", 7),
-                config.number("mlp_ratio", 4),
-                config.flag("dynamic", false),
-                config.flag("patch_norm", true),
-                config.flag("ape", false),
-                config.integer("pretrain_img_size", 224),
-                config.number("drop_path_rate", 0.2),
-                config.integers("out_indices", List.of(0, 1, 2, 3)),
-                config.integer("frozen_stages", -1),
-                config.flag("use_checkpoint", false));
+        return Configs.of(
+                DwNet.Config.class,
+                "embed_dim=" + config.integer("embed_dim", 96),
+                "depths=" + config.integers("depths", List.of(2, 2, 6, 2)),
+                "window_size=" + config.integer("window_size", 7),
+                "mlp_ratio=" + config.number("mlp_ratio", 4),
+                "dynamic=" + config.flag("dynamic", false),
+                "patch_norm=" + config.flag("patch_norm", true),
+                "ape=" + config.flag("ape", false),
+                "pretrain_img_size=" + config.integer("pretrain_img_size", 224),
+                "drop_path_rate=" + config.number("drop_path_rate", 0.2),
+                "out_indices=" + config.integers("out_indices", List.of(0, 1, 2, 3)),
+                "frozen_stages=" + config.integer("frozen_stages", -1),
+                "activation_checkpointing=" + config.flag("use_checkpoint", false));
     }
 
     private static Backbone.Config resnet(Settings config, boolean deepStem) {
@@ -188,14 +179,15 @@ final class BackboneKind implements Kind {
         norm.onlyClass("type", "BN");
         norm.only("requires_grad", true);
         int baseChannels = config.integer("base_channels", 64);
-        return new ResNet.Config(
-                config.integer("depth"),
-                config.integer("stem_channels", baseChannels),
-                config.flag("deep_stem", deepStem),
-                baseChannels,
-                config.integers("out_indices", List.of(0, 1, 2, 3)),
-                config.integer("frozen_stages", -1),
-                config.flag("norm_eval", true),
-                config.flag("zero_init_residual", true));
+        return Configs.of(
+                ResNet.Config.class,
+                "depth=" + config.integer("depth"),
+                "stem_channels=" + config.integer("stem_channels", baseChannels),
+                "deep_stem=" + config.flag("deep_stem", deepStem),
+                "base_channels=" + baseChannels,
+                "out_indices=" + config.integers("out_indices", List.of(0, 1, 2, 3)),
+                "frozen_stages=" + config.integer("frozen_stages", -1),
+                "norm_eval=" + config.flag("norm_eval", true),
+                "zero_init_residual=" + config.flag("zero_init_residual", true));
     }
 }

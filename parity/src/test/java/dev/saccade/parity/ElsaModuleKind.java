@@ -3,6 +3,7 @@ package dev.saccade.parity;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.backbones.Elsa;
+import dev.saccade.config.Configs;
 import dev.saccade.core.ops.ElsaAttention;
 
 import java.util.Map;
@@ -14,7 +15,7 @@ final class ElsaModuleKind implements Kind {
     public void run(Case recorded) {
         recorded.settings().describes("input_shape", "derived");
         recorded.settings().onlyClass("cls", "ELSA");
-        Elsa elsa = new Elsa(config(recorded.config()));
+        Elsa elsa = elsa(recorded.config());
         RecordedWeights.load(recorded, elsa);
         elsa.train(false);
         NDArray x = recorded.tensor("x");
@@ -22,25 +23,27 @@ final class ElsaModuleKind implements Kind {
         Backward.parameters(recorded, elsa);
     }
 
-    private static Elsa.Config config(Settings config) {
+    private static Elsa elsa(Settings config) {
         config.only("stride", 1);
         config.only("attn_drop", 0.0);
         config.only("proj_drop", 0.0);
-        int channels = config.integer("dim");
-        int values = config.integer("dim_v", channels);
+        Elsa.Widths usual = new Elsa.Widths(config.integer("dim"));
+        int values = config.integer("dim_v", usual.channels());
+        int queries = config.integer("dim_qk", usual.queries());
         int heads = config.integer("num_heads");
         double headChannels = Math.floorDiv(values, heads);
-        return new Elsa.Config(
-                channels,
-                values,
-                config.integer("dim_qk", Elsa.Config.queryChannels(channels)),
+        return new Elsa(
+                new Elsa.Widths(usual.channels(), values, queries, config.integer("groups", 1)),
                 heads,
-                config.integer("group_width", 8),
-                config.integer("groups", 1),
                 config.flag("qkv_bias", false),
-                config.number("qk_scale", 1 / Math.sqrt(headChannels)),
-                Elsa.Form.RELEASED,
-                attention(config));
+                Configs.of(
+                        Elsa.Config.class,
+                        "elsa_kernel=" + config.integer("kernel_size", 5),
+                        "dilation=" + config.integer("dilation", 1),
+                        "group_width=" + config.integer("group_width", 8),
+                        "lam=" + config.number("lam", 1),
+                        "gamma=" + config.number("gamma", 1),
+                        "elsa_scale=" + config.number("qk_scale", 1 / Math.sqrt(headChannels))));
     }
 
     /** Returns the operator of the original's settings. */

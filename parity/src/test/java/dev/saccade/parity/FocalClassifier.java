@@ -4,6 +4,7 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 
 import dev.saccade.backbones.Focal;
+import dev.saccade.config.Configs;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.LayerNorm;
 import dev.saccade.core.nn.Linear;
@@ -29,44 +30,43 @@ final class FocalClassifier extends Module {
         config.only("drop_rate", 0.0);
         config.only("attn_drop_rate", 0.0);
         config.describes("expand_stages", "num_classes");
-        return new Focal.Config(
-                "tiny_224",
-                config.integer("embed_dim", 96),
-                config.integers("depths", List.of(2, 2, 6, 2)),
-                config.integers("num_heads", List.of(3, 6, 12, 24)),
-                config.integer("window_size", 7),
-                levels(config),
-                config.integers("focal_windows", List.of(7, 5, 3, 1)),
-                expandSizes(config),
-                Focal.ExpandLayer.valueOf(name(config, "expand_layer", "all")),
-                Focal.Pool.valueOf(isPooled(config) ? name(config, "focal_pool", "fc") : "FC"),
-                imageSize(config),
-                false,
-                config.flag("use_shift", false),
-                false,
-                config.flag("use_conv_embed", false),
-                config.flag("use_pre_norm", false),
-                config.flag("use_layerscale", false)
-                        ? Optional.of(config.number("layerscale_value", 1e-4))
-                        : Optional.empty(),
-                config.number("mlp_ratio", 4),
-                config.flag("qkv_bias", true),
-                config.flag("patch_norm", true),
-                config.flag("ape", false),
-                false,
-                config.number("drop_path_rate", 0.1),
-                List.of(0, 1, 2, 3),
-                -1,
-                config.flag("use_checkpoint", false));
+        return Configs.of(
+                Focal.Config.class,
+                "variant=tiny_224",
+                "embed_dim=" + config.integer("embed_dim", 96),
+                "depths=" + config.integers("depths", List.of(2, 2, 6, 2)),
+                "num_heads=" + config.integers("num_heads", List.of(3, 6, 12, 24)),
+                "window_size=" + config.integer("window_size", 7),
+                "focal_levels=" + levels(config),
+                "focal_windows=" + config.integers("focal_windows", List.of(7, 5, 3, 1)),
+                "expand_sizes=" + expandSizes(config),
+                "expand_layer=" + name(config, "expand_layer", "all"),
+                "focal_pool=" + (isPooled(config) ? name(config, "focal_pool", "fc") : "fc"),
+                "image_size=" + imageSize(config),
+                "pad_to_patches=false",
+                "use_shift=" + config.flag("use_shift", false),
+                "use_conv_embed=" + config.flag("use_conv_embed", false),
+                "use_pre_norm=" + config.flag("use_pre_norm", false),
+                "layer_scale="
+                        + (config.flag("use_layerscale", false)
+                                ? config.number("layerscale_value", 1e-4)
+                                : null),
+                "mlp_ratio=" + config.number("mlp_ratio", 4),
+                "qkv_bias=" + config.flag("qkv_bias", true),
+                "patch_norm=" + config.flag("patch_norm", true),
+                "ape=" + config.flag("ape", false),
+                "output_norms=false",
+                "drop_path_rate=" + config.number("drop_path_rate", 0.1),
+                "activation_checkpointing=" + config.flag("use_checkpoint", false));
     }
 
     private static String name(Settings config, String key, String otherwise) {
         String value = config.has(key) ? config.text(key) : otherwise;
-        return value.toUpperCase(Locale.ROOT);
+        return value.toLowerCase(Locale.ROOT);
     }
 
     private static boolean isPooled(Settings config) {
-        return !name(config, "focal_pool", "fc").equals("NONE");
+        return !name(config, "focal_pool", "fc").equals("none");
     }
 
     private static List<Integer> focalLevels(Settings config) {

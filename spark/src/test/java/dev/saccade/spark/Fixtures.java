@@ -4,8 +4,8 @@ import ai.djl.ndarray.NDManager;
 
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
-import dev.saccade.config.ConfigBinder;
 import dev.saccade.config.ConfigFile;
+import dev.saccade.config.Configs;
 import dev.saccade.datasets.transforms.Normalize;
 import dev.saccade.datasets.transforms.Pad;
 import dev.saccade.models.Model;
@@ -69,7 +69,7 @@ final class Fixtures {
 
     /** Writes a model of random weights. */
     static Path checkpoint(Path file, String yaml) {
-        ModelConfig parts = ConfigBinder.bind(ConfigFile.parse(yaml, "test"), ModelConfig.class);
+        ModelConfig parts = Configs.bind(ConfigFile.parse(yaml, "test"), ModelConfig.class);
         ModelSpec spec =
                 new ModelSpec(
                         parts,

@@ -1,7 +1,7 @@
 package dev.saccade.train;
 
-import dev.saccade.config.ConfigBinder;
 import dev.saccade.config.ConfigNode;
+import dev.saccade.config.Configs;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.train.config.RunConfig;
@@ -64,7 +64,7 @@ final class ConfigChange {
 
     private static Map<String, String> flat(RunConfig config) {
         Map<String, String> flat = new TreeMap<>();
-        flatten(ConfigBinder.unbind(config), "", flat);
+        flatten(Configs.unbind(config), "", flat);
         return flat;
     }
 

@@ -6,8 +6,8 @@ import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.checkpoint.AtomicFile;
 import dev.saccade.checkpoint.Checkpoints;
-import dev.saccade.config.ConfigBinder;
 import dev.saccade.config.ConfigWriter;
+import dev.saccade.config.Configs;
 import dev.saccade.core.Count;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Targets;
@@ -173,7 +173,7 @@ final class Run {
             RunState state = resume ? checkpoints.resume(notes::add) : RunState.START;
             Trainer.Parts parts =
                     new Trainer.Parts(model, model::losses, optimizer, loader, evaluator);
-            AtomicFile.write(folder.config(), ConfigWriter.yaml(ConfigBinder.unbind(config)));
+            AtomicFile.write(folder.config(), ConfigWriter.yaml(Configs.unbind(config)));
             try (TrainListener logs = logs(state.iteration())) {
                 TrainListener all = new Listeners(List.of(logs, listener));
                 notes.forEach(all::noted);

@@ -5,8 +5,8 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
-import dev.saccade.config.ConfigBinder;
 import dev.saccade.config.ConfigFile;
+import dev.saccade.config.Configs;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.MemoryFormat;
 import dev.saccade.core.ops.NoGrad;
@@ -51,7 +51,7 @@ final class BackboneBench {
     public static void main(String[] args) {
         List<String> overrides = List.of(args).subList(6, args.length);
         RunConfig config =
-                ConfigBinder.bind(ConfigFile.load(Path.of(args[1]), overrides), RunConfig.class);
+                Configs.bind(ConfigFile.load(Path.of(args[1]), overrides), RunConfig.class);
         BackboneBench bench = new BackboneBench(config.model().backbone().build());
         boolean train = args[0].equals("train");
         bench.backbone.train(train);

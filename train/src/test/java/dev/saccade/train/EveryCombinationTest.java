@@ -15,9 +15,9 @@ import com.google.common.io.Resources;
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.checkpoint.Weights;
-import dev.saccade.config.ConfigBinder;
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.ConfigNode;
+import dev.saccade.config.Configs;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.parts.Backbone;
 import dev.saccade.core.parts.HeadConfig;
@@ -145,24 +145,27 @@ class EveryCombinationTest {
     }
 
     static Stream<Arguments> combinations() {
-        return ConfigBinder.known(Backbone.Config.class).values().stream()
+        return Configs.known(Backbone.Config.class).values().stream()
                 .flatMap(
                         backbone ->
                                 HEADS.entries().keySet().stream()
                                         .map(head -> Arguments.of(yaml(backbone), head)));
     }
 
-    private static String yaml(Backbone.Config backbone) {
-        Map<String, ConfigNode> keys = ConfigBinder.unbind((Record) backbone).entries();
+    private static String yaml(Class<? extends Backbone.Config> type) {
+        Record backbone = Configs.of(type.asSubclass(Record.class));
+        Map<String, ConfigNode> keys = Configs.unbind(backbone).entries();
         return SMALL.entrySet().stream()
                 .filter(small -> keys.containsKey(small.getKey()))
                 .map(small -> ", " + small.getKey() + ": " + small.getValue())
-                .collect(Collectors.joining("", "{type: " + backbone.type(), "}"));
+                .collect(
+                        Collectors.joining(
+                                "", "{type: " + ((Backbone.Config) backbone).type(), "}"));
     }
 
     @Test
     void noHeadIsLeftOut() {
-        assertEquals(ConfigBinder.known(HeadConfig.class).keySet(), HEADS.entries().keySet());
+        assertEquals(Configs.known(HeadConfig.class).keySet(), HEADS.entries().keySet());
     }
 
     @ParameterizedTest
@@ -171,7 +174,7 @@ class EveryCombinationTest {
         ConfigNode.Mapping parts =
                 ((ConfigNode.Mapping) HEADS.get(head).orElseThrow())
                         .overlaidBy(ConfigFile.parse("backbone: " + backbone, backbone));
-        ModelConfig config = ConfigBinder.bind(parts, ModelConfig.class);
+        ModelConfig config = Configs.bind(parts, ModelConfig.class);
         Model model = config.build(CLASSES);
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             model.initialize(manager, 0);

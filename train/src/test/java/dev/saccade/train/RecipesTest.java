@@ -12,8 +12,8 @@ import ai.djl.ndarray.NDManager;
 import com.google.common.collect.Sets;
 import com.google.common.io.Resources;
 
-import dev.saccade.config.ConfigBinder;
 import dev.saccade.config.ConfigFile;
+import dev.saccade.config.Configs;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.transforms.Views;
 import dev.saccade.models.Model;
@@ -74,7 +74,7 @@ class RecipesTest {
 
     private static RunConfig recipe(String name, String... overrides) {
         Path file = CONFIGS.resolve(name + ".yaml");
-        return ConfigBinder.bind(ConfigFile.load(file, List.of(overrides)), RunConfig.class);
+        return Configs.bind(ConfigFile.load(file, List.of(overrides)), RunConfig.class);
     }
 
     @ParameterizedTest
@@ -292,8 +292,7 @@ class RecipesTest {
                         "base: [%s/upernet/swin_tiny_160k_ade20k.yaml,".formatted(configs)
                                 + " %s/_base_/datasets/ade20k_multiscale_test.yaml]\n"
                                         .formatted(configs));
-        DataConfig data =
-                ConfigBinder.bind(ConfigFile.load(file, List.of()), RunConfig.class).data();
+        DataConfig data = Configs.bind(ConfigFile.load(file, List.of()), RunConfig.class).data();
         Views views = data.valViews().orElseThrow();
         assertEquals(
                 Stream.of(.5, .75, 1., 1.25, 1.5, 1.75)

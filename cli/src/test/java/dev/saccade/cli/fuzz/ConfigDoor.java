@@ -3,10 +3,10 @@ package dev.saccade.cli.fuzz;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
-import dev.saccade.config.ConfigBinder;
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.ConfigNode;
 import dev.saccade.config.ConfigWriter;
+import dev.saccade.config.Configs;
 import dev.saccade.train.config.RunConfig;
 
 import java.util.ArrayList;
@@ -85,10 +85,10 @@ record ConfigDoor(String name, List<byte[]> seeds, Function<String, ConfigNode.M
                 ConfigFile.parse(ConfigWriter.yamlWithOrigins(tree), "with origins");
         assertEquals(written, ConfigWriter.yaml((ConfigNode.Mapping) withOrigins));
         assertFalse(ConfigWriter.json(tree).isEmpty());
-        RunConfig run = ConfigBinder.bind(tree, RunConfig.class);
-        ConfigNode.Mapping whole = ConfigBinder.unbind(run);
+        RunConfig run = Configs.bind(tree, RunConfig.class);
+        ConfigNode.Mapping whole = Configs.unbind(run);
         String text = ConfigWriter.yaml(whole);
-        assertEquals(run, ConfigBinder.bind(ConfigFile.parse(text, "whole"), RunConfig.class));
-        assertEquals(run, ConfigBinder.bind(ConfigBinder.unbindChanges(run), RunConfig.class));
+        assertEquals(run, Configs.bind(ConfigFile.parse(text, "whole"), RunConfig.class));
+        assertEquals(run, Configs.bind(Configs.unbindChanges(run), RunConfig.class));
     }
 }

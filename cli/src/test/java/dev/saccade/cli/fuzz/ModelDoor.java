@@ -3,10 +3,10 @@ package dev.saccade.cli.fuzz;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.saccade.config.ConfigBinder;
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.ConfigNode;
 import dev.saccade.config.ConfigWriter;
+import dev.saccade.config.Configs;
 import dev.saccade.models.ModelSpec;
 
 import java.util.ArrayList;
@@ -63,7 +63,7 @@ final class ModelDoor implements Door {
     @Override
     public void enter(byte[] input) {
         ConfigNode.Mapping tree = ConfigFile.parse(Texts.of(input), "description");
-        ModelSpec spec = ConfigBinder.bind(tree, ModelSpec.class);
+        ModelSpec spec = Configs.bind(tree, ModelSpec.class);
         assertEquals(spec, ModelSpec.fromMetadata(spec.toMetadata(), "written"));
         assertTrue(spec.model().build(spec.classes()).parameterCount() >= 0);
     }

@@ -29,25 +29,6 @@ public abstract class Backbone extends Module {
 
         /** Returns a backbone without weights. */
         Backbone build();
-
-        @Override
-        default Map<String, ? extends Config> variants() {
-            return Map.of();
-        }
-
-        /**
-         * Returns the published members of the family by the names they go by: the type and the
-         * variant, such as {@code swin_tiny}. A family without variants has one member, of the name
-         * of its type.
-         */
-        default Map<String, ? extends Config> members() {
-            if (variants().isEmpty()) {
-                return Map.of(type(), this);
-            }
-            ImmutableMap.Builder<String, Config> members = ImmutableMap.builder();
-            variants().forEach((variant, config) -> members.put(type() + "_" + variant, config));
-            return members.buildOrThrow();
-        }
     }
 
     /** The classes of ImageNet-1K, which papers count in. */

@@ -1,8 +1,8 @@
 package dev.saccade.models.zoo;
 
-import dev.saccade.config.ConfigBinder;
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.ConfigNode;
+import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Targets;
 import dev.saccade.datasets.Dataset;
@@ -54,8 +54,7 @@ public record Recipe(
         }
         config.get("model").ifPresent(model -> entries.put("model", model));
         Prediction prediction =
-                ConfigBinder.bind(
-                        new ConfigNode.Mapping(entries, config.origin()), Prediction.class);
+                Configs.bind(new ConfigNode.Mapping(entries, config.origin()), Prediction.class);
         List<String> classes = prediction.val().knownClasses();
         if (classes.isEmpty()) {
             throw SaccadeException.user(

@@ -2,8 +2,8 @@ package dev.saccade.models.zoo;
 
 import com.google.common.collect.ImmutableMap;
 
-import dev.saccade.config.ConfigBinder;
 import dev.saccade.config.ConfigFile;
+import dev.saccade.config.Configs;
 import dev.saccade.config.Nearest;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Targets;
@@ -33,7 +33,7 @@ public final class Zoo {
 
     /** Returns what this version of the library comes with. */
     public static Zoo packaged() {
-        Table table = ConfigBinder.bind(ConfigFile.packaged("zoo.yaml"), Table.class);
+        Table table = Configs.bind(ConfigFile.packaged("zoo.yaml"), Table.class);
         ImmutableMap.Builder<String, Recipe> recipes = ImmutableMap.builder();
         add(Targets.BOXES, table.objectDetection(), table.originals(), recipes);
         add(Targets.MASKS, table.instanceSegmentation(), table.originals(), recipes);

@@ -1,7 +1,7 @@
 package dev.saccade.train.config;
 
-import dev.saccade.config.ConfigBinder;
 import dev.saccade.config.ConfigFile;
+import dev.saccade.config.Configs;
 import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Targets;
@@ -99,7 +99,7 @@ public record RunConfig(
      *     component and impossible value with file, line and dotted key
      */
     public static RunConfig load(Path file, String... overrides) {
-        return ConfigBinder.bind(ConfigFile.load(file, Arrays.asList(overrides)), RunConfig.class);
+        return Configs.bind(ConfigFile.load(file, Arrays.asList(overrides)), RunConfig.class);
     }
 
     /**
@@ -108,7 +108,7 @@ public record RunConfig(
      * @throws SaccadeException of kind user that lists every mistake with its line
      */
     public static RunConfig parse(String yaml) {
-        return ConfigBinder.bind(ConfigFile.parse(yaml, "config"), RunConfig.class);
+        return Configs.bind(ConfigFile.parse(yaml, "config"), RunConfig.class);
     }
 
     /**
@@ -119,8 +119,8 @@ public record RunConfig(
      * @throws SaccadeException of kind user that lists every mistake
      */
     public RunConfig with(String... overrides) {
-        return ConfigBinder.bind(
-                ConfigFile.overridden(ConfigBinder.unbindChanges(this), Arrays.asList(overrides)),
+        return Configs.bind(
+                ConfigFile.overridden(Configs.unbindChanges(this), Arrays.asList(overrides)),
                 RunConfig.class);
     }
 

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.backbones.ResNet;
-import dev.saccade.config.ConfigBinder;
 import dev.saccade.config.ConfigWriter;
+import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.heads.RetinaNetHead;
 import dev.saccade.models.ModelConfig;
@@ -93,7 +93,7 @@ class RunConfigTest {
     @Test
     void isWrittenSoThatItReadsBackTheSame() throws IOException {
         RunConfig config = read(SMALLEST, "iterations=77", "max_gradient_norm=35");
-        assertEquals(config, read(ConfigWriter.yaml(ConfigBinder.unbind(config))));
+        assertEquals(config, read(ConfigWriter.yaml(Configs.unbind(config))));
     }
 
     @Test
@@ -104,7 +104,7 @@ class RunConfigTest {
                 parsed.withoutDatasets(),
                 new RunConfig(
                         ModelConfig.detector(
-                                new ResNet.Config(18),
+                                Configs.of(ResNet.Config.class, "depth=18"),
                                 new Fpn.Config(),
                                 new RetinaNetHead.Config()),
                         new DataConfig()));

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.NDArray;
 
-import dev.saccade.config.ConfigBinder;
 import dev.saccade.config.ConfigFile;
+import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Layer;
@@ -39,7 +39,7 @@ class LayerDecayTest {
 
     private static Map<String, Double> factors(String backbone, Map<String, ParameterRule> rules) {
         ModelConfig config =
-                ConfigBinder.bind(
+                Configs.bind(
                         ConfigFile.parse(
                                 """
                                 backbone: {%s}

@@ -14,8 +14,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.google.common.collect.ImmutableMap;
 
-import dev.saccade.config.ConfigBinder;
 import dev.saccade.config.ConfigFile;
+import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.nn.WeightInit;
@@ -186,7 +186,7 @@ class OptimizerTest {
     @Test
     void sgdGoesWithoutMomentum() {
         Sgd.Config plain =
-                ConfigBinder.bind(
+                Configs.bind(
                         ConfigFile.parse("{momentum: 0, weight_decay: 0}", "plain.yaml"),
                         Sgd.Config.class);
         NDArray weight = net.namedParameters().get("late.weight").getArray();

@@ -13,13 +13,19 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-class ConfigBinderTest {
+class ConfigsTest {
 
     private record Required(int classes, Optional<String> note) {}
 
     @Test
     void anEmptyConfigIsTheDefaults() {
-        assertEquals(new Recipe(), bind("{}"));
+        Recipe recipe = bind("{}");
+        assertEquals(Configs.of(Recipe.class), recipe);
+        assertEquals(12, recipe.epochs());
+        assertEquals(0.1f, recipe.momentum());
+        assertEquals(Optional.empty(), recipe.warmUp());
+        assertEquals(new Recipe.Section(18, List.of(3)), recipe.section());
+        assertEquals(new Recipe.Sgd(0.5, 0.8), recipe.optimizer());
     }
 
     @Test
@@ -56,8 +62,10 @@ class ConfigBinderTest {
         assertEquals(Optional.of(new Recipe.Section(101, List.of(0, 1, 2, 3))), recipe.extra());
         assertEquals(List.of(1.0, 0.5), recipe.scales());
         assertEquals(Map.of("backbone", 0.1), recipe.multipliers());
-        assertEquals(new Recipe.AdamW(2e-4, 0.05), recipe.optimizer());
-        assertEquals(List.of(new Recipe.Sgd(), new Recipe.AdamW()), recipe.stages());
+        assertEquals(Configs.of(Recipe.AdamW.class, "lr=2e-4"), recipe.optimizer());
+        assertEquals(
+                List.of(Configs.of(Recipe.Sgd.class), Configs.of(Recipe.AdamW.class)),
+                recipe.stages());
     }
 
     @Test
@@ -80,7 +88,7 @@ class ConfigBinderTest {
         ConfigNode node = YamlReader.read("{}", new Origin("recipe.yaml", 1, 1));
 
         String message =
-                assertThrows(SaccadeException.class, () -> ConfigBinder.bind(node, Required.class))
+                assertThrows(SaccadeException.class, () -> Configs.bind(node, Required.class))
                         .getMessage();
 
         assertEquals("config: recipe.yaml:1: classes: missing; it has no default", message);
@@ -123,7 +131,7 @@ class ConfigBinderTest {
     void unknownComponentsGetTheKnownOnes() {
         assertProblem(
                 "optimizer: {type: sdg}",
-                "optimizer.type: unknown type sdg; did you mean sgd? (known: adamw, sgd)");
+                "optimizer.type: unknown type sdg; did you mean sgd? (known: adamw, lamb, rprop, sgd)");
         assertProblem("stages: [{lr: 1}]", "stages[0].type: got a map, expected one of");
         assertProblem("optimizer: sgd", "expected a map with a type");
         assertProblem(
@@ -177,15 +185,83 @@ class ConfigBinderTest {
     void aRecordComesBackFromItsConfig() {
         Recipe recipe = bind("{stages: [{type: adamw, lr: 3}], multipliers: {a.b: 1}, warm_up: 3}");
 
-        String yaml = ConfigWriter.yaml(ConfigBinder.unbind(recipe));
+        String yaml = ConfigWriter.yaml(Configs.unbind(recipe));
 
         assertEquals(recipe, bind(yaml), yaml);
-        assertEquals(new Recipe(), bind(ConfigWriter.yaml(ConfigBinder.unbind(new Recipe()))));
+        Recipe usual = Configs.of(Recipe.class);
+        assertEquals(usual, bind(ConfigWriter.yaml(Configs.unbind(usual))));
+    }
+
+    @Test
+    void recordsAreMadeByName() {
+        Recipe recipe = Configs.of(Recipe.class, "epochs=3", "optimizer.lr=0.1", "scales=[1, 2]");
+
+        assertEquals(3, recipe.epochs());
+        assertEquals(new Recipe.Sgd(0.1, 0.8), recipe.optimizer());
+        assertEquals(List.of(1.0, 2.0), recipe.scales());
+        assertEquals(4, Configs.with(recipe, "epochs=4").epochs());
+        assertEquals(recipe.optimizer(), Configs.with(recipe, "epochs=4").optimizer());
+        assertEquals(
+                new Recipe.AdamW(1e-4, 0.05),
+                Configs.with(recipe, "optimizer={type: adamw}").optimizer());
+        String message =
+                assertThrows(
+                                SaccadeException.class,
+                                () -> Configs.of(Recipe.class, "epoch=3", "section.depth=0"))
+                        .getMessage();
+        assertTrue(message.contains("epoch: unknown key; did you mean epochs?"), message);
+        assertTrue(message.contains("section.depth: got 0, expected at least 1"), message);
+    }
+
+    @Test
+    void aVariantIsTheDefaultOfTheOtherKeys() {
+        Recipe.Lamb small = Configs.of(Recipe.Lamb.class);
+        Recipe.Lamb large = Configs.of(Recipe.Lamb.class, "variant=large", "out_indices=[1]");
+
+        assertEquals(new Recipe.Section(50, List.of(0, 1, 2, 3)), small.section());
+        assertEquals(new Recipe.Section(100, List.of(0, 1, 2, 3)), small.whole());
+        assertEquals(0.3, large.lr());
+        assertEquals(new Recipe.Section(7, List.of(0, 1, 2, 3)), large.section());
+        assertEquals(new Recipe.Section(200, List.of(1)), large.whole());
+        assertEquals(large, Configs.with(large));
+        assertEquals(List.of(1), Configs.with(large, "variant=small").whole().outIndices());
+        assertEquals(0.1, Configs.with(large, "variant=small").lr());
+        assertProblem(
+                "optimizer: {type: lamb, variant: lagre}",
+                "optimizer.variant: unknown variant lagre; did you mean large?");
+    }
+
+    @Test
+    void unwrappedSettingsStandBesideTheOthers() {
+        Recipe recipe = bind("optimizer: {type: lamb, depth: 9, out_indices: [2]}");
+
+        assertEquals(new Recipe.Section(9, List.of(2)), ((Recipe.Lamb) recipe.optimizer()).whole());
+        String yaml = ConfigWriter.yaml(Configs.unbind((Record) recipe.optimizer()));
+        assertTrue(yaml.contains("\ndepth: 9\nout_indices: [2]\n"), yaml);
+        assertEquals(recipe, bind(ConfigWriter.yaml(Configs.unbindChanges(recipe))));
+        assertProblem(
+                "optimizer:\n  type: lamb\n  out_indices: [7]\n  dept: 3",
+                "recipe.yaml:3: optimizer.out_indices[0]: got 7, expected at most 3");
+        assertProblem(
+                "optimizer:\n  type: lamb\n  dept: 3",
+                "recipe.yaml:3: optimizer.dept: unknown key; did you mean depth?");
+    }
+
+    @Test
+    void membersOfAFamilyHaveTheirNames() {
+        Map<String, Recipe.Optimizer> lambs = Configs.members(Recipe.Lamb.class);
+        Map<String, Recipe.Optimizer> rprops = Configs.members(Recipe.Rprop.class);
+
+        assertEquals(List.of("lamb_small", "lamb_large"), List.copyOf(lambs.keySet()));
+        assertEquals(new Recipe.Rprop(10), rprops.get("rprop10"));
+        assertEquals(new Recipe.Rprop(20), rprops.get("rprop20"));
+        assertEquals(
+                Map.of("sgd", new Recipe.Sgd(0.02, 0.9)),
+                Configs.<Recipe.Optimizer>members(Recipe.Sgd.class));
     }
 
     private static Recipe bind(String yaml) {
-        return ConfigBinder.bind(
-                YamlReader.read(yaml, new Origin("recipe.yaml", 1, 1)), Recipe.class);
+        return Configs.bind(YamlReader.read(yaml, new Origin("recipe.yaml", 1, 1)), Recipe.class);
     }
 
     private static void assertProblem(String yaml, String expected) {

@@ -7,14 +7,15 @@ import dev.saccade.core.Checks;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.PartConfig;
+import dev.saccade.core.parts.Unwrapped;
 
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -22,19 +23,8 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/**
- * Makes records of config trees, and config trees of records.
- *
- * <p>The keys of a section are the components of its record in snake case. A missing key takes the
- * default: what the {@code variant} of a component has there, else what the enclosing record's
- * default has, else what the record's no-argument constructor gives; where there is none, the key
- * is required. Components are {@code int}, {@code long}, {@code float}, {@code double}, {@code
- * boolean}, {@link String}, {@link java.nio.file.Path}, enums (in lower snake case), records,
- * {@link Optional} (nothing or {@code null} is empty), {@link List} and {@link Map} from strings,
- * and interfaces that extend {@link PartConfig}, whose record the key {@code type} chooses among
- * those that {@link java.util.ServiceLoader} finds.
- */
-public final class ConfigBinder {
+/** Makes records of config trees; see {@link Configs}. */
+final class Binding {
 
     static final String TYPE = "type";
     static final String VARIANT = "variant";
@@ -46,43 +36,40 @@ public final class ConfigBinder {
 
     private final Problems problems = new Problems();
 
-    private ConfigBinder() {}
+    /** How many of the problems are settings without a value. */
+    private int lacking;
+
+    private Binding() {}
 
     /**
      * Returns the record that a config describes.
      *
-     * @param config a whole config, or a section of one
-     * @throws SaccadeException of kind user that lists every unknown key, wrong type, unknown
-     *     component and impossible value with file, line and dotted key
+     * @throws SaccadeException of kind user that lists every mistake
      */
-    public static <T extends Record> T bind(ConfigNode config, Class<T> type) {
-        ConfigBinder binder = new ConfigBinder();
-        Object bound = binder.value(type, config, null, "");
-        binder.problems.throwIfAny("config");
-        return type.cast(bound);
-    }
-
-    /** Returns the config that {@link #bind} makes an equal record of, defaults written out. */
-    public static ConfigNode.Mapping unbind(Record value) {
-        return Unbinding.whole(value);
+    static <T extends Record> Object bind(ConfigNode config, Class<T> type) {
+        Binding binding = new Binding();
+        Object bound = binding.value(type, config, null, "");
+        binding.problems.throwIfAny("config");
+        return bound;
     }
 
     /**
-     * Returns the config that {@link #bind} makes an equal record of, without what is as the
-     * defaults have it; another {@code type} or {@code variant} laid over it brings its own.
-     */
-    public static ConfigNode.Mapping unbindChanges(Record value) {
-        return Unbinding.changes(value);
-    }
-
-    /**
-     * Returns the components that {@code type} may name where a config wants one of a kind, each
-     * with its defaults, by type.
+     * Returns what an annotation says of a component; nothing, if it is a record that has required
+     * settings besides.
      *
-     * @throws SaccadeException of kind user if two claim one type or one cannot be loaded
+     * @param fallback gives what the annotation does not say
      */
-    public static <P extends PartConfig> Map<String, P> known(Class<P> kind) {
-        return Records.parts(kind);
+    static Optional<Object> complete(
+            RecordComponent component, ConfigNode node, Optional<Object> fallback) {
+        Binding binding = new Binding();
+        Object value = binding.value(component.getGenericType(), node, fallback.orElse(null), "");
+        if (binding.lacking < binding.problems.messages().size()) {
+            binding.problems.throwIfAny(
+                    "the default of %s.%s"
+                            .formatted(
+                                    component.getDeclaringRecord().getName(), component.getName()));
+        }
+        return Optional.of(value).filter(made -> made != FAILED);
     }
 
     /**
@@ -166,68 +153,87 @@ public final class ConfigBinder {
             ConfigNode.Mapping node,
             Object fallback,
             String path) {
-        Map<String, ? extends PartConfig> known = known(kind);
+        Map<String, ? extends Class<? extends PartConfig>> known = Parts.known(kind);
         Optional<ConfigNode> type = node.get(TYPE);
         if (type.isEmpty() && fallback != null) {
             return record(fallback.getClass().asSubclass(Record.class), node, fallback, path);
         }
-        Object name =
+        String name =
                 type.isPresent() && type.get() instanceof ConfigNode.Scalar scalar
-                        ? scalar.value()
+                        ? scalar.value().toString()
                         : "";
-        PartConfig chosen = known.get(name.toString());
-        if (chosen == null) {
-            ConfigNode place = type.orElse(node);
-            return type.isEmpty()
-                    ? wrong(place, join(path, TYPE), "one of " + known.keySet())
-                    : unknown(
-                            place,
-                            join(path, TYPE),
-                            "type " + name,
-                            name.toString(),
-                            known.keySet());
+        Class<? extends PartConfig> chosen = known.get(name);
+        if (chosen != null) {
+            return record(chosen.asSubclass(Record.class), node, fallback, path);
         }
-        boolean same = fallback != null && fallback.getClass() == chosen.getClass();
-        return record(
-                chosen.getClass().asSubclass(Record.class), node, same ? fallback : chosen, path);
+        return type.isEmpty()
+                ? wrong(node, join(path, TYPE), "one of " + known.keySet())
+                : unknown(type.get(), join(path, TYPE), "type " + name, name, known.keySet());
     }
 
     private Object record(
             Class<? extends Record> type, ConfigNode.Mapping node, Object fallback, String path) {
-        boolean given = fallback != null && fallback.getClass() == type;
-        Object defaults =
-                variant(given ? fallback : Records.defaults(type).orElse(null), node, path);
-        if (defaults == FAILED) {
+        Optional<Defaults> defaults = defaults(type, node, fallback, path);
+        if (defaults.isEmpty()) {
             return FAILED;
         }
-        RecordComponent[] components = type.getRecordComponents();
-        Object[] values = new Object[components.length];
-        boolean failed = false;
-        Set<String> keys = new LinkedHashSet<>();
-        for (int i = 0; i < components.length; i++) {
-            keys.add(Records.key(components[i]));
-            values[i] = component(components[i], node, defaults, path);
-            failed |= values[i] == FAILED;
-        }
+        Object made = settings(type, node, defaults.get(), path);
+        Set<String> keys = Defaults.keys(type);
         for (Map.Entry<String, ConfigNode> entry : node.entries().entrySet()) {
             String key = entry.getKey();
             boolean named = key.equals(TYPE) && PartConfig.class.isAssignableFrom(type);
             if (!keys.contains(key) && !named) {
-                unknown(entry.getValue(), join(path, key), "key", key, keys);
-                failed = true;
+                made = unknown(entry.getValue(), join(path, key), "key", key, keys);
             }
         }
-        if (failed) {
+        return made == FAILED ? FAILED : named(made, node, path);
+    }
+
+    /** Returns the record of the settings that a config has for it, whatever else it has. */
+    private Object settings(
+            Class<? extends Record> type, ConfigNode.Mapping node, Defaults defaults, String path) {
+        RecordComponent[] components = type.getRecordComponents();
+        Object[] values = new Object[components.length];
+        for (int i = 0; i < components.length; i++) {
+            values[i] = setting(components[i], node, defaults.get(components[i]), path);
+        }
+        if (Arrays.asList(values).contains(FAILED)) {
             refuseOthers(type, values, defaults, node, path);
             return FAILED;
         }
         try {
-            return named(Records.make(type, values), node, path);
+            return Records.make(type, values);
         } catch (Checks.Refusal e) {
             e.problems().forEach(problem -> refused(node, path, problem));
         } catch (IllegalArgumentException e) {
             refused(node, path, e.getMessage());
         }
+        return FAILED;
+    }
+
+    private Object setting(
+            RecordComponent component,
+            ConfigNode.Mapping node,
+            Optional<Object> fallback,
+            String path) {
+        if (component.isAnnotationPresent(Unwrapped.class)) {
+            Class<? extends Record> inside = component.getType().asSubclass(Record.class);
+            return settings(inside, node, Defaults.of((Record) fallback.orElseThrow()), path);
+        }
+        String key = Records.key(component);
+        Optional<ConfigNode> value = node.get(key);
+        if (value.isPresent()) {
+            return value(
+                    component.getGenericType(),
+                    value.get(),
+                    fallback.orElse(null),
+                    join(path, key));
+        }
+        if (fallback.isPresent()) {
+            return fallback.get();
+        }
+        problems.add("%s: %s: missing; it has no default", node.origin(), join(path, key));
+        lacking++;
         return FAILED;
     }
 
@@ -238,7 +244,7 @@ public final class ConfigBinder {
     private void refuseOthers(
             Class<? extends Record> type,
             Object[] values,
-            Object defaults,
+            Defaults defaults,
             ConfigNode.Mapping node,
             String path) {
         RecordComponent[] components = type.getRecordComponents();
@@ -247,7 +253,7 @@ public final class ConfigBinder {
         for (int i = 0; i < others.length; i++) {
             if (others[i] == FAILED) {
                 failed.add(Records.key(components[i]));
-                others[i] = defaults == null ? null : Records.get(components[i], defaults);
+                others[i] = defaults.get(components[i]).orElse(null);
             }
         }
         try {
@@ -261,24 +267,23 @@ public final class ConfigBinder {
         }
     }
 
-    /** Returns the published member of the family that the config asks for, if it asks. */
-    private Object variant(Object defaults, ConfigNode.Mapping node, String path) {
-        Optional<ConfigNode> wanted = node.get(VARIANT);
-        if (!(defaults instanceof PartConfig part)
-                || part.variants().isEmpty()
-                || wanted.isEmpty()) {
-            return defaults;
+    /** Returns the defaults of the place, or of the variant that the config asks for. */
+    private Optional<Defaults> defaults(
+            Class<? extends Record> type, ConfigNode.Mapping node, Object fallback, String path) {
+        Map<String, Defaults> variants = Defaults.variants(type);
+        Optional<ConfigNode> wanted = node.get(VARIANT).filter(any -> !variants.isEmpty());
+        if (wanted.isEmpty()) {
+            return Optional.of(
+                    fallback != null && fallback.getClass() == type
+                            ? Defaults.of((Record) fallback)
+                            : Defaults.of(type));
         }
-        Object name = wanted.get() instanceof ConfigNode.Scalar scalar ? scalar.value() : "";
-        PartConfig variant = part.variants().get(name.toString());
-        return variant != null
-                ? variant
-                : unknown(
-                        wanted.get(),
-                        join(path, VARIANT),
-                        "variant " + name,
-                        name.toString(),
-                        part.variants().keySet());
+        String name =
+                wanted.get() instanceof ConfigNode.Scalar scalar ? scalar.value().toString() : "";
+        if (!variants.containsKey(name)) {
+            unknown(wanted.get(), join(path, VARIANT), "variant " + name, name, variants.keySet());
+        }
+        return Optional.ofNullable(variants.get(name));
     }
 
     /** Notes what a record says about its values; {@code key: ...} is said of that key. */
@@ -314,24 +319,6 @@ public final class ConfigBinder {
         boolean matches =
                 type instanceof ConfigNode.Scalar scalar && scalar.value().equals(part.type());
         return matches ? value : wrong(type, join(path, TYPE), part.type());
-    }
-
-    private Object component(
-            RecordComponent component, ConfigNode.Mapping node, Object defaults, String path) {
-        String key = Records.key(component);
-        Object fallback = defaults == null ? null : Records.get(component, defaults);
-        Optional<ConfigNode> value = node.get(key);
-        if (value.isPresent()) {
-            return value(component.getGenericType(), value.get(), fallback, join(path, key));
-        }
-        if (fallback != null) {
-            return fallback;
-        }
-        if (component.getType() == Optional.class) {
-            return Optional.empty();
-        }
-        problems.add("%s: %s: missing; it has no default", node.origin(), join(path, key));
-        return FAILED;
     }
 
     private Object wrong(ConfigNode node, String path, String expected) {

@@ -1,0 +1,49 @@
+package dev.saccade.backbones;
+
+import com.google.common.collect.ImmutableList;
+
+import dev.saccade.core.Checks;
+import dev.saccade.core.parts.Default;
+
+import java.util.List;
+
+/**
+ * The settings of the stages that all {@link StagedTransformer}s have.
+ *
+ * @param depths blocks of each stage
+ * @param dropPathRate stochastic depth of the last block; it rises to this from 0
+ * @param outIndices the stages that come out, 0 to 3, ascending
+ * @param frozenStages -1 freezes nothing, 0 the stem, k the stem and stages 1 to k
+ * @param activationCheckpointing whether blocks are computed again in the backward pass, which
+ *     spares memory
+ */
+public record StageSettings(
+        @Default("[2, 2, 6, 2]") List<Integer> depths,
+        @Default("0.2") double dropPathRate,
+        @Default("[0, 1, 2, 3]") List<Integer> outIndices,
+        @Default("-1") int frozenStages,
+        @Default("false") boolean activationCheckpointing) {
+
+    /** Checks the values. */
+    public StageSettings {
+        depths = ImmutableList.copyOf(depths);
+        outIndices = ImmutableList.copyOf(outIndices);
+        int stages = StagedTransformer.STAGES;
+        new Checks()
+                .size("depths", depths, stages, stages)
+                .each("depths", depths, 1, 500)
+                .below("drop_path_rate", dropPathRate, 0, 1)
+                .size("out_indices", outIndices, 1, stages)
+                .each("out_indices", outIndices, 0, stages - 1)
+                .ascending("out_indices", outIndices)
+                .within("frozen_stages", frozenStages, -1, stages)
+                .throwIfAny();
+    }
+
+    /** Returns the probability of leaving out a block. */
+    double dropPathRate(int stage, int block) {
+        int before = depths.stream().limit(stage).mapToInt(Integer::intValue).sum();
+        int all = depths.stream().mapToInt(Integer::intValue).sum();
+        return all == 1 ? 0 : dropPathRate * (before + block) / (all - 1);
+    }
+}

@@ -1,0 +1,135 @@
+package dev.saccade.config;
+
+import com.google.common.collect.Maps;
+
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Unwrapped;
+import dev.saccade.core.parts.Variant;
+
+import java.lang.reflect.RecordComponent;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/** What the settings of a record are where a config says nothing of them. */
+final class Defaults {
+
+    private static final ConfigNode.Mapping NOTHING =
+            new ConfigNode.Mapping(Map.of(), Origin.DEFAULT);
+
+    private final Optional<Record> instance;
+    private final ConfigNode.Mapping variant;
+
+    private Defaults(Optional<Record> instance, ConfigNode.Mapping variant) {
+        this.instance = instance;
+        this.variant = variant;
+    }
+
+    /** Returns the settings that a record has. */
+    static Defaults of(Record instance) {
+        return new Defaults(Optional.of(instance), NOTHING);
+    }
+
+    /** Returns those of the annotations, of the usual member where it is a family. */
+    static Defaults of(Class<? extends Record> type) {
+        Optional<Object> transitional = Records.defaults(type);
+        if (transitional.isPresent()) {
+            return of((Record) transitional.get());
+        }
+        return variant(type)
+                .map(component -> component.getAnnotation(Default.class).value())
+                .map(usual -> variants(type).get(usual))
+                .orElse(new Defaults(Optional.empty(), NOTHING));
+    }
+
+    /** Returns those of each member of a family that {@code variant} selects, by its name. */
+    static Map<String, Defaults> variants(Class<? extends Record> type) {
+        Map<String, Defaults> variants = new LinkedHashMap<>();
+        if (variant(type).isPresent()) {
+            for (Variant variant : type.getAnnotationsByType(Variant.class)) {
+                Map<String, ConfigNode> settings = new LinkedHashMap<>(settings(variant).entries());
+                settings.put(
+                        Binding.VARIANT, new ConfigNode.Scalar(variant.name(), Origin.DEFAULT));
+                variants.put(
+                        variant.name(),
+                        new Defaults(
+                                Optional.empty(),
+                                new ConfigNode.Mapping(settings, Origin.DEFAULT)));
+            }
+        }
+        return variants;
+    }
+
+    /** Returns what a member of a family has otherwise than the family. */
+    static ConfigNode.Mapping settings(Variant variant) {
+        return map("{" + String.join(", ", variant.settings()) + "}");
+    }
+
+    /** Returns the component that selects a member of a family, if there is one. */
+    static Optional<RecordComponent> variant(Class<? extends Record> type) {
+        return Arrays.stream(type.getRecordComponents())
+                .filter(component -> Records.key(component).equals(Binding.VARIANT))
+                .filter(
+                        component ->
+                                type.isAnnotationPresent(Variant.class)
+                                        || type.isAnnotationPresent(Variant.All.class))
+                .findFirst();
+    }
+
+    /** Returns the keys of a record, those of unwrapped records within it included. */
+    static Set<String> keys(Class<?> type) {
+        Set<String> keys = new LinkedHashSet<>();
+        for (RecordComponent component : type.getRecordComponents()) {
+            if (component.isAnnotationPresent(Unwrapped.class)) {
+                keys.addAll(keys(component.getType()));
+            } else {
+                keys.add(Records.key(component));
+            }
+        }
+        return keys;
+    }
+
+    /** Returns the default of a component; nothing, if it is required. */
+    Optional<Object> get(RecordComponent component) {
+        if (instance.isPresent()) {
+            return Optional.ofNullable(Records.get(component, instance.get()));
+        }
+        Default annotation = component.getAnnotation(Default.class);
+        if (component.isAnnotationPresent(Unwrapped.class)) {
+            ConfigNode.Mapping usual = annotation == null ? NOTHING : map(annotation.value());
+            Set<String> inside = keys(component.getType());
+            Map<String, ConfigNode> own = Maps.filterKeys(variant.entries(), inside::contains);
+            return Binding.complete(
+                    component,
+                    usual.overlaidBy(new ConfigNode.Mapping(own, Origin.DEFAULT)),
+                    Optional.empty());
+        }
+        Optional<Object> usual =
+                annotation == null
+                        ? implicit(component)
+                        : Binding.complete(component, node(annotation.value()), Optional.empty());
+        return variant.get(Records.key(component))
+                .flatMap(node -> Binding.complete(component, node, usual))
+                .or(() -> usual);
+    }
+
+    private static Optional<Object> implicit(RecordComponent component) {
+        if (component.getType() == Optional.class) {
+            return Optional.of(Optional.empty());
+        }
+        return component.getType().isRecord()
+                ? Binding.complete(component, NOTHING, Optional.empty())
+                : Optional.empty();
+    }
+
+    private static ConfigNode node(String yaml) {
+        return YamlReader.read(yaml, Origin.DEFAULT);
+    }
+
+    private static ConfigNode.Mapping map(String yaml) {
+        return (ConfigNode.Mapping) node(yaml);
+    }
+}
