@@ -29,15 +29,21 @@ enum Dropped {
 
     /** Returns why an object of an image is not learned; nothing if it is. */
     static Optional<Dropped> of(Annotation object, Size image) {
-        double left = Math.max(object.x(), 0);
-        double top = Math.max(object.y(), 0);
-        double right = Math.min(object.x() + object.width(), image.width());
-        double bottom = Math.min(object.y() + object.height(), image.height());
         if (object.label() < 0) {
             return Optional.of(UNWANTED);
         } else if (object.crowd()) {
             return Optional.of(CROWD);
-        } else if (object.ignore()) {
+        }
+        return ofSingle(object, image);
+    }
+
+    /** Likewise, for an object of a wanted class, as if it were no crowd. */
+    static Optional<Dropped> ofSingle(Annotation object, Size image) {
+        double left = Math.max(object.x(), 0);
+        double top = Math.max(object.y(), 0);
+        double right = Math.min(object.x() + object.width(), image.width());
+        double bottom = Math.min(object.y() + object.height(), image.height());
+        if (object.ignore()) {
             return Optional.of(IGNORED);
         } else if (object.width() <= 0 || object.height() <= 0) {
             return Optional.of(FLAT);

@@ -10,7 +10,8 @@ import java.util.List;
 
 /**
  * What a detector is trained on in one photograph, following mmdetection 2.x {@code CocoDataset}:
- * the objects that are usable, in the order of the file, their boxes not clipped.
+ * the objects that are usable, in the order of the file, their boxes not clipped, and crowds as
+ * {@linkplain Instances#ignored ignored regions}.
  */
 public final class TrainingTargets {
 
@@ -18,9 +19,9 @@ public final class TrainingTargets {
 
     private TrainingTargets() {}
 
-    /** Returns boxes and labels of the {@linkplain #isUsable usable} objects of a photograph. */
+    /** Returns boxes and labels of the {@linkplain #isUsable usable} objects, and the crowds. */
     public static Instances boxes(Photo photo, List<Annotation> annotations) {
-        return instances(usable(photo, annotations));
+        return instances(usable(photo, annotations)).withIgnored(crowds(photo, annotations));
     }
 
     /**
@@ -33,6 +34,7 @@ public final class TrainingTargets {
     public static Instances masks(Photo photo, List<Annotation> annotations) {
         List<Annotation> usable = usable(photo, annotations);
         return instances(usable)
+                .withIgnored(crowds(photo, annotations))
                 .withMasks(usable.stream().map(annotation -> mask(photo, annotation)).toList());
     }
 
@@ -42,18 +44,28 @@ public final class TrainingTargets {
                 .toList();
     }
 
+    private static Boxes crowds(Photo photo, List<Annotation> annotations) {
+        return boxes(
+                annotations.stream()
+                        .filter(annotation -> isCrowd(annotation, photo.size()))
+                        .toList());
+    }
+
     private static Instances instances(List<Annotation> usable) {
-        float[] corners = new float[4 * usable.size()];
-        int[] labels = new int[usable.size()];
-        for (int i = 0; i < labels.length; i++) {
-            Annotation annotation = usable.get(i);
+        return Instances.groundTruth(
+                boxes(usable), usable.stream().mapToInt(Annotation::label).toArray());
+    }
+
+    private static Boxes boxes(List<Annotation> annotations) {
+        float[] corners = new float[4 * annotations.size()];
+        for (int i = 0; i < annotations.size(); i++) {
+            Annotation annotation = annotations.get(i);
             corners[4 * i] = (float) annotation.x();
             corners[4 * i + 1] = (float) annotation.y();
             corners[4 * i + 2] = (float) (annotation.x() + annotation.width());
             corners[4 * i + 3] = (float) (annotation.y() + annotation.height());
-            labels[i] = annotation.label();
         }
-        return Instances.groundTruth(Boxes.of(corners), labels);
+        return Boxes.of(corners);
     }
 
     private static Rle mask(Photo photo, Annotation annotation) {
@@ -77,6 +89,13 @@ public final class TrainingTargets {
      */
     static boolean isUsable(Annotation annotation, Size image) {
         return Dropped.of(annotation, image).isEmpty();
+    }
+
+    /** Returns whether an object is usable but for being a crowd. */
+    private static boolean isCrowd(Annotation annotation, Size image) {
+        return annotation.label() >= 0
+                && annotation.crowd()
+                && Dropped.ofSingle(annotation, image).isEmpty();
     }
 
     /**

@@ -119,10 +119,16 @@ class CocoDatasetTest {
                                 boxed(4, "[1, 1, 10, 10]", "'area': 0"),
                                 boxed(5, "[1, 1, 10, 10]", "'area': 9, 'iscrowd': 1"),
                                 boxed(6, "[1, 1, 10, 10]", "'area': 9, 'ignore': 1"),
-                                boxed(7, "[1, 1, 99.5, 10]", "'area': 9")));
+                                boxed(7, "[1, 1, 99.5, 10]", "'area': 9"),
+                                boxed(8, "[100, 0, 10, 10]", "'area': 9, 'iscrowd': 1"),
+                                boxed(9, "[1, 1, 10, 0.5]", "'area': 9, 'iscrowd': 1"),
+                                boxed(10, "[1, 1, 10, 10]", "'area': 0, 'iscrowd': 1"),
+                                boxed(11, "[1, 1, 9, 9]", "'area': 9, 'iscrowd': 1, 'ignore': 1"),
+                                boxed(12, "[-3, 2, 200, 7]", "'area': 9, 'iscrowd': 1")));
 
         Instances targets = TrainingTargets.boxes(dataset.photo(0), dataset.annotations(0));
         assertEquals(Boxes.of(-5, 10, 25, 30, 1, 1, 100.5f, 11), targets.boxes());
+        assertEquals(Boxes.of(1, 1, 11, 11, -3, 2, 197, 9), targets.ignored());
         assertFalse(targets.hasMasks());
         assertTrue(TrainingTargets.keeps(dataset.photo(0), dataset.annotations(0).subList(3, 4)));
     }

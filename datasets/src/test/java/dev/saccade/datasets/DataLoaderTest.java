@@ -151,6 +151,27 @@ class DataLoaderTest {
         }
     }
 
+    @Test
+    void crowdsReachTheBatchAsIgnoredRegionsOfTheNetworkInput() {
+        Dataset dataset = new PhotoFolder(folder).add(100, 60).addCrowd(10, 20, 30, 40);
+        List<Transform> transforms =
+                List.of(
+                        new Resize(
+                                List.of(List.of(200, 120)), Resize.Mode.VALUE, true, List.of(), 1),
+                        new RandomFlip(1, RandomFlip.Direction.HORIZONTAL));
+        for (Targets kind : List.of(Targets.BOXES, Targets.MASKS)) {
+            try (DataLoader<Batch> loader =
+                            DataLoader.training(dataset, transforms, kind, 1, 1, 7);
+                    DataLoader<Batch>.Epoch epoch = loader.epoch(0);
+                    Batch batch = epoch.next()) {
+                Instances targets = batch.targets().get(0);
+                assertEquals(1, targets.size());
+                assertEquals(Boxes.of(50, 30, 150, 90), targets.boxes());
+                assertEquals(Boxes.of(120, 40, 180, 120), targets.ignored());
+            }
+        }
+    }
+
     private static void assertWithin(Boxes boxes, int i, Rle.Bounds bounds) {
         String message = boxes + " " + bounds;
         assertTrue(bounds.width() > 0 && bounds.height() > 0, message);

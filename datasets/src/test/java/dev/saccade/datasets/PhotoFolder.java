@@ -55,6 +55,26 @@ final class PhotoFolder implements Dataset {
         return this;
     }
 
+    /** Adds a crowd to the last photograph. */
+    PhotoFolder addCrowd(double x, double y, double width, double height) {
+        int last = photos.size() - 1;
+        List<Annotation> objects = new ArrayList<>(annotations.get(last));
+        objects.add(
+                new Annotation(
+                        objects.size(),
+                        1,
+                        x,
+                        y,
+                        width,
+                        height,
+                        width * height,
+                        true,
+                        false,
+                        new Segmentation.None()));
+        annotations.set(last, objects);
+        return this;
+    }
+
     /** Adds a photograph without objects. */
     PhotoFolder addEmpty(int width, int height) {
         add(width, height);

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
@@ -39,6 +40,7 @@ class TrainingTargetsTest {
                 List.of(Rle.fromBox(PHOTO.size(), 2, 3, 10, 10), Rle.empty(PHOTO.size())),
                 targets.masks());
         assertEquals(2, targets.size());
+        assertEquals(Boxes.of(2, 3, 12, 13), targets.ignored());
     }
 
     @Test

@@ -31,7 +31,7 @@ record TwoStageViews(TwoStageHead head, List<FeaturePyramid> views, List<ImageIn
         List<Instances> proposals = new ArrayList<>();
         for (int v = 0; v < views.size(); v++) {
             Instances proposed = head.propose(views.get(v), List.of(images.get(v))).get(0);
-            proposals.add(proposed.withBoxes(images.get(v).toOriginal(proposed.boxes())));
+            proposals.add(proposed.mapBoxes(images.get(v)::toOriginal));
         }
         return head.rpn().merge(proposals).boxes();
     }

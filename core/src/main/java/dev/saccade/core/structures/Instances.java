@@ -11,27 +11,31 @@ import java.util.stream.IntStream;
 
 /**
  * The objects of one image: boxes with labels, scores where they were predicted, and masks where
- * they are asked for.
+ * they are asked for; beside them the regions in which nothing should be learned.
  *
  * <p>Labels count from 0; background is never an instance. Ground truth has no scores. Predictions
  * come in descending order of score. Masks are of the image that the boxes lie in and say more than
- * these: they are not moved along with {@link #withBoxes}.
+ * these: they are not moved along by {@link #mapBoxes}.
  */
 public final class Instances {
 
     private static final Instances EMPTY =
-            new Instances(Boxes.empty(), new int[0], new float[0], ImmutableList.of());
+            new Instances(
+                    Boxes.empty(), new int[0], new float[0], ImmutableList.of(), Boxes.empty());
 
     private final Boxes boxes;
     private final int[] labels;
     private final float[] scores;
     private final ImmutableList<Rle> masks;
+    private final Boxes ignored;
 
-    private Instances(Boxes boxes, int[] labels, float[] scores, ImmutableList<Rle> masks) {
+    private Instances(
+            Boxes boxes, int[] labels, float[] scores, ImmutableList<Rle> masks, Boxes ignored) {
         this.boxes = boxes;
         this.labels = labels;
         this.scores = scores;
         this.masks = masks;
+        this.ignored = ignored;
     }
 
     /** Returns an image without objects. */
@@ -51,7 +55,8 @@ public final class Instances {
                 "%s boxes but %s labels",
                 boxes.size(),
                 labels.length);
-        return new Instances(boxes, labels.clone(), new float[0], ImmutableList.of());
+        return new Instances(
+                boxes, labels.clone(), new float[0], ImmutableList.of(), Boxes.empty());
     }
 
     /**
@@ -68,7 +73,8 @@ public final class Instances {
                 boxes.size(),
                 labels.length,
                 scores.length);
-        return new Instances(boxes, labels.clone(), scores.clone(), ImmutableList.of());
+        return new Instances(
+                boxes, labels.clone(), scores.clone(), ImmutableList.of(), Boxes.empty());
     }
 
     /** Returns the number of objects. */
@@ -115,22 +121,53 @@ public final class Instances {
                                 .mapToObj(masks::get)
                                 .collect(ImmutableList.toImmutableList());
         return new Instances(
-                boxes.select(positions), selectedLabels, selectedScores, selectedMasks);
+                boxes.select(positions), selectedLabels, selectedScores, selectedMasks, ignored);
     }
 
-    /** Returns the objects whose boxes have an area; of others nothing can be learned. */
+    /**
+     * Returns the objects whose boxes have an area, for of others nothing can be learned, and the
+     * ignored regions that have one.
+     */
     public Instances withArea() {
-        return select(
-                IntStream.range(0, size())
-                        .filter(i -> boxes.width(i) > 0 && boxes.height(i) > 0)
-                        .toArray());
+        return select(positionsWithArea(boxes))
+                .withIgnored(ignored.select(positionsWithArea(ignored)));
     }
 
-    /** Returns the same objects with other boxes, [N]. */
-    public Instances withBoxes(Boxes moved) {
+    private static int[] positionsWithArea(Boxes boxes) {
+        return IntStream.range(0, boxes.size())
+                .filter(i -> boxes.width(i) > 0 && boxes.height(i) > 0)
+                .toArray();
+    }
+
+    /**
+     * Returns the same objects in other coordinates: all boxes changed, those of the ignored
+     * regions, too.
+     *
+     * @param change such as a scale; gives as many boxes as it is given
+     */
+    public Instances mapBoxes(UnaryOperator<Boxes> change) {
+        Boxes moved = change.apply(boxes);
         checkArgument(
                 moved.size() == labels.length, "%s boxes for %s", moved.size(), labels.length);
-        return new Instances(moved, labels, scores, masks);
+        return new Instances(moved, labels, scores, masks, change.apply(ignored));
+    }
+
+    /**
+     * Returns the same objects beside other ignored regions.
+     *
+     * @param regions in the coordinates of the boxes
+     */
+    public Instances withIgnored(Boxes regions) {
+        return new Instances(boxes, labels, scores, masks, regions);
+    }
+
+    /**
+     * Returns the regions in which nothing should be learned, such as crowds, in the coordinates of
+     * the boxes (mmdetection's {@code gt_bboxes_ignore}). They are no objects and count in no
+     * {@link #size}; predictions have none.
+     */
+    public Boxes ignored() {
+        return ignored;
     }
 
     /**
@@ -144,7 +181,7 @@ public final class Instances {
                 "%s masks for %s objects",
                 outlines.size(),
                 labels.length);
-        return new Instances(boxes, labels, scores, ImmutableList.copyOf(outlines));
+        return new Instances(boxes, labels, scores, ImmutableList.copyOf(outlines), ignored);
     }
 
     /**
@@ -179,6 +216,8 @@ public final class Instances {
                 + Arrays.toString(scores)
                 + ", "
                 + boxes
+                + ", ignored="
+                + ignored
                 + "]";
     }
 }

@@ -1,7 +1,6 @@
 package dev.saccade.datasets.transforms;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
@@ -11,7 +10,6 @@ import org.opencv.core.Rect;
 
 import java.util.List;
 import java.util.SplittableRandom;
-import java.util.stream.IntStream;
 
 /**
  * Cuts out a part of the image, as mmdetection's {@code RandomCrop} with negative crops allowed: a
@@ -101,19 +99,14 @@ public record RandomCrop(Mode mode, List<Integer> size, double catMaxRatio) impl
 
     /** Returns the part of the sample with a given upper left corner. */
     public static Sample crop(Sample sample, int top, int left, Size part) {
-        Boxes boxes = sample.targets().boxes().translate(-left, -top).clip(part);
-        int[] kept =
-                IntStream.range(0, boxes.size())
-                        .filter(i -> boxes.width(i) > 0 && boxes.height(i) > 0)
-                        .toArray();
         Rect frame = new Rect(left, top, part.width(), part.height());
         Sample cropped =
                 sample.with(
                         cut(sample.image(), frame),
                         sample.info().cropped(part),
                         sample.targets()
-                                .withBoxes(boxes)
-                                .select(kept)
+                                .mapBoxes(boxes -> boxes.translate(-left, -top).clip(part))
+                                .withArea()
                                 .mapMasks(mask -> mask.crop(top, left, part)));
         return cropped.mapLabels(map -> map.crop(top, left, part));
     }

@@ -1,7 +1,6 @@
 package dev.saccade.datasets.transforms;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
@@ -59,16 +58,16 @@ public record RandomFlip(double probability, Direction direction) implements Tra
     public Sample flip(Sample sample) {
         boolean horizontal = direction == Direction.HORIZONTAL;
         Size size = sample.info().size();
-        Boxes boxes = sample.targets().boxes();
         Sample flipped =
                 sample.with(
                         flip(sample.image()),
                         horizontal ? sample.info().mirrored() : sample.info(),
                         sample.targets()
-                                .withBoxes(
-                                        horizontal
-                                                ? boxes.flipHorizontal(size.width())
-                                                : boxes.flipVertical(size.height()))
+                                .mapBoxes(
+                                        boxes ->
+                                                horizontal
+                                                        ? boxes.flipHorizontal(size.width())
+                                                        : boxes.flipVertical(size.height()))
                                 .mapMasks(horizontal ? Rle::flipHorizontal : Rle::flipVertical));
         return flipped.mapLabels(horizontal ? LabelMap::flipHorizontal : LabelMap::flipVertical);
     }

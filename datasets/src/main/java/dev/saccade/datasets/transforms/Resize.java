@@ -1,7 +1,6 @@
 package dev.saccade.datasets.transforms;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Sample;
@@ -130,12 +129,16 @@ public record Resize(
     /** Returns the sample at a size; its scale becomes new over old edge, rounded to float32. */
     public static Sample resize(Sample sample, Size target) {
         ImageInfo info = scaled(sample.info(), target);
-        Boxes boxes = sample.targets().boxes().scale(info.scaleX(), info.scaleY()).clip(target);
         Sample resized =
                 sample.with(
                         resize(sample.image(), target),
                         info,
-                        sample.targets().withBoxes(boxes).mapMasks(mask -> mask.resize(target)));
+                        sample.targets()
+                                .mapBoxes(
+                                        boxes ->
+                                                boxes.scale(info.scaleX(), info.scaleY())
+                                                        .clip(target))
+                                .mapMasks(mask -> mask.resize(target)));
         return resized.mapLabels(map -> map.resize(target));
     }
 

@@ -97,6 +97,7 @@ class TransformsTest {
         assertEquals(2f, sample.info().scaleY());
         assertEquals(Boxes.of(10, 20, 30, 80, 100, 116, 100, 120), sample.targets().boxes());
         assertEquals(1200, sample.targets().mask(0).area());
+        assertEquals(Boxes.of(40, 20, 100, 100), sample.targets().ignored());
     }
 
     @Test
@@ -136,6 +137,7 @@ class TransformsTest {
         assertEquals(0, difference(before.image(), twice.image()));
         assertEquals(before.targets().masks(), twice.targets().masks());
         assertEquals(before.targets().boxes(), twice.targets().boxes());
+        assertEquals(before.targets().ignored(), twice.targets().ignored());
         assertEquals(before.info(), twice.info());
     }
 
@@ -144,6 +146,7 @@ class TransformsTest {
         Sample sample = new RandomFlip(1, RandomFlip.Direction.HORIZONTAL).flip(sample());
         assertEquals(Boxes.of(140, 10, 180, 40, -100, 58, -5, 90), sample.targets().boxes());
         assertEquals(new Rle.Bounds(140, 10, 40, 30), sample.targets().mask(0).bounds());
+        assertEquals(Boxes.of(-20, 10, 120, 50), sample.targets().ignored());
     }
 
     @Test
@@ -153,6 +156,7 @@ class TransformsTest {
         assertEquals(Boxes.of(0, 0, 30, 20), sample.targets().boxes());
         assertEquals(1, sample.targets().masks().size());
         assertEquals(new Rle.Bounds(0, 0, 30, 20), sample.targets().mask(0).bounds());
+        assertEquals(Boxes.of(), sample.targets().ignored());
         assertEquals(new Size(25, 50), sample.info().size());
         assertArrayEquals(whole.get(20 + 3, 30 + 7), sample.image().get(3, 7));
     }
@@ -180,6 +184,7 @@ class TransformsTest {
         Sample sample = RandomCrop.crop(sample(), 0, 100, new Size(20, 20));
         assertEquals(0, sample.targets().size());
         assertEquals(List.of(), sample.targets().masks());
+        assertEquals(Boxes.of(0, 10, 20, 20), sample.targets().ignored());
     }
 
     @Test
@@ -328,7 +333,7 @@ class TransformsTest {
         return Core.norm(a, b, Core.NORM_L1);
     }
 
-    /** A gradient of 60 by 200 with one object inside and one that sticks out. */
+    /** A gradient of 60 by 200 with one object inside, one and a crowd that stick out. */
     private static Sample sample() {
         Mat image = new Mat(60, 200, CvType.CV_8UC3);
         byte[] pixels = new byte[60 * 200 * 3];
@@ -344,6 +349,7 @@ class TransformsTest {
                         .withMasks(
                                 List.of(
                                         Rle.fromBox(size, 20, 10, 40, 30),
-                                        Rle.fromBox(size, 190, 58, 10, 2))));
+                                        Rle.fromBox(size, 190, 58, 10, 2)))
+                        .withIgnored(Boxes.of(80, 10, 220, 50)));
     }
 }
