@@ -84,9 +84,9 @@ final class CheckCommand implements Callable<Integer> {
                     "%s (%d without objects), %s of %s, %s%n",
                     Count.of(held.photographs(), "photograph"),
                     held.withoutBoxes(),
-                    Count.of(held.boxes(), "object"),
+                    Count.of(held.objects().boxes(), "object"),
                     Count.of(held.boxesPerClass().size(), "class"),
-                    Count.of(held.crowds(), "crowd"));
+                    Count.of(held.objects().crowds(), "crowd"));
             held.boxesPerClass()
                     .forEach((name, n) -> out.println(Printable.format("  %-24s %8d", name, n)));
         } else if (statistics instanceof PixelStatistics held) {

@@ -32,7 +32,7 @@ final class DatasetFigures {
         if (statistics instanceof ObjectStatistics objects) {
             return "%s, %s without any"
                     .formatted(
-                            Count.of(objects.boxes(), "object"),
+                            Count.of(objects.objects().boxes(), "object"),
                             Count.of(objects.withoutBoxes(), "photograph"));
         }
         PixelStatistics labelled = (PixelStatistics) statistics;

@@ -1,10 +1,12 @@
 package dev.saccade.cli;
 
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.ObjectStatistics;
 
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -13,7 +15,15 @@ import picocli.CommandLine.Option;
 final class JsonOption {
 
     private static final ObjectMapper MAPPER =
-            new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
+            new ObjectMapper()
+                    .enable(SerializationFeature.INDENT_OUTPUT)
+                    .addMixIn(ObjectStatistics.class, CountsBesideOthers.class);
+
+    /** In JSON, the numbers of objects stand beside those of photographs. */
+    private interface CountsBesideOthers {
+        @JsonUnwrapped
+        ObjectStatistics.Counts objects();
+    }
 
     @Option(names = "--json", description = "Print the result as JSON on stdout.")
     private boolean wanted;

@@ -4,7 +4,9 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import com.google.common.collect.ContiguousSet;
 import com.google.common.collect.ImmutableList;
+import com.google.common.collect.Lists;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.Problems;
@@ -188,7 +190,7 @@ public final class Ade20kDataset implements Dataset {
 
     @Override
     public List<Photo> photos() {
-        return new Photos(pairs.size(), this::read);
+        return Lists.transform(ContiguousSet.closedOpen(0, pairs.size()).asList(), this::read);
     }
 
     private Photo read(int index) {

@@ -2,9 +2,13 @@ package dev.saccade.datasets;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
+import com.google.common.collect.Sets;
+
 import dev.saccade.core.structures.Rle;
 
 import java.util.List;
+import java.util.Set;
+import java.util.stream.DoubleStream;
 
 /**
  * One labelled object as it stands in the annotation file: nothing is clipped or dropped, see
@@ -13,26 +17,66 @@ import java.util.List;
  * @param id unique in the data set
  * @param label position of its class in {@link Dataset#classes}, or -1 for a class that is not
  *     wanted
- * @param x left edge in pixels
- * @param y top edge in pixels
- * @param width in pixels
- * @param height in pixels
+ * @param box where it is
  * @param area pixels of the object itself, not of its box
- * @param crowd whether it marks a group that was not separated
- * @param ignore whether training should pass over it
  * @param segmentation its outline
+ * @param marks what is special about it
  */
 public record Annotation(
-        long id,
-        int label,
-        double x,
-        double y,
-        double width,
-        double height,
-        double area,
-        boolean crowd,
-        boolean ignore,
-        Segmentation segmentation) {
+        long id, int label, Box box, double area, Segmentation segmentation, Set<Mark> marks) {
+
+    /** What is special about an object. */
+    public enum Mark {
+        /** It is a group that was not separated, COCO's {@code iscrowd}. */
+        CROWD,
+        /** Training should pass over it. */
+        IGNORE
+    }
+
+    /**
+     * Where an object is, as COCO's {@code bbox} says it.
+     *
+     * @param x left edge in pixels
+     * @param y top edge in pixels
+     * @param width in pixels
+     * @param height in pixels
+     */
+    public record Box(double x, double y, double width, double height) {
+
+        /** What stands for a box that cannot be used: no number is one. */
+        public static final Box NONE = new Box(Double.NaN, Double.NaN, Double.NaN, Double.NaN);
+
+        /** Returns width times height. */
+        public double area() {
+            return width * height;
+        }
+
+        /** Returns whether all four are numbers. */
+        public boolean isFinite() {
+            return DoubleStream.of(x, y, width, height).allMatch(Double::isFinite);
+        }
+
+        /** Returns {@code [x, y, width, height]}. */
+        @Override
+        public String toString() {
+            return "[" + x + ", " + y + ", " + width + ", " + height + "]";
+        }
+    }
+
+    /** Keeps a copy of the marks. */
+    public Annotation {
+        marks = Sets.immutableEnumSet(marks);
+    }
+
+    /** Returns whether it marks a group that was not separated. */
+    public boolean crowd() {
+        return marks.contains(Mark.CROWD);
+    }
+
+    /** Returns whether training should pass over it. */
+    public boolean ignore() {
+        return marks.contains(Mark.IGNORE);
+    }
 
     /**
      * Returns an object of which the box is known.
@@ -42,17 +86,8 @@ public record Annotation(
      */
     public static Annotation of(
             long id, int label, double x, double y, double width, double height) {
-        return new Annotation(
-                id,
-                label,
-                x,
-                y,
-                width,
-                height,
-                width * height,
-                false,
-                false,
-                new Segmentation.None());
+        Box box = new Box(x, y, width, height);
+        return new Annotation(id, label, box, box.area(), new Segmentation.None(), Set.of());
     }
 
     /**
@@ -61,18 +96,14 @@ public record Annotation(
      * @param mask of the size of the photograph
      */
     public static Annotation of(long id, int label, Rle mask) {
-        Rle.Bounds box = mask.bounds();
+        Rle.Bounds bounds = mask.bounds();
         return new Annotation(
                 id,
                 label,
-                box.x(),
-                box.y(),
-                box.width(),
-                box.height(),
+                new Box(bounds.x(), bounds.y(), bounds.width(), bounds.height()),
                 mask.area(),
-                false,
-                false,
-                new Segmentation.Runs(mask.size(), mask.toCompressedString()));
+                new Segmentation.Runs(mask.size(), mask.toCompressedString()),
+                Set.of());
     }
 
     /**
@@ -109,13 +140,9 @@ public record Annotation(
         return new Annotation(
                 id,
                 label,
-                left,
-                top,
-                right - left,
-                bottom - top,
+                new Box(left, top, right - left, bottom - top),
                 area,
-                false,
-                false,
-                new Segmentation.Polygons(List.of(rings)));
+                new Segmentation.Polygons(List.of(rings)),
+                Set.of());
     }
 }

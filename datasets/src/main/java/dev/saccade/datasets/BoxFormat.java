@@ -1,6 +1,7 @@
 package dev.saccade.datasets;
 
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Annotation.Box;
 
 import java.util.Arrays;
 import java.util.EnumMap;
@@ -66,7 +67,7 @@ final class BoxFormat {
             };
         }
 
-        private boolean fits(Annotation box, Size image, double tolerance) {
+        private boolean fits(Box box, Size image, double tolerance) {
             double[] corner = corners(box.x(), box.y(), box.width(), box.height());
             return corner[0] < corner[2]
                     && corner[1] < corner[3]
@@ -76,7 +77,7 @@ final class BoxFormat {
 
     private final Map<Order, Integer> fitting = new EnumMap<>(Order.class);
     private final Map<Order, Integer> fittingFractions = new EnumMap<>(Order.class);
-    private Optional<Annotation> first = Optional.empty();
+    private Optional<Box> first = Optional.empty();
     private int boxes;
     private int fractions;
     private int out;
@@ -85,19 +86,19 @@ final class BoxFormat {
     private BoxFormat() {}
 
     /** Returns what is wrong with the boxes of a file as a whole; nothing if they are COCO's. */
-    static Optional<String> fault(CocoColumns columns) {
+    static Optional<String> fault(AnnotationTable table) {
         BoxFormat format = new BoxFormat();
-        Map<Long, Integer> images = columns.imagesById();
-        for (int row = 0; row < columns.annotationIds().length(); row++) {
-            Integer image = images.get(columns.annotationImageIds().get(row));
+        Map<Long, Integer> images = table.imagesById();
+        for (int row = 0; row < table.annotationIds().length(); row++) {
+            Integer image = images.get(table.annotationImageIds().get(row));
             if (image != null) {
-                format.add(columns.box(row), columns.imageSize(image));
+                format.add(table.box(row), table.imageSize(image));
             }
         }
         return format.fault();
     }
 
-    private void add(Annotation box, Size image) {
+    private void add(Box box, Size image) {
         if (!(box.width() > 0 && box.height() > 0)) {
             return;
         }
@@ -107,16 +108,15 @@ final class BoxFormat {
             count(fittingFractions, box, UNIT, FRACTION_TOLERANCE);
             first = first.or(() -> Optional.of(box));
         }
-        count(fitting, box, image, CocoGeometry.TOLERANCE);
+        count(fitting, box, image, ObjectCheck.TOLERANCE);
         double[] corners = Order.COCO.corners(box.x(), box.y(), box.width(), box.height());
-        out += isWithin(corners, image, CocoGeometry.TOLERANCE, CocoGeometry.TOLERANCE) ? 0 : 1;
-        double across = Math.max(CocoGeometry.TOLERANCE, FAR * image.width());
-        double down = Math.max(CocoGeometry.TOLERANCE, FAR * image.height());
+        out += isWithin(corners, image, ObjectCheck.TOLERANCE, ObjectCheck.TOLERANCE) ? 0 : 1;
+        double across = Math.max(ObjectCheck.TOLERANCE, FAR * image.width());
+        double down = Math.max(ObjectCheck.TOLERANCE, FAR * image.height());
         farOut += isWithin(corners, image, across, down) ? 0 : 1;
     }
 
-    private static void count(
-            Map<Order, Integer> counts, Annotation box, Size image, double tolerance) {
+    private static void count(Map<Order, Integer> counts, Box box, Size image, double tolerance) {
         for (Order order : Order.values()) {
             if (order.fits(box, image, tolerance)) {
                 counts.merge(order, 1, Integer::sum);
@@ -124,7 +124,7 @@ final class BoxFormat {
         }
     }
 
-    private static boolean isFraction(Annotation box) {
+    private static boolean isFraction(Box box) {
         double limit = 1 + FRACTION_TOLERANCE;
         return Math.abs(box.x()) <= limit
                 && Math.abs(box.y()) <= limit
@@ -188,7 +188,7 @@ final class BoxFormat {
         return order == Order.CENTRES ? "YOLO's " + order.numbers : order.numbers;
     }
 
-    private static String text(Annotation box) {
+    private static String text(Box box) {
         return String.format(
                 Locale.ROOT,
                 "[%.4g, %.4g, %.4g, %.4g]",

@@ -43,29 +43,30 @@ final class CocoCheck {
                             "",
                             "objects are labelled, but the model learns the class of every pixel"));
         }
-        CocoColumns columns;
+        AnnotationTable table;
         try {
-            columns = CocoReader.read(annotations, findings);
+            table = CocoReader.read(annotations, findings);
         } catch (SaccadeException e) {
             findings.accept(Finding.error(file, e));
-            columns = new CocoColumns.Builder().build();
+            table = new AnnotationTable.Builder().build();
         }
-        CocoReferences references = new CocoReferences(columns, file, images);
+        CocoReferences references = new CocoReferences(table, file, images);
         references.check(classes, findings);
-        Set<Long> wanted = columns.categories(classes);
+        Set<Long> wanted = table.categories(classes);
         Set<Long> masked = options.targets() == Targets.MASKS ? wanted : Set.of();
-        new CocoGeometry(columns, file, wanted, masked).check(findings);
-        checkImages(columns, references, options);
-        return findings.report(ObjectStatistics.of(columns, classes));
+        new ObjectCheck(table, file, wanted, masked).check(findings);
+        checkImages(table, references, options);
+        return findings.report(ObjectStatistics.of(table, classes));
     }
 
-    private void checkImages(CocoColumns columns, CocoReferences references, CheckOptions options) {
+    private void checkImages(
+            AnnotationTable table, CocoReferences references, CheckOptions options) {
         List<Photo> photos = new ArrayList<>();
-        for (int i = 0; i < columns.fileNames().size(); i++) {
-            Optional<Path> file = references.locate(columns.fileNames().get(i));
+        for (int i = 0; i < table.fileNames().size(); i++) {
+            Optional<Path> file = references.locate(table.fileNames().get(i));
             if (file.isPresent()) {
-                long id = columns.imageIds().get(i);
-                photos.add(new Photo(id, file.get(), columns.imageSize(i)));
+                long id = table.imageIds().get(i);
+                photos.add(new Photo(id, file.get(), table.imageSize(i)));
             }
         }
         if (photos.size() > 1 && photos.stream().noneMatch(photo -> Files.exists(photo.file()))) {

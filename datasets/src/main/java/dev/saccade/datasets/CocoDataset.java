@@ -1,7 +1,9 @@
 package dev.saccade.datasets;
 
+import com.google.common.collect.ContiguousSet;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Lists;
 import com.google.common.primitives.ImmutableLongArray;
 
 import dev.saccade.core.SaccadeException;
@@ -28,7 +30,7 @@ public final class CocoDataset implements Dataset {
     private static final Pattern COCO_2017 =
             Pattern.compile("(.*/)?instances_(train|val)2017.json");
 
-    private final CocoColumns columns;
+    private final AnnotationTable table;
     private final ImmutableList<Path> files;
     private final ImmutableMap<Long, Integer> labels;
     private final ImmutableList<String> classes;
@@ -82,34 +84,34 @@ public final class CocoDataset implements Dataset {
         }
     }
 
-    private CocoDataset(CocoColumns columns, List<Path> files, List<String> wanted) {
-        this.columns = columns;
+    private CocoDataset(AnnotationTable table, List<Path> files, List<String> wanted) {
+        this.table = table;
         this.files = ImmutableList.copyOf(files);
         ImmutableMap.Builder<Long, Integer> labelOf = ImmutableMap.builder();
         ImmutableList.Builder<String> names = ImmutableList.builder();
         ImmutableLongArray.Builder ids = ImmutableLongArray.builder();
         int label = 0;
-        for (int i = 0; i < columns.categoryNames().size(); i++) {
-            if (wanted.isEmpty() || wanted.contains(columns.categoryNames().get(i))) {
-                labelOf.put(columns.categoryIds().get(i), label++);
-                names.add(columns.categoryNames().get(i));
-                ids.add(columns.categoryIds().get(i));
+        for (int i = 0; i < table.categoryNames().size(); i++) {
+            if (wanted.isEmpty() || wanted.contains(table.categoryNames().get(i))) {
+                labelOf.put(table.categoryIds().get(i), label++);
+                names.add(table.categoryNames().get(i));
+                ids.add(table.categoryIds().get(i));
             }
         }
         this.labels = labelOf.buildOrThrow();
         this.classes = names.build();
         this.categoryIds = ids.build();
-        this.firstRow = new int[columns.imageIds().length() + 1];
-        this.rows = new int[columns.annotationIds().length()];
+        this.firstRow = new int[table.imageIds().length() + 1];
+        this.rows = new int[table.annotationIds().length()];
         groupByImage();
     }
 
     /** Sorts the rows by image, keeping their order within one (a counting sort). */
     private void groupByImage() {
-        Map<Long, Integer> imageOf = columns.imagesById();
+        Map<Long, Integer> imageOf = table.imagesById();
         int[] imageOfRow = new int[rows.length];
         for (int row = 0; row < rows.length; row++) {
-            imageOfRow[row] = imageOf.get(columns.annotationImageIds().get(row));
+            imageOfRow[row] = imageOf.get(table.annotationImageIds().get(row));
             firstRow[imageOfRow[row] + 1]++;
         }
         for (int i = 1; i < firstRow.length; i++) {
@@ -130,11 +132,11 @@ public final class CocoDataset implements Dataset {
      */
     public static CocoDataset open(Path annotations, Path images, List<String> classes) {
         Findings findings = new Findings();
-        CocoColumns columns = CocoReader.read(annotations, findings);
-        CocoReferences references = new CocoReferences(columns, annotations.toString(), images);
+        AnnotationTable table = CocoReader.read(annotations, findings);
+        CocoReferences references = new CocoReferences(table, annotations.toString(), images);
         references.check(classes, findings);
         findings.problems().throwIfAny(annotations.toString());
-        CocoDataset dataset = new CocoDataset(columns, references.files(), classes);
+        CocoDataset dataset = new CocoDataset(table, references.files(), classes);
         if (!classes.isEmpty() && !dataset.classes().equals(classes)) {
             log.warn(
                     "labels follow the order of the categories in the file, not of the config"
@@ -157,19 +159,19 @@ public final class CocoDataset implements Dataset {
 
     @Override
     public List<Photo> photos() {
-        return new Photos(files.size(), this::read);
+        return Lists.transform(ContiguousSet.closedOpen(0, files.size()).asList(), this::read);
     }
 
     private Photo read(int index) {
-        return new Photo(columns.imageIds().get(index), files.get(index), columns.imageSize(index));
+        return new Photo(table.imageIds().get(index), files.get(index), table.imageSize(index));
     }
 
     @Override
     public List<Annotation> annotations(int index) {
         ImmutableList.Builder<Annotation> annotations = ImmutableList.builder();
         for (int k = firstRow[index]; k < firstRow[index + 1]; k++) {
-            long category = columns.annotationCategoryIds().get(rows[k]);
-            annotations.add(columns.annotation(rows[k], labels.getOrDefault(category, UNWANTED)));
+            long category = table.annotationCategoryIds().get(rows[k]);
+            annotations.add(table.annotation(rows[k], labels.getOrDefault(category, UNWANTED)));
         }
         return annotations.build();
     }

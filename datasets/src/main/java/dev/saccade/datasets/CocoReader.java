@@ -15,10 +15,13 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.EnumSet;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -33,10 +36,13 @@ final class CocoReader {
 
     private static final List<String> SECTIONS = List.of("images", "annotations", "categories");
 
+    /** Labels are given when it is known which categories are wanted. */
+    private static final int UNLABELLED = -1;
+
     private final Path file;
     private final JsonParser parser;
     private final Consumer<Finding> findings;
-    private final CocoColumns.Builder columns = new CocoColumns.Builder();
+    private final AnnotationTable.Builder table = new AnnotationTable.Builder();
     private double[] numbers = new double[64];
 
     private CocoReader(Path file, JsonParser parser, Consumer<Finding> findings) {
@@ -51,7 +57,7 @@ final class CocoReader {
      * @param findings told of every value that is missing or of the wrong kind
      * @throws SaccadeException if there is no such file, or it is no JSON; names line and column
      */
-    static CocoColumns read(Path file, Consumer<Finding> findings) {
+    static AnnotationTable read(Path file, Consumer<Finding> findings) {
         if (!Files.exists(file) || Files.isDirectory(file)) {
             throw DataFolder.noAnnotations(file);
         }
@@ -67,7 +73,7 @@ final class CocoReader {
         return LabelFormat.ofNoJson(file).map(name -> "; it looks like " + name).orElse("");
     }
 
-    private CocoColumns read() throws IOException {
+    private AnnotationTable read() throws IOException {
         try {
             return readFile();
         } catch (JsonProcessingException e) {
@@ -82,7 +88,7 @@ final class CocoReader {
         }
     }
 
-    private CocoColumns readFile() throws IOException {
+    private AnnotationTable readFile() throws IOException {
         if (parser.nextToken() != JsonToken.START_OBJECT) {
             throw noCoco(
                     switch (String.valueOf(parser.currentToken())) {
@@ -114,7 +120,7 @@ final class CocoReader {
         if (parser.nextToken() != null) {
             wrong("the end of the file");
         }
-        return columns.build();
+        return table.build();
     }
 
     private void requireSections(JsonShape file) {
@@ -178,10 +184,7 @@ final class CocoReader {
             report(start, "image lacks a usable id, file_name, width or height");
             return;
         }
-        columns.imageIds.add(id.getAsLong());
-        columns.fileNames.add(name);
-        columns.imageSizes.add(height);
-        columns.imageSizes.add(width);
+        table.addImage(id.getAsLong(), name, new Size(height, width));
     }
 
     private void readCategory() throws IOException {
@@ -201,8 +204,7 @@ final class CocoReader {
             report(start, "category lacks a usable id or name");
             return;
         }
-        columns.categoryIds.add(id.getAsLong());
-        columns.categoryNames.add(name);
+        table.addCategory(id.getAsLong(), name);
     }
 
     private void readAnnotation() throws IOException {
@@ -211,9 +213,9 @@ final class CocoReader {
         OptionalLong imageId = OptionalLong.empty();
         OptionalLong categoryId = OptionalLong.empty();
         double area = Double.NaN;
-        double[] box = {Double.NaN, Double.NaN, Double.NaN, Double.NaN};
-        int flags = 0;
-        int outline = SegmentationPool.NONE;
+        Annotation.Box box = Annotation.Box.NONE;
+        Set<Annotation.Mark> marks = EnumSet.noneOf(Annotation.Mark.class);
+        Segmentation segmentation = new Segmentation.None();
         String other = "";
         while (parser.nextToken() == JsonToken.FIELD_NAME) {
             String key = parser.currentName();
@@ -223,10 +225,10 @@ final class CocoReader {
                 case "image_id" -> imageId = integer();
                 case "category_id" -> categoryId = integer();
                 case "area" -> area = number();
-                case "bbox" -> readBox(box);
-                case "iscrowd" -> flags |= truthy() ? CocoColumns.CROWD : 0;
-                case "ignore" -> flags |= truthy() ? CocoColumns.IGNORE : 0;
-                case "segmentation" -> outline = readSegmentation();
+                case "bbox" -> box = readBox().orElse(box);
+                case "iscrowd" -> readMark(Annotation.Mark.CROWD, marks);
+                case "ignore" -> readMark(Annotation.Mark.IGNORE, marks);
+                case "segmentation" -> segmentation = readSegmentation();
                 case "caption", "segments_info" -> {
                     other = key;
                     parser.skipChildren();
@@ -245,60 +247,65 @@ final class CocoReader {
             report(start, "annotation lacks a usable id, image_id or category_id");
             return;
         }
-        columns.annotationIds.add(id.getAsLong());
-        columns.annotationImageIds.add(imageId.getAsLong());
-        columns.annotationCategoryIds.add(categoryId.getAsLong());
-        columns.boxes.addAll(box);
-        columns.areas.add(Double.isNaN(area) ? box[2] * box[3] : area);
-        columns.flags.add(flags);
-        columns.outlines.add(outline);
+        double pixels = Double.isNaN(area) ? box.area() : area;
+        table.addAnnotation(
+                imageId.getAsLong(),
+                categoryId.getAsLong(),
+                new Annotation(id.getAsLong(), UNLABELLED, box, pixels, segmentation, marks));
     }
 
-    private void readBox(double[] box) throws IOException {
-        JsonLocation start = parser.currentTokenLocation();
-        int count = readNumbers("bbox");
-        if (count == box.length) {
-            System.arraycopy(numbers, 0, box, 0, count);
-        } else if (count >= 0) {
-            report(start, "bbox has " + count + " numbers, expected [x, y, width, height]");
+    private void readMark(Annotation.Mark mark, Set<Annotation.Mark> marks) throws IOException {
+        if (truthy()) {
+            marks.add(mark);
         }
     }
 
-    private int readSegmentation() throws IOException {
+    private Optional<Annotation.Box> readBox() throws IOException {
+        JsonLocation start = parser.currentTokenLocation();
+        int count = readNumbers("bbox");
+        if (count == 4) {
+            return Optional.of(new Annotation.Box(numbers[0], numbers[1], numbers[2], numbers[3]));
+        }
+        if (count >= 0) {
+            report(start, "bbox has " + count + " numbers, expected [x, y, width, height]");
+        }
+        return Optional.empty();
+    }
+
+    private Segmentation readSegmentation() throws IOException {
         return switch (parser.currentToken()) {
-            case VALUE_NULL -> SegmentationPool.NONE;
+            case VALUE_NULL -> new Segmentation.None();
             case START_ARRAY -> readPolygons();
             case START_OBJECT -> readRuns();
             default -> {
                 wrong("segmentation to be polygons or run lengths");
-                yield SegmentationPool.NONE;
+                yield new Segmentation.None();
             }
         };
     }
 
-    private int readPolygons() throws IOException {
+    private Segmentation readPolygons() throws IOException {
         if (parser.nextToken() == JsonToken.END_ARRAY) {
-            return SegmentationPool.NONE;
+            return new Segmentation.None();
         }
         if (!parser.isExpectedStartArrayToken()) {
             wrong("segmentation to be a list of polygons");
             while (parser.nextToken() != JsonToken.END_ARRAY) {
                 parser.skipChildren();
             }
-            return SegmentationPool.NONE;
+            return new Segmentation.None();
         }
-        int place = columns.pool.beginPolygons();
+        List<double[]> rings = new ArrayList<>();
         for (; parser.currentToken() != JsonToken.END_ARRAY; parser.nextToken()) {
             int count = readNumbers("polygon");
             if (count >= 0) {
-                columns.pool.addRing(numbers, count);
+                rings.add(Arrays.copyOf(numbers, count));
             }
         }
-        columns.pool.endPolygons();
-        return place;
+        return new Segmentation.Polygons(rings);
     }
 
-    private int readRuns() throws IOException {
+    private Segmentation readRuns() throws IOException {
         JsonLocation start = parser.currentTokenLocation();
         Size size = new Size(0, 0);
         String counts = "";
@@ -311,7 +318,7 @@ final class CocoReader {
                 }
             } else if (key.equals("counts") && parser.isExpectedStartArrayToken()) {
                 int count = readNumbers("counts");
-                counts = SegmentationPool.compress(numbers, Math.max(count, 0));
+                counts = Segmentation.Runs.compress(numbers, Math.max(count, 0));
             } else if (key.equals("counts")) {
                 counts = text();
             } else {
@@ -320,9 +327,9 @@ final class CocoReader {
         }
         if (size.area() == 0 || counts.isEmpty()) {
             report(start, "run lengths lack a usable size or counts");
-            return SegmentationPool.NONE;
+            return new Segmentation.None();
         }
-        return columns.pool.addRuns(size, counts);
+        return new Segmentation.Runs(size, counts);
     }
 
     /** Reads an array of numbers into {@link #numbers}; returns how many, -1 if it is none. */

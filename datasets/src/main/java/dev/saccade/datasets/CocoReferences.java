@@ -25,12 +25,12 @@ import java.util.stream.LongStream;
  */
 final class CocoReferences {
 
-    private final CocoColumns columns;
+    private final AnnotationTable table;
     private final String file;
     private final Path folder;
 
-    CocoReferences(CocoColumns columns, String file, Path folder) {
-        this.columns = columns;
+    CocoReferences(AnnotationTable table, String file, Path folder) {
+        this.table = table;
         this.file = file;
         this.folder = folder;
     }
@@ -41,9 +41,9 @@ final class CocoReferences {
      * @param wanted the names of the wanted classes; all if empty
      */
     void check(List<String> wanted, Consumer<Finding> findings) {
-        checkUnique(file, "image", columns.imageIds(), findings);
-        checkUnique(file, "annotation", columns.annotationIds(), findings);
-        checkUnique(file, "category", columns.categoryIds(), findings);
+        checkUnique(file, "image", table.imageIds(), findings);
+        checkUnique(file, "annotation", table.annotationIds(), findings);
+        checkUnique(file, "category", table.categoryIds(), findings);
         checkNames(wanted, findings);
         checkFileNames(findings);
         checkAnnotations(findings);
@@ -51,7 +51,7 @@ final class CocoReferences {
 
     /** Returns the image files in the order of the images. */
     List<Path> files() {
-        return columns.fileNames().stream().map(name -> locate(name).orElseThrow()).toList();
+        return table.fileNames().stream().map(name -> locate(name).orElseThrow()).toList();
     }
 
     /** Returns the file of a name; none if it leads out of the folder. */
@@ -86,9 +86,9 @@ final class CocoReferences {
     /** Two categories of one name would be two classes that nobody can tell apart. */
     private void checkNames(List<String> wanted, Consumer<Finding> findings) {
         Map<String, Set<Long>> idsOf = new LinkedHashMap<>();
-        for (int i = 0; i < columns.categoryNames().size(); i++) {
-            idsOf.computeIfAbsent(columns.categoryNames().get(i), name -> new LinkedHashSet<>())
-                    .add(columns.categoryIds().get(i));
+        for (int i = 0; i < table.categoryNames().size(); i++) {
+            idsOf.computeIfAbsent(table.categoryNames().get(i), name -> new LinkedHashSet<>())
+                    .add(table.categoryIds().get(i));
         }
         idsOf.forEach(
                 (name, ids) -> {
@@ -119,41 +119,39 @@ final class CocoReferences {
     }
 
     private String objects(long category) {
-        long count = columns.annotationCategoryIds().stream().filter(id -> id == category).count();
+        long count = table.annotationCategoryIds().stream().filter(id -> id == category).count();
         return " (" + count + " objects)";
     }
 
     private void checkFileNames(Consumer<Finding> findings) {
-        for (int i = 0; i < columns.fileNames().size(); i++) {
-            String name = columns.fileNames().get(i);
+        for (int i = 0; i < table.fileNames().size(); i++) {
+            String name = table.fileNames().get(i);
             if (locate(name).isEmpty()) {
                 findings.accept(
                         Finding.error(
                                 file,
-                                "image " + columns.imageIds().get(i),
+                                "image " + table.imageIds().get(i),
                                 "file_name \"" + name + "\" leaves the folder of the images"));
             }
         }
     }
 
     private void checkAnnotations(Consumer<Finding> findings) {
-        Set<Long> images = new HashSet<>(columns.imageIds().asList());
-        Set<Long> categories = new HashSet<>(columns.categoryIds().asList());
-        for (int row = 0; row < columns.annotationIds().length(); row++) {
-            String subject = "annotation " + columns.annotationIds().get(row);
-            long image = columns.annotationImageIds().get(row);
+        Set<Long> images = new HashSet<>(table.imageIds().asList());
+        Set<Long> categories = new HashSet<>(table.categoryIds().asList());
+        for (int row = 0; row < table.annotationIds().length(); row++) {
+            String subject = "annotation " + table.annotationIds().get(row);
+            long image = table.annotationImageIds().get(row);
             if (!images.contains(image)) {
                 findings.accept(Finding.error(file, subject, "there is no image " + image));
             }
-            long category = columns.annotationCategoryIds().get(row);
+            long category = table.annotationCategoryIds().get(row);
             if (!categories.contains(category)) {
                 findings.accept(Finding.error(file, subject, "there is no category " + category));
             }
-            double[] box = columns.boxes().subArray(4 * row, 4 * row + 4).toArray();
-            if (!Arrays.stream(box).allMatch(Double::isFinite)) {
-                findings.accept(
-                        Finding.error(
-                                file, subject, "bbox " + Arrays.toString(box) + " is not finite"));
+            Annotation.Box box = table.box(row);
+            if (!box.isFinite()) {
+                findings.accept(Finding.error(file, subject, "bbox " + box + " is not finite"));
             }
         }
     }

@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
-import java.util.stream.DoubleStream;
 
 /** Finds every fault of a data set that is there already, such as one that a program made. */
 final class DatasetCheck {
@@ -80,25 +79,25 @@ final class DatasetCheck {
     }
 
     private DatasetStatistics checkObjects() {
-        CocoColumns.Builder builder = new CocoColumns.Builder();
+        AnnotationTable.Builder builder = new AnnotationTable.Builder();
         for (int label = 0; label < dataset.classes().size(); label++) {
-            builder.categoryIds.add(label);
-            builder.categoryNames.add(dataset.classes().get(label));
+            builder.addCategory(label, dataset.classes().get(label));
         }
         for (int i = 0; i < photos.size(); i++) {
-            builder.add(photos.get(i));
+            Photo photo = photos.get(i);
+            builder.addImage(photo.id(), photo.file().toString(), photo.size());
             for (Annotation annotation : dataset.annotations(indices.get(i))) {
-                builder.add(photos.get(i), annotation);
-                checkAnnotation(photos.get(i), annotation);
+                builder.addAnnotation(photo.id(), annotation.label(), annotation);
+                checkAnnotation(photo, annotation);
             }
         }
-        CocoColumns columns = builder.build();
-        CocoReferences.checkUnique(DATA_SET, "annotation", columns.annotationIds(), findings);
-        Set<Long> wanted = columns.categories(List.of());
+        AnnotationTable table = builder.build();
+        CocoReferences.checkUnique(DATA_SET, "annotation", table.annotationIds(), findings);
+        Set<Long> wanted = table.categories(List.of());
         Set<Long> masked = options.targets() == Targets.MASKS ? wanted : Set.of();
-        new CocoGeometry(columns, DATA_SET, wanted, masked).check(findings);
+        new ObjectCheck(table, DATA_SET, wanted, masked).check(findings);
         ImageCheck.run(photos, options, findings);
-        return ObjectStatistics.of(columns, List.of());
+        return ObjectStatistics.of(table, List.of());
     }
 
     private void checkAnnotation(Photo photo, Annotation annotation) {
@@ -111,10 +110,7 @@ final class DatasetCheck {
                     "label %d, expected 0 to %d, or -1 for a class that is not wanted"
                             .formatted(annotation.label(), dataset.classes().size() - 1));
         }
-        DoubleStream box =
-                DoubleStream.of(
-                        annotation.x(), annotation.y(), annotation.width(), annotation.height());
-        if (!box.allMatch(Double::isFinite)) {
+        if (!annotation.box().isFinite()) {
             error(subject, "its box is not finite");
         }
     }

@@ -39,17 +39,18 @@ enum Dropped {
 
     /** Likewise, for an object of a wanted class, as if it were no crowd. */
     static Optional<Dropped> ofSingle(Annotation object, Size image) {
-        double left = Math.max(object.x(), 0);
-        double top = Math.max(object.y(), 0);
-        double right = Math.min(object.x() + object.width(), image.width());
-        double bottom = Math.min(object.y() + object.height(), image.height());
+        Annotation.Box box = object.box();
+        double left = Math.max(box.x(), 0);
+        double top = Math.max(box.y(), 0);
+        double right = Math.min(box.x() + box.width(), image.width());
+        double bottom = Math.min(box.y() + box.height(), image.height());
         if (object.ignore()) {
             return Optional.of(IGNORED);
-        } else if (object.width() <= 0 || object.height() <= 0) {
+        } else if (box.width() <= 0 || box.height() <= 0) {
             return Optional.of(FLAT);
         } else if (!(right > left && bottom > top)) {
             return Optional.of(OUTSIDE);
-        } else if (object.width() < 1 || object.height() < 1) {
+        } else if (box.width() < 1 || box.height() < 1) {
             return Optional.of(THIN);
         } else if (!(object.area() > 0)) {
             return Optional.of(WITHOUT_AREA);

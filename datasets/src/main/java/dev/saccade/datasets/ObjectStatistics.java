@@ -14,28 +14,32 @@ import java.util.stream.IntStream;
  *
  * @param photographs number of images
  * @param withoutBoxes how many of them show nothing; they are no fault, but are not trained on
- * @param boxes number of annotations
- * @param crowds how many of them mark groups
- * @param usable how many of them can be learned and found: of a wanted class, at least a pixel wide
- *     and high, inside of their images, and neither a crowd nor ignored
- * @param learned how many of those are on photographs that are trained on, which have no side below
- *     32 pixels
+ * @param objects number of annotations
  * @param boxesPerClass by class, in the order of the labels
  * @param boxesPerSize by the square root of width times height, from small to large
  */
 public record ObjectStatistics(
         int photographs,
         int withoutBoxes,
-        int boxes,
-        int crowds,
-        int usable,
-        int learned,
+        Counts objects,
         Map<String, Integer> boxesPerClass,
         Map<String, Integer> boxesPerSize)
         implements DatasetStatistics {
 
     private static final int SMALLEST_BUCKET = 8;
     private static final int LARGEST_BUCKET = 512;
+
+    /**
+     * How many objects there are, and of what kind.
+     *
+     * @param boxes number of annotations
+     * @param crowds how many of them mark groups
+     * @param usable how many of them can be learned and found: of a wanted class, at least a pixel
+     *     wide and high, inside of their images, and neither a crowd nor ignored
+     * @param learned how many of those are on photographs that are trained on, which have no side
+     *     below 32 pixels
+     */
+    public record Counts(int boxes, int crowds, int usable, int learned) {}
 
     /** Keeps copies. */
     public ObjectStatistics {
@@ -66,65 +70,59 @@ public record ObjectStatistics(
      *
      * @param wanted the names of the classes that count; all if empty
      */
-    static ObjectStatistics of(CocoColumns columns, List<String> wanted) {
-        int boxes = columns.annotationIds().length();
-        Map<Long, Integer> images = columns.imagesById();
-        Set<Long> categories = columns.categories(wanted);
+    static ObjectStatistics of(AnnotationTable table, List<String> wanted) {
+        int boxes = table.annotationIds().length();
+        Map<Long, Integer> images = table.imagesById();
+        Set<Long> categories = table.categories(wanted);
         long photographsWithBoxes =
-                columns.annotationImageIds().stream()
-                        .distinct()
-                        .filter(images::containsKey)
-                        .count();
+                table.annotationImageIds().stream().distinct().filter(images::containsKey).count();
         int crowds = 0;
         int usable = 0;
         int learned = 0;
         for (int row = 0; row < boxes; row++) {
-            Integer image = images.get(columns.annotationImageIds().get(row));
-            Annotation object = columns.box(row, categories);
+            Integer image = images.get(table.annotationImageIds().get(row));
+            boolean isWanted = categories.contains(table.annotationCategoryIds().get(row));
+            Annotation object = table.withoutOutline(row, isWanted ? 0 : -1);
             crowds += object.crowd() ? 1 : 0;
-            if (image != null && TrainingTargets.isUsable(object, columns.imageSize(image))) {
+            if (image != null && TrainingTargets.isUsable(object, table.imageSize(image))) {
                 usable++;
-                learned += TrainingTargets.isLargeEnough(columns.imageSize(image)) ? 1 : 0;
+                learned += TrainingTargets.isLargeEnough(table.imageSize(image)) ? 1 : 0;
             }
         }
-        int photographs = columns.imageIds().length();
+        int photographs = table.imageIds().length();
         return new ObjectStatistics(
                 photographs,
                 (int) (photographs - photographsWithBoxes),
-                boxes,
-                crowds,
-                usable,
-                learned,
-                perClass(columns, wanted),
-                perSize(columns));
+                new Counts(boxes, crowds, usable, learned),
+                perClass(table, wanted),
+                perSize(table));
     }
 
-    private static Map<String, Integer> perClass(CocoColumns columns, List<String> wanted) {
+    private static Map<String, Integer> perClass(AnnotationTable table, List<String> wanted) {
         Map<Long, String> names = new LinkedHashMap<>();
         Map<String, Integer> counts = new LinkedHashMap<>();
-        for (int i = 0; i < columns.categoryNames().size(); i++) {
-            String name = columns.categoryNames().get(i);
-            names.putIfAbsent(columns.categoryIds().get(i), name);
+        for (int i = 0; i < table.categoryNames().size(); i++) {
+            String name = table.categoryNames().get(i);
+            names.putIfAbsent(table.categoryIds().get(i), name);
             if (wanted.isEmpty() || wanted.contains(name)) {
                 counts.put(name, 0);
             }
         }
-        columns.annotationCategoryIds().stream()
+        table.annotationCategoryIds().stream()
                 .mapToObj(names::get)
                 .filter(counts::containsKey)
                 .forEach(name -> counts.merge(name, 1, Integer::sum));
         return counts;
     }
 
-    private static Map<String, Integer> perSize(CocoColumns columns) {
+    private static Map<String, Integer> perSize(AnnotationTable table) {
         Map<String, Integer> counts = new LinkedHashMap<>();
         for (int edge = SMALLEST_BUCKET - 1; edge < 2 * LARGEST_BUCKET; edge = 2 * edge + 1) {
             counts.put(bucket(edge), 0);
         }
-        IntStream.range(0, columns.annotationIds().length())
-                .mapToDouble(
-                        row -> columns.boxes().get(4 * row + 2) * columns.boxes().get(4 * row + 3))
-                .forEach(area -> counts.merge(bucket(Math.sqrt(area)), 1, Integer::sum));
+        IntStream.range(0, table.annotationIds().length())
+                .mapToDouble(row -> Math.sqrt(table.box(row).area()))
+                .forEach(edge -> counts.merge(bucket(edge), 1, Integer::sum));
         return counts;
     }
 

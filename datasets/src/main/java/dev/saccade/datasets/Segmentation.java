@@ -61,5 +61,25 @@ public sealed interface Segmentation {
             }
             return Rle.fromString(size, counts);
         }
+
+        /**
+         * Returns run lengths in pycocotools' compressed form: differences in groups of five bits.
+         *
+         * @param length how many of the counts there are
+         */
+        public static String compress(double[] counts, int length) {
+            StringBuilder text = new StringBuilder();
+            for (int i = 0; i < length; i++) {
+                long rest = (long) (i > 2 ? counts[i] - counts[i - 2] : counts[i]);
+                boolean more = true;
+                while (more) {
+                    int group = (int) (rest & 0x1F);
+                    rest >>= 5;
+                    more = (group & 0x10) == 0 ? rest != 0 : rest != -1;
+                    text.append((char) ((more ? group | 0x20 : group) + 48));
+                }
+            }
+            return text.toString();
+        }
     }
 }

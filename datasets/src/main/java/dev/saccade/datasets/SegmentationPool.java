@@ -34,30 +34,24 @@ final class SegmentationPool {
             return addRuns(runs.size(), runs.counts());
         }
         if (outline instanceof Segmentation.Polygons polygons) {
-            int start = beginPolygons();
-            polygons.rings().forEach(ring -> addRing(ring, ring.length));
-            endPolygons();
-            return start;
+            return addPolygons(polygons.rings());
         }
         return NONE;
     }
 
-    /** Begins an outline of polygons and returns where it lies. */
-    int beginPolygons() {
+    private int addPolygons(List<double[]> rings) {
         int start = size;
         put(POLYGONS);
+        rings.forEach(this::addRing);
+        putVarint(0);
         return start;
     }
 
-    /** Adds a ring of {@code length} coordinates to the polygons that were begun last. */
-    void addRing(double[] ring, int length) {
-        putVarint(length + 1L);
-        boolean exact = true;
-        for (int i = 0; i < length; i++) {
-            exact &= isHundredths(ring[i]);
-        }
+    private void addRing(double[] ring) {
+        putVarint(ring.length + 1L);
+        boolean exact = Arrays.stream(ring).allMatch(SegmentationPool::isHundredths);
         put(exact ? HUNDREDTHS : DOUBLES);
-        for (int i = 0; i < length; i++) {
+        for (int i = 0; i < ring.length; i++) {
             if (exact) {
                 long before = i < 2 ? 0 : Math.round(ring[i - 2] * 100);
                 putZigzag(Math.round(ring[i] * 100) - before);
@@ -67,13 +61,7 @@ final class SegmentationPool {
         }
     }
 
-    /** Ends the polygons that were begun last. */
-    void endPolygons() {
-        putVarint(0);
-    }
-
-    /** Adds compressed run lengths and returns where. */
-    int addRuns(Size maskSize, String counts) {
+    private int addRuns(Size maskSize, String counts) {
         int start = size;
         put(RUNS);
         putZigzag(maskSize.height());
@@ -84,22 +72,6 @@ final class SegmentationPool {
             put(character);
         }
         return start;
-    }
-
-    /** Returns run lengths in pycocotools' compressed form: differences in groups of five bits. */
-    static String compress(double[] counts, int length) {
-        StringBuilder text = new StringBuilder();
-        for (int i = 0; i < length; i++) {
-            long rest = (long) (i > 2 ? counts[i] - counts[i - 2] : counts[i]);
-            boolean more = true;
-            while (more) {
-                int group = (int) (rest & 0x1F);
-                rest >>= 5;
-                more = (group & 0x10) == 0 ? rest != 0 : rest != -1;
-                text.append((char) ((more ? group | 0x20 : group) + 48));
-            }
-        }
-        return text.toString();
     }
 
     /** Gives back the memory that was reserved for more. */

@@ -59,11 +59,11 @@ public final class TrainingTargets {
     private static Boxes boxes(List<Annotation> annotations) {
         float[] corners = new float[4 * annotations.size()];
         for (int i = 0; i < annotations.size(); i++) {
-            Annotation annotation = annotations.get(i);
-            corners[4 * i] = (float) annotation.x();
-            corners[4 * i + 1] = (float) annotation.y();
-            corners[4 * i + 2] = (float) (annotation.x() + annotation.width());
-            corners[4 * i + 3] = (float) (annotation.y() + annotation.height());
+            Annotation.Box box = annotations.get(i).box();
+            corners[4 * i] = (float) box.x();
+            corners[4 * i + 1] = (float) box.y();
+            corners[4 * i + 2] = (float) (box.x() + box.width());
+            corners[4 * i + 3] = (float) (box.y() + box.height());
         }
         return Boxes.of(corners);
     }

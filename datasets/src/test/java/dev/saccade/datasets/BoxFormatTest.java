@@ -10,7 +10,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -41,14 +40,13 @@ class BoxFormatTest {
     }
 
     private static Optional<String> fault(List<double[]> boxes, UnaryOperator<double[]> written) {
-        CocoColumns.Builder columns = new CocoColumns.Builder();
-        Photo photo = new Photo(1, Path.of("a.jpg"), IMAGE);
-        columns.add(photo);
+        AnnotationTable.Builder table = new AnnotationTable.Builder();
+        table.addImage(1, "a.jpg", IMAGE);
         for (double[] box : boxes) {
             double[] b = written.apply(box);
-            columns.add(photo, Annotation.of(1, 0, b[0], b[1], b[2], b[3]));
+            table.addAnnotation(1, 0, Annotation.of(1, 0, b[0], b[1], b[2], b[3]));
         }
-        return BoxFormat.fault(columns.build());
+        return BoxFormat.fault(table.build());
     }
 
     private static double[] fractions(double[] box) {

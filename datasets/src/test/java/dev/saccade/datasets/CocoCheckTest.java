@@ -43,8 +43,8 @@ class CocoCheckTest {
         ObjectStatistics statistics = (ObjectStatistics) report.statistics();
         assertEquals(2, statistics.photographs());
         assertEquals(1, statistics.withoutBoxes());
-        assertEquals(2, statistics.boxes());
-        assertEquals(1, statistics.crowds());
+        assertEquals(2, statistics.objects().boxes());
+        assertEquals(1, statistics.objects().crowds());
         assertEquals(Map.of("cat", 2, "dog", 0), statistics.boxesPerClass());
         assertEquals(1, statistics.boxesPerSize().get("below 8 px"));
         assertEquals(1, statistics.boxesPerSize().get("below 64 px"));
@@ -209,7 +209,7 @@ class CocoCheckTest {
         Finding first = report.findings().get(0);
         assertEquals(Finding.Severity.ERROR, first.severity());
         assertTrue(first.message().contains(expected), first.message());
-        assertEquals(0, ((ObjectStatistics) report.statistics()).usable());
+        assertEquals(0, ((ObjectStatistics) report.statistics()).objects().usable());
     }
 
     @Test
@@ -265,7 +265,7 @@ class CocoCheckTest {
         addAnnotation(1, 1, "[1, 2, 5, 6]", "'area': 30");
         ObjectStatistics dogs = (ObjectStatistics) checkBoxes("dog").statistics();
         assertEquals(List.of("dog"), dogs.classNames());
-        assertEquals(List.of(1, 0), List.of(dogs.boxes(), dogs.usable()));
+        assertEquals(List.of(1, 0), List.of(dogs.objects().boxes(), dogs.objects().usable()));
         assertFindings(
                 checkBoxes("dog", "cow"), "class \"cow\" is not among its categories [cat, dog]");
     }

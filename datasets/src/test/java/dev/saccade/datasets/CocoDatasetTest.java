@@ -23,6 +23,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.ServiceLoader;
+import java.util.Set;
 
 class CocoDatasetTest {
 
@@ -61,7 +62,13 @@ class CocoDatasetTest {
         assertEquals(folder.resolve("sub/a.jpg"), dataset.photo(1).file());
         assertEquals(List.of(5L, 1L), dataset.annotations(1).stream().map(Annotation::id).toList());
         assertEquals(
-                new Annotation(900, 0, 0, 0, 9.5, 9, 7.25, true, false, new Segmentation.None()),
+                new Annotation(
+                        900,
+                        0,
+                        new Annotation.Box(0, 0, 9.5, 9),
+                        7.25,
+                        new Segmentation.None(),
+                        Set.of(Annotation.Mark.CROWD)),
                 dataset.annotations(0).get(0));
         assertTrue(dataset.annotations(1).get(1).ignore());
     }

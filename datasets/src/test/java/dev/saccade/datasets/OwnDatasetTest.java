@@ -90,14 +90,8 @@ class OwnDatasetTest {
         double[] square = {10, 20, 18, 20, 18, 24, 10, 24};
         double[] triangle = {30, 10, 30, 20, 40, 20};
         Annotation outline = Annotation.of(1, 2, square, triangle);
-        assertEquals(
-                List.of(10.0, 10.0, 30.0, 14.0, 32.0 + 50),
-                List.of(
-                        outline.x(),
-                        outline.y(),
-                        outline.width(),
-                        outline.height(),
-                        outline.area()));
+        assertEquals(new Annotation.Box(10, 10, 30, 14), outline.box());
+        assertEquals(32.0 + 50, outline.area());
         assertEquals(
                 Rle.fromPolygons(SIZE, List.of(square, triangle)),
                 outline.segmentation().mask(SIZE));
@@ -105,9 +99,8 @@ class OwnDatasetTest {
         Rle mask = Rle.fromBox(SIZE, 10, 20, 8, 4);
         Annotation masked = Annotation.of(1, 2, mask);
         assertEquals(mask, masked.segmentation().mask(SIZE));
-        assertEquals(
-                List.of(box.x(), box.y(), box.width(), box.height(), box.area()),
-                List.of(masked.x(), masked.y(), masked.width(), masked.height(), masked.area()));
+        assertEquals(box.box(), masked.box());
+        assertEquals(box.area(), masked.area());
         assertThrows(
                 IllegalArgumentException.class,
                 () -> Annotation.of(1, 2, new double[] {1, 2, 3, 4}));
@@ -126,7 +119,8 @@ class OwnDatasetTest {
         assertEquals(List.of(), report.findings());
         ObjectStatistics held = (ObjectStatistics) report.statistics();
         assertEquals(
-                List.of(2, 1, 1), List.of(held.photographs(), held.withoutBoxes(), held.boxes()));
+                List.of(2, 1, 1),
+                List.of(held.photographs(), held.withoutBoxes(), held.objects().boxes()));
         assertEquals(List.of("cat", "dog"), held.classNames());
         assertEquals(1, held.boxesPerClass().get("dog"));
     }

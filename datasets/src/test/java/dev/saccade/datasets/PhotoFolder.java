@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 /** A data set of small photographs that a test writes to disk. */
 final class PhotoFolder implements Dataset {
@@ -44,14 +45,10 @@ final class PhotoFolder implements Dataset {
                         new Annotation(
                                 id,
                                 1,
-                                width / 2,
-                                height / 2,
-                                width,
-                                height,
+                                new Annotation.Box(width / 2, height / 2, width, height),
                                 width * height,
-                                false,
-                                false,
-                                new Segmentation.Polygons(List.of(corners)))));
+                                new Segmentation.Polygons(List.of(corners)),
+                                Set.of())));
         return this;
     }
 
@@ -63,14 +60,10 @@ final class PhotoFolder implements Dataset {
                 new Annotation(
                         objects.size(),
                         1,
-                        x,
-                        y,
-                        width,
-                        height,
+                        new Annotation.Box(x, y, width, height),
                         width * height,
-                        true,
-                        false,
-                        new Segmentation.None()));
+                        new Segmentation.None(),
+                        Set.of(Annotation.Mark.CROWD)));
         annotations.set(last, objects);
         return this;
     }

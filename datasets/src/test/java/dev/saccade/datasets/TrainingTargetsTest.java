@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 
 class TrainingTargetsTest {
 
@@ -22,7 +23,13 @@ class TrainingTargetsTest {
             new Segmentation.Polygons(List.of(new double[] {2, 3, 12, 3, 12, 13, 2, 13}));
 
     private static Annotation annotation(long id, boolean crowd, Segmentation outline) {
-        return new Annotation(id, 1, 2, 3, 10, 10, 100, crowd, false, outline);
+        return new Annotation(
+                id,
+                1,
+                new Annotation.Box(2, 3, 10, 10),
+                100,
+                outline,
+                crowd ? Set.of(Annotation.Mark.CROWD) : Set.of());
     }
 
     @Test

@@ -70,7 +70,8 @@ public final class GroundTruth {
                 }
                 imageOf.add(i);
                 labelOf.add(object.label());
-                boxOf.add(object.x()).add(object.y()).add(object.width()).add(object.height());
+                Annotation.Box box = object.box();
+                boxOf.add(box.x()).add(box.y()).add(box.width()).add(box.height());
                 areaOf.add(object.area());
                 crowds.set(count++, object.crowd());
                 if (iouType == IouType.MASK) {

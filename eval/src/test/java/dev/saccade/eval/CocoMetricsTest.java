@@ -161,10 +161,10 @@ class CocoMetricsTest {
                                     detections.add(
                                             image,
                                             a.label(),
-                                            a.x(),
-                                            a.y(),
-                                            a.width(),
-                                            a.height(),
+                                            a.box().x(),
+                                            a.box().y(),
+                                            a.box().width(),
+                                            a.box().height(),
                                             1));
         }
         CocoMetrics metrics = metrics(scene.dataset, detections);

@@ -11,6 +11,7 @@ import dev.saccade.datasets.Segmentation;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 /** A data set without pixels, whose category ids are ten times the label plus one. */
 final class MemoryDataset implements Dataset {
@@ -34,46 +35,30 @@ final class MemoryDataset implements Dataset {
 
     /** Adds an object to the last image; annotation ids count from 0. */
     MemoryDataset object(int label, double x, double y, double width, double height, double area) {
-        return annotate(label, x, y, width, height, area, false);
+        return annotate(label, new Annotation.Box(x, y, width, height), area, Set.of());
     }
 
     /** Adds an object to the last image that has a box only. */
     MemoryDataset withoutMask(int label, double x, double y, double width, double height) {
-        double area = width * height;
-        return annotate(label, x, y, width, height, area, false, new Segmentation.None());
+        return annotate(Annotation.of(nextId++, label, x, y, width, height));
     }
 
     MemoryDataset crowd(int label, double x, double y, double width, double height) {
-        return annotate(label, x, y, width, height, width * height * 6 / 8.0, true);
+        Annotation.Box box = new Annotation.Box(x, y, width, height);
+        return annotate(label, box, box.area() * 6 / 8, Set.of(Annotation.Mark.CROWD));
     }
 
     private MemoryDataset annotate(
-            int label,
-            double x,
-            double y,
-            double width,
-            double height,
-            double area,
-            boolean crowd) {
-        double[] ring = {x, y, x + width, y, x + width, y + height, x, y + height};
+            int label, Annotation.Box box, double area, Set<Annotation.Mark> marks) {
+        double right = box.x() + box.width();
+        double bottom = box.y() + box.height();
+        double[] ring = {box.x(), box.y(), right, box.y(), right, bottom, box.x(), bottom};
         Segmentation outline = new Segmentation.Polygons(List.of(ring));
-        return annotate(label, x, y, width, height, area, crowd, outline);
+        return annotate(new Annotation(nextId++, label, box, area, outline, marks));
     }
 
-    private MemoryDataset annotate(
-            int label,
-            double x,
-            double y,
-            double width,
-            double height,
-            double area,
-            boolean crowd,
-            Segmentation outline) {
-        annotations
-                .get(annotations.size() - 1)
-                .add(
-                        new Annotation(
-                                nextId++, label, x, y, width, height, area, crowd, false, outline));
+    private MemoryDataset annotate(Annotation annotation) {
+        annotations.get(annotations.size() - 1).add(annotation);
         return this;
     }
 

@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 
 /** The overlap that evaluation sees between boxes of the form x, y, width, height. */
 final class BoxOverlaps {
@@ -38,19 +39,14 @@ final class BoxOverlaps {
     }
 
     private static Annotation annotation(int id, List<Double> box, boolean crowd) {
-        double width = box.get(2);
-        double height = box.get(3);
+        Annotation.Box where = new Annotation.Box(box.get(0), box.get(1), box.get(2), box.get(3));
         return new Annotation(
                 id,
                 0,
-                box.get(0),
-                box.get(1),
-                width,
-                height,
-                width * height,
-                crowd,
-                false,
-                new Segmentation.None());
+                where,
+                where.area(),
+                new Segmentation.None(),
+                crowd ? Set.of(Annotation.Mark.CROWD) : Set.of());
     }
 
     /** A data set of one image and one class. */

@@ -65,16 +65,16 @@ public record DataReports(Map<String, DatasetReport> byRole) {
     }
 
     private static Optional<String> nothingLeft(ObjectStatistics held, boolean learned) {
-        if (held.usable() == 0) {
+        if (held.objects().usable() == 0) {
             return Optional.of(
                     (learned ? "nothing to train on: " : "nothing to measure on: ")
                             + ObjectStatistics.whyNothing(held.photographs(), held.classNames()));
         }
-        return learned && held.learned() == 0
+        return learned && held.objects().learned() == 0
                 ? Optional.of(
                         ("nothing to train on: all %d objects are on photographs with a side below"
                                         + " 32 pixels, which are left out; expected larger ones")
-                                .formatted(held.usable()))
+                                .formatted(held.objects().usable()))
                 : Optional.empty();
     }
 

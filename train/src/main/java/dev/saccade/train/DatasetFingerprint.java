@@ -26,10 +26,10 @@ final class DatasetFingerprint {
                     .putInt(photo.size().width());
             for (Annotation annotation : dataset.annotations(i)) {
                 hasher.putInt(annotation.label())
-                        .putDouble(annotation.x())
-                        .putDouble(annotation.y())
-                        .putDouble(annotation.width())
-                        .putDouble(annotation.height())
+                        .putDouble(annotation.box().x())
+                        .putDouble(annotation.box().y())
+                        .putDouble(annotation.box().width())
+                        .putDouble(annotation.box().height())
                         .putBoolean(annotation.crowd());
             }
         }

@@ -4,7 +4,6 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Size;
 
 import java.util.EnumMap;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -12,11 +11,11 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * Whether boxes and outlines of a COCO file make sense in their images. Nothing here stops a data
- * set from being opened: such objects are dropped or clipped, which may not be what was meant. It
- * is an error where it befalls most of them.
+ * Whether boxes and outlines of objects make sense in their images. Nothing here stops a data set
+ * from being opened: such objects are dropped or clipped, which may not be what was meant. It is an
+ * error where it befalls most of them.
  */
-final class CocoGeometry {
+final class ObjectCheck {
 
     /** Boxes of the official files stick out by fractions of a pixel. */
     static final double TOLERANCE = 1;
@@ -24,7 +23,7 @@ final class CocoGeometry {
     /** From this share on, what training drops is no slip but a fault of the whole file. */
     private static final double MOST = 0.5;
 
-    private final CocoColumns columns;
+    private final AnnotationTable table;
     private final String file;
     private final Set<Long> masked;
     private final Set<Long> wanted;
@@ -38,21 +37,21 @@ final class CocoGeometry {
      * @param wanted the categories that count
      * @param masked the categories whose objects need outlines; none if no masks are learned
      */
-    CocoGeometry(CocoColumns columns, String file, Set<Long> wanted, Set<Long> masked) {
-        this.columns = columns;
+    ObjectCheck(AnnotationTable table, String file, Set<Long> wanted, Set<Long> masked) {
+        this.table = table;
         this.file = file;
         this.wanted = wanted;
         this.masked = masked;
-        this.images = columns.imagesById();
+        this.images = table.imagesById();
     }
 
     /** Reports every fault: those of all objects together first, then in the order of the file. */
     void check(Consumer<Finding> findings) {
-        Optional<String> format = BoxFormat.fault(columns);
+        Optional<String> format = BoxFormat.fault(table);
         format.or(this::mostAreDropped)
                 .ifPresent(fault -> findings.accept(Finding.error(file, "", fault)));
         boolean boxesOnly =
-                !masked.isEmpty() && !columns.annotationIds().isEmpty() && !columns.hasOutlines();
+                !masked.isEmpty() && !table.annotationIds().isEmpty() && !table.hasOutlines();
         if (boxesOnly) {
             findings.accept(
                     Finding.error(
@@ -61,16 +60,16 @@ final class CocoGeometry {
                             "no object has a segmentation, but the model learns masks; expected"
                                     + " outlines, or a model of boxes alone"));
         }
-        for (int row = 0; row < columns.annotationIds().length(); row++) {
-            Integer image = images.get(columns.annotationImageIds().get(row));
+        for (int row = 0; row < table.annotationIds().length(); row++) {
+            Integer image = images.get(table.annotationImageIds().get(row));
             if (image != null) {
-                Annotation annotation = columns.annotation(row, 0);
+                Annotation annotation = table.annotation(row, 0);
                 String subject = subject(annotation, image);
-                Size size = columns.imageSize(image);
+                Size size = table.imageSize(image);
                 if (format.isEmpty()) {
                     checkBox(annotation, size, subject, findings);
                 }
-                if (!boxesOnly && masked.contains(columns.annotationCategoryIds().get(row))) {
+                if (!boxesOnly && masked.contains(table.annotationCategoryIds().get(row))) {
                     checkPresence(annotation, size, subject, findings);
                 }
                 checkOutline(annotation, size, subject, findings);
@@ -98,20 +97,20 @@ final class CocoGeometry {
         int meant = 0;
         int lost = 0;
         Optional<String> first = Optional.empty();
-        for (int row = 0; row < columns.annotationIds().length(); row++) {
-            Integer image = images.get(columns.annotationImageIds().get(row));
-            if (image == null || !wanted.contains(columns.annotationCategoryIds().get(row))) {
+        for (int row = 0; row < table.annotationIds().length(); row++) {
+            Integer image = images.get(table.annotationImageIds().get(row));
+            if (image == null || !wanted.contains(table.annotationCategoryIds().get(row))) {
                 continue;
             }
-            Annotation box = columns.box(row);
-            Optional<Dropped> reason = Dropped.of(box, columns.imageSize(image));
+            Annotation object = table.withoutOutline(row, 0);
+            Optional<Dropped> reason = Dropped.of(object, table.imageSize(image));
             reason.ifPresent(why -> dropped.merge(why, 1, Integer::sum));
             boolean isLost = reason.filter(Dropped::isUnintended).isPresent();
             objects++;
             meant += reason.isEmpty() || isLost ? 1 : 0;
             lost += isLost ? 1 : 0;
             if (isLost && first.isEmpty()) {
-                first = Optional.of("; the first is " + subject(box, image));
+                first = Optional.of("; the first is " + subject(object, image));
             }
         }
         if (objects == 0 || (lost < meant && lost <= MOST * meant)) {
@@ -131,18 +130,13 @@ final class CocoGeometry {
     private String subject(Annotation annotation, int image) {
         return String.format(
                 "annotation %d of image %d (%s)",
-                annotation.id(), columns.imageIds().get(image), columns.fileNames().get(image));
+                annotation.id(), table.imageIds().get(image), table.fileNames().get(image));
     }
 
-    private void checkBox(Annotation box, Size image, String subject, Consumer<Finding> findings) {
-        String bbox =
-                String.format(
-                        Locale.ROOT,
-                        "bbox [%s, %s, %s, %s]",
-                        box.x(),
-                        box.y(),
-                        box.width(),
-                        box.height());
+    private void checkBox(
+            Annotation annotation, Size image, String subject, Consumer<Finding> findings) {
+        Annotation.Box box = annotation.box();
+        String bbox = "bbox " + box;
         if (box.width() <= 0 || box.height() <= 0) {
             findings.accept(Finding.warning(file, subject, bbox + " has no area, it is dropped"));
         } else if (box.width() < 1 || box.height() < 1) {
@@ -158,9 +152,10 @@ final class CocoGeometry {
                     Finding.warning(
                             file, subject, bbox + " sticks out of " + image + ", it is clipped"));
         }
-        if (box.area() <= 0) {
+        if (annotation.area() <= 0) {
             findings.accept(
-                    Finding.warning(file, subject, "area " + box.area() + ", it is dropped"));
+                    Finding.warning(
+                            file, subject, "area " + annotation.area() + ", it is dropped"));
         }
     }
 
@@ -189,14 +184,14 @@ final class CocoGeometry {
         }
     }
 
-    private static boolean sticksOut(Annotation box, Size image) {
+    private static boolean sticksOut(Annotation.Box box, Size image) {
         return box.x() < -TOLERANCE
                 || box.y() < -TOLERANCE
                 || box.x() + box.width() > image.width() + TOLERANCE
                 || box.y() + box.height() > image.height() + TOLERANCE;
     }
 
-    private static boolean isOutside(Annotation box, Size image) {
+    private static boolean isOutside(Annotation.Box box, Size image) {
         return box.x() >= image.width()
                 || box.y() >= image.height()
                 || box.x() + box.width() <= 0
