@@ -1,6 +1,7 @@
 package dev.saccade.datasets;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Workers;
 import dev.saccade.core.parts.Targets;
 
 import java.nio.file.Path;
@@ -58,15 +59,15 @@ final class Ade20kCheck {
             List<PairedFiles.Pair> pairs, Findings findings, PixelStatistics.Builder statistics) {
         List<Callable<Found>> checks = new ArrayList<>();
         pairs.forEach(pair -> checks.add(() -> check(pair)));
-        Workers.run(
-                "dataset-check",
-                options.threads(),
-                checks,
-                found -> {
-                    found.findings().forEach(findings);
-                    found.counts().ifPresent(statistics::add);
-                    options.onImage().run();
-                });
+        try (Workers workers = new Workers("dataset-check", options.threads())) {
+            workers.run(
+                    checks,
+                    found -> {
+                        found.findings().forEach(findings);
+                        found.counts().ifPresent(statistics::add);
+                        options.onImage().run();
+                    });
+        }
     }
 
     private Found check(PairedFiles.Pair pair) {

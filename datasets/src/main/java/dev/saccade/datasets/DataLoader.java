@@ -1,10 +1,9 @@
 package dev.saccade.datasets;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
 import com.google.common.primitives.ImmutableIntArray;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Workers;
 import dev.saccade.core.parts.Targets;
 
 import java.util.ArrayDeque;
@@ -14,9 +13,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
@@ -41,7 +38,7 @@ public final class DataLoader<B> implements AutoCloseable {
     private final BatchReader<B> reader;
     private final int batchesPerEpoch;
     private final int readAhead;
-    private final ExecutorService threads;
+    private final Workers threads;
     private final AtomicLong waitedNanos = new AtomicLong();
 
     private DataLoader(
@@ -49,12 +46,11 @@ public final class DataLoader<B> implements AutoCloseable {
             BatchReader<B> reader,
             int batchesPerEpoch,
             int threadCount) {
-        checkArgument(threadCount > 0, "threads: a positive number expected, got %s", threadCount);
         this.order = order;
         this.reader = reader;
         this.batchesPerEpoch = batchesPerEpoch;
         this.readAhead = threadCount + 1;
-        this.threads = Workers.start("data-loader", threadCount);
+        this.threads = new Workers("data-loader", threadCount);
     }
 
     /**
@@ -127,12 +123,7 @@ public final class DataLoader<B> implements AutoCloseable {
     /** Stops the threads and waits until they have let go of their images. */
     @Override
     public void close() {
-        threads.shutdownNow();
-        try {
-            threads.awaitTermination(1, TimeUnit.MINUTES);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        threads.close();
     }
 
     /** The batches of one epoch, read ahead while they are used; not safe for many threads. */

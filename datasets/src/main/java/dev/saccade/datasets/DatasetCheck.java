@@ -3,6 +3,7 @@ package dev.saccade.datasets;
 import com.google.common.primitives.ImmutableLongArray;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Workers;
 import dev.saccade.core.parts.Targets;
 import dev.saccade.core.structures.LabelMap;
 
@@ -123,15 +124,15 @@ final class DatasetCheck {
             int index = indices.get(i);
             checks.add(() -> checkLabels(photo, index));
         }
-        Workers.run(
-                "dataset-check",
-                options.threads(),
-                checks,
-                found -> {
-                    found.findings().forEach(findings);
-                    found.counts().ifPresent(statistics::add);
-                    options.onImage().run();
-                });
+        try (Workers workers = new Workers("dataset-check", options.threads())) {
+            workers.run(
+                    checks,
+                    found -> {
+                        found.findings().forEach(findings);
+                        found.counts().ifPresent(statistics::add);
+                        options.onImage().run();
+                    });
+        }
         PixelStatistics held = statistics.build();
         held.fault(DATA_SET).ifPresent(findings);
         return held;

@@ -1,6 +1,7 @@
 package dev.saccade.datasets;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Workers;
 import dev.saccade.core.structures.Size;
 
 import java.nio.file.Path;
@@ -51,14 +52,14 @@ final class ImageCheck {
     static void run(List<Photo> photos, CheckOptions options, Consumer<Finding> findings) {
         List<Callable<List<Finding>>> checks = new ArrayList<>();
         photos.forEach(photo -> checks.add(() -> findings(photo, options.decode())));
-        Workers.run(
-                "dataset-check",
-                options.threads(),
-                checks,
-                found -> {
-                    found.forEach(findings);
-                    options.onImage().run();
-                });
+        try (Workers workers = new Workers("dataset-check", options.threads())) {
+            workers.run(
+                    checks,
+                    found -> {
+                        found.forEach(findings);
+                        options.onImage().run();
+                    });
+        }
     }
 
     /**

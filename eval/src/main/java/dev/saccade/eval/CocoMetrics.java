@@ -5,6 +5,7 @@ import com.google.common.collect.ImmutableMap;
 import com.google.common.primitives.ImmutableDoubleArray;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Workers;
 import dev.saccade.eval.MetricArray.Range;
 
 import java.util.List;
@@ -59,7 +60,7 @@ public final class CocoMetrics {
         groundTruth.checkKnows(detections);
         List<String> classes =
                 parameters.useClasses() ? groundTruth.classes() : ImmutableList.of("any class");
-        try (Workers workers = new Workers(threads)) {
+        try (Workers workers = new Workers("saccade-eval", threads)) {
             Matches matches = Matches.of(groundTruth, detections, parameters, workers);
             CocoMetrics result = new CocoMetrics(matches, classes);
             workers.run(

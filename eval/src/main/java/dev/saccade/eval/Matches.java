@@ -1,5 +1,7 @@
 package dev.saccade.eval;
 
+import dev.saccade.core.Workers;
+
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.IntToLongFunction;

@@ -2,6 +2,7 @@ package dev.saccade.eval;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
+import dev.saccade.core.Workers;
 import dev.saccade.core.structures.LabelMap;
 
 import java.util.List;
@@ -42,7 +43,7 @@ public final class PixelConfusion {
             IntFunction<LabelMap> predicted,
             int threads) {
         PixelConfusion sum = new PixelConfusion(classes);
-        try (Workers workers = new Workers(threads)) {
+        try (Workers workers = new Workers("saccade-eval", threads)) {
             workers.run(maps, () -> i -> sum.add(truth.apply(i), predicted.apply(i)));
         }
         return sum;

@@ -3,6 +3,7 @@ package dev.saccade.eval;
 import com.google.common.collect.ImmutableSet;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Workers;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.DataLoader;
@@ -69,7 +70,7 @@ public final class SegmentationEvaluator {
         BoundaryOverlap boundaries = new BoundaryOverlap(dataset.classes().size());
         try (DataLoader<PhotoViews> loader = DataLoader.testing(dataset, views, workers);
                 DataLoader<PhotoViews>.Epoch photos = loader.epoch(0);
-                Workers measuring = new Workers(Math.max(1, workers))) {
+                Workers measuring = new Workers("saccade-eval", Math.max(1, workers))) {
             for (int i = 0; i < dataset.size(); i++) {
                 int index = i;
                 LabelMap predicted = predict(segmenter, photos);

@@ -1,0 +1,126 @@
+package dev.saccade.core;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.base.Throwables;
+import com.google.common.util.concurrent.ThreadFactoryBuilder;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.IntConsumer;
+import java.util.function.Supplier;
+
+/**
+ * Threads that share tasks among them; one thread hands tasks out. What a task throws is thrown
+ * where its end is waited for; checked exceptions as {@link SaccadeException}.
+ */
+public final class Workers implements AutoCloseable {
+
+    private final String name;
+    private final int threads;
+    private final ExecutorService executor;
+    private final Queue<Future<?>> started = new ArrayDeque<>();
+
+    /**
+     * Starts no thread yet.
+     *
+     * @param name what they do, in messages; the threads are called {@code name-0}, {@code name-1},
+     *     ...
+     * @throws IllegalArgumentException if there is not at least one thread
+     */
+    public Workers(String name, int threads) {
+        checkArgument(threads > 0, "threads: a positive number expected, got %s", threads);
+        this.name = name;
+        this.threads = threads;
+        this.executor =
+                Executors.newFixedThreadPool(
+                        threads,
+                        new ThreadFactoryBuilder()
+                                .setNameFormat(name + "-%d")
+                                .setDaemon(true)
+                                .build());
+    }
+
+    /** Starts a task as soon as a thread is free; the caller waits for its end. */
+    public <T> Future<T> submit(Callable<T> task) {
+        return executor.submit(task);
+    }
+
+    /** Does tasks and hands their results on, from this thread, in the order of the tasks. */
+    public <T> void run(List<Callable<T>> tasks, Consumer<? super T> results) {
+        List<Future<T>> running = tasks.stream().map(executor::submit).toList();
+        running.forEach(task -> results.accept(await(task)));
+    }
+
+    /**
+     * Does the tasks 0 to {@code tasks - 1}, each once, and waits for them.
+     *
+     * @param worker gives each thread what does a task, with buffers of its own
+     */
+    public void run(int tasks, Supplier<IntConsumer> worker) {
+        AtomicInteger next = new AtomicInteger();
+        List<Future<?>> running = new ArrayList<>();
+        for (int i = 0; i < Math.min(threads, tasks); i++) {
+            running.add(
+                    executor.submit(
+                            () -> {
+                                IntConsumer body = worker.get();
+                                for (int t = next.getAndIncrement();
+                                        t < tasks;
+                                        t = next.getAndIncrement()) {
+                                    body.accept(t);
+                                }
+                            }));
+        }
+        running.forEach(this::await);
+    }
+
+    /** Starts a task on a thread; waits first while every thread has one. */
+    public void start(Runnable task) {
+        if (started.size() == threads) {
+            await(started.remove());
+        }
+        started.add(executor.submit(task));
+    }
+
+    /** Waits for the tasks that were {@linkplain #start started}. */
+    public void finish() {
+        while (!started.isEmpty()) {
+            await(started.remove());
+        }
+    }
+
+    private <T> T await(Future<T> task) {
+        try {
+            return task.get();
+        } catch (ExecutionException e) {
+            Throwables.throwIfUnchecked(e.getCause());
+            throw SaccadeException.internal(
+                    e.getCause(), "%s failed: %s", name, e.getCause().getMessage());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw SaccadeException.io(e, "%s was interrupted", name);
+        }
+    }
+
+    /** Stops the threads and waits, for a minute at most, until they have let go of their tasks. */
+    @Override
+    public void close() {
+        executor.shutdownNow();
+        try {
+            executor.awaitTermination(1, TimeUnit.MINUTES);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
