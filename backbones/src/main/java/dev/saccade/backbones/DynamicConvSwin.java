@@ -8,6 +8,7 @@ import com.google.common.collect.ImmutableList;
 
 import dev.saccade.backbones.FilterNorm.Activation;
 import dev.saccade.core.Checks;
+import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Linear;
 import dev.saccade.core.nn.WeightInit;
@@ -164,6 +165,11 @@ public final class DynamicConvSwin extends StagedTransformer {
         @Override
         public int channels(int stage) {
             return embedDim << stage;
+        }
+
+        @Override
+        public CheckpointRules checkpointRules() {
+            return SwinCheckpoints.TABLES;
         }
 
         @Override

@@ -7,6 +7,7 @@ import ai.djl.nn.Parameter;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Linear;
 import dev.saccade.core.nn.WeightInit;
@@ -108,6 +109,11 @@ public final class ElsaSwin extends StagedTransformer {
         @Override
         public int channels(int stage) {
             return embedDim << stage;
+        }
+
+        @Override
+        public CheckpointRules checkpointRules() {
+            return ElsaCheckpoints.RULES;
         }
 
         @Override

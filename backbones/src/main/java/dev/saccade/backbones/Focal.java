@@ -8,6 +8,7 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.math.IntMath;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.GroupNorm;
 import dev.saccade.core.nn.Layer;
@@ -301,6 +302,11 @@ public final class Focal extends StagedTransformer {
         @Override
         public int channels(int stage) {
             return embedDim << stage;
+        }
+
+        @Override
+        public CheckpointRules checkpointRules() {
+            return FocalCheckpoints.RULES;
         }
 
         @Override

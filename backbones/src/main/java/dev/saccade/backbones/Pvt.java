@@ -8,6 +8,8 @@ import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.conversion.CheckpointRules;
+import dev.saccade.core.conversion.PositionTable;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.LayerNorm;
@@ -97,6 +99,13 @@ public final class Pvt extends StagedTransformer {
         @Override
         public int channels(int stage) {
             return embedDims.get(stage);
+        }
+
+        @Override
+        public CheckpointRules checkpointRules() {
+            return CLASSIFIER
+                    .withPositions(PositionTable.bilinear("{b}pos_embed{i}"))
+                    .withNeedless("{b}cls_token");
         }
 
         @Override

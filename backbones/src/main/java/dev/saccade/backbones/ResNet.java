@@ -7,6 +7,8 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSortedMap;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.conversion.CheckpointRules;
+import dev.saccade.core.conversion.NameTable;
 import dev.saccade.core.nn.BatchNorm2d;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Layer;
@@ -94,6 +96,15 @@ public final class ResNet extends Backbone {
                     "stem_channels",
                     stemChannels,
                     "an even number for a deep stem");
+        }
+
+        /** torchvision has our names. */
+        @Override
+        public CheckpointRules checkpointRules() {
+            String ours = "layer1.0.conv1.weight";
+            return CheckpointRules.NONE
+                    .withNames(new NameTable("torchvision", ours, List.of(ours), ""))
+                    .withNeedless("{b}fc.weight", "{b}fc.bias");
         }
 
         @Override

@@ -5,6 +5,7 @@ import ai.djl.ndarray.NDArray;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.LayerNorm;
 import dev.saccade.core.nn.Module;
@@ -38,11 +39,23 @@ abstract class StagedTransformer extends Backbone {
     /** A gibibyte of floats; published windows have a million pairs. */
     private static final long MOST_PAIRS = 1 << 28;
 
+    static final CheckpointRules CLASSIFIER =
+            CheckpointRules.NONE
+                    .withNeedless(
+                            "{b}norm.weight", "{b}norm.bias", "{b}head.weight", "{b}head.bias")
+                    .withFresh("{b}norm{i}.{*}");
+
     /** The hyper-parameters that all such families have. */
     interface Config extends Backbone.Config {
 
         /** Returns the settings that all have. */
         StageSettings stages();
+
+        /** A classifier has one normalisation in place of those of the outputs. */
+        @Override
+        default CheckpointRules checkpointRules() {
+            return CLASSIFIER;
+        }
 
         /** Returns the channels of a stage, 0 to 3. */
         int channels(int stage);

@@ -2,6 +2,8 @@ package dev.saccade.checkpoint;
 
 import ai.djl.ndarray.types.Shape;
 
+import com.google.common.collect.ImmutableListMultimap;
+
 import dev.saccade.core.Printable;
 
 import java.util.ArrayList;
@@ -16,27 +18,38 @@ import java.util.stream.Collectors;
 /**
  * What came of a checkpoint in a module.
  *
- * @param loaded names of the module that got their values
- * @param resized those of them whose table of positions was made for a grid of another size
+ * @param names the names that need no more words, by what came of them
+ * @param resized those of the loaded ones whose table of positions was made for another grid
  * @param remade what has rows for classes other than those here, and starts anew
- * @param fresh names of the module that no such checkpoint has values for, such as the norms of the
- *     outputs, or the neck and the head where the checkpoint is of a backbone
- * @param missing other names of the module that the checkpoint has no values for
- * @param unexpected names of the checkpoint that the module has no place for
  * @param misshaped names that both have, in different shapes
- * @param ignored names of the checkpoint that need no place, such as counters and the classifier of
- *     a pre-training
  */
 public record LoadReport(
-        List<String> loaded,
+        ImmutableListMultimap<Fate, String> names,
         List<Resized> resized,
         List<Remade> remade,
-        List<String> fresh,
-        List<String> missing,
-        List<String> unexpected,
-        List<Misshaped> misshaped,
-        List<String> ignored)
+        List<Misshaped> misshaped)
         implements Printable.Lines {
+
+    /** What comes of a name. */
+    public enum Fate {
+        /** It is of the module, and got its value. */
+        LOADED,
+        /**
+         * It is of the module, and no such checkpoint has values for it, such as for the norms of
+         * the outputs, or for the neck and the head where the checkpoint is of a backbone.
+         */
+        FRESH,
+        /** It is of the module, and the checkpoint should have had values for it. */
+        MISSING,
+        /** It is of the checkpoint, and the module has no place for it. */
+        UNEXPECTED,
+        /**
+         * It is of the checkpoint, and needs no place, such as the classifier of a pre-training.
+         */
+        IGNORED,
+        /** It is of the checkpoint, and computed where it is needed, such as an index table. */
+        COMPUTED
+    }
 
     private static final int MAX_LINES = 12;
 
@@ -67,50 +80,70 @@ public record LoadReport(
      */
     public record Remade(String name, String why) {}
 
-    /** Makes a report. */
+    /** Keeps copies. */
     public LoadReport {
-        loaded = List.copyOf(loaded);
         resized = List.copyOf(resized);
         remade = List.copyOf(remade);
-        fresh = List.copyOf(fresh);
-        missing = List.copyOf(missing);
-        unexpected = List.copyOf(unexpected);
         misshaped = List.copyOf(misshaped);
-        ignored = List.copyOf(ignored);
+    }
+
+    /** Returns the names of the module that got their values. */
+    public List<String> loaded() {
+        return names.get(Fate.LOADED);
+    }
+
+    /** Returns the names of the module that no such checkpoint has values for. */
+    public List<String> fresh() {
+        return names.get(Fate.FRESH);
+    }
+
+    /** Returns other names of the module that the checkpoint has no values for. */
+    public List<String> missing() {
+        return names.get(Fate.MISSING);
+    }
+
+    /** Returns the names of the checkpoint that the module has no place for. */
+    public List<String> unexpected() {
+        return names.get(Fate.UNEXPECTED);
     }
 
     /** Returns whether every parameter and buffer of the module got its value. */
     public boolean isComplete() {
-        return remade.isEmpty() && fresh.isEmpty() && missing.isEmpty() && misshaped.isEmpty();
+        return remade.isEmpty() && fresh().isEmpty() && missing().isEmpty() && misshaped.isEmpty();
     }
 
     /** Returns the share of the checkpoint's tensors, those that need a place, that found one. */
     public double ratio() {
-        int all = loaded.size() + unexpected.size() + misshaped.size();
-        return all == 0 ? 0 : (double) loaded.size() / all;
+        int all = loaded().size() + unexpected().size() + misshaped.size();
+        return all == 0 ? 0 : (double) loaded().size() / all;
     }
 
     /** Returns the report for people, in a few lines: names are grouped by where they belong. */
     @Override
     public String toString() {
         List<String> lines = new ArrayList<>();
-        int all = loaded.size() + remade.size() + fresh.size() + missing.size() + misshaped.size();
-        lines.add(String.format("loaded %d of %d parameters", loaded.size(), all));
+        int all =
+                loaded().size()
+                        + remade.size()
+                        + fresh().size()
+                        + missing().size()
+                        + misshaped.size();
+        lines.add(String.format("loaded %d of %d parameters", loaded().size(), all));
         section(
                 lines,
                 "positions fitted to another grid",
                 resized,
                 r -> r.name + ": from " + r.found + " to " + r.expected + ", " + r.how);
         remade(lines);
-        groups(lines, "not part of such a checkpoint, start as the config says", fresh);
-        groups(lines, "missing in the checkpoint, left as they were", missing);
-        groups(lines, "unexpected in the checkpoint, not used", unexpected);
+        groups(lines, "not part of such a checkpoint, start as the config says", Fate.FRESH);
+        groups(lines, "missing in the checkpoint, left as they were", Fate.MISSING);
+        groups(lines, "unexpected in the checkpoint, not used", Fate.UNEXPECTED);
         section(
                 lines,
                 "of another shape, left as they were",
                 misshaped,
                 m -> m.name + ": got " + m.found + ", expected " + m.expected);
-        groups(lines, "needless here, ignored", ignored);
+        groups(lines, "needless here, ignored", Fate.IGNORED, Fate.COMPUTED);
         return lines.stream()
                 .map(Printable::line)
                 .collect(Collectors.joining(System.lineSeparator()));
@@ -135,18 +168,22 @@ public record LoadReport(
     }
 
     /** Adds names, in one line those that begin alike. */
-    private static void groups(List<String> lines, String title, List<String> names) {
-        if (names.isEmpty()) {
-            return;
-        }
-        lines.add(title + ": " + names.size());
+    private void groups(List<String> lines, String title, Fate... fates) {
         Map<String, List<String>> groups = new LinkedHashMap<>();
-        for (String name : names) {
-            groups.computeIfAbsent(beginning(name), key -> new ArrayList<>()).add(name);
+        int count = 0;
+        for (Fate fate : fates) {
+            for (String name : names.get(fate)) {
+                String beginning = fate == Fate.COMPUTED ? "*" + end(name) : beginning(name);
+                groups.computeIfAbsent(beginning, key -> new ArrayList<>()).add(name);
+                count++;
+            }
         }
-        List<String> rendered = new ArrayList<>();
-        groups.forEach((beginning, members) -> rendered.add(line(beginning, members)));
-        addFirst(lines, rendered);
+        if (count > 0) {
+            lines.add(title + ": " + count);
+            List<String> rendered = new ArrayList<>();
+            groups.forEach((beginning, members) -> rendered.add(line(beginning, members)));
+            addFirst(lines, rendered);
+        }
     }
 
     private static String line(String beginning, List<String> names) {
@@ -154,7 +191,7 @@ public record LoadReport(
         if (names.size() == 1) {
             return first;
         }
-        String end = first.substring(first.lastIndexOf('.'));
+        String end = end(first);
         boolean isCommon =
                 !beginning.endsWith(end) && names.stream().allMatch(name -> name.endsWith(end));
         return beginning + (isCommon ? end : "") + " (" + names.size() + ")";
@@ -167,14 +204,13 @@ public record LoadReport(
         }
     }
 
-    /**
-     * Returns the first two parts of a dotted name, or all but its last where there are fewer; what
-     * is computed is alike everywhere, so of that only the last.
-     */
+    /** What is computed is alike everywhere, so of that only the last part is told. */
+    private static String end(String name) {
+        return name.substring(name.lastIndexOf('.'));
+    }
+
+    /** Returns the first two parts of a dotted name, or all but its last where there are fewer. */
     private static String beginning(String name) {
-        if (Expectations.isComputed(name)) {
-            return "*" + name.substring(name.lastIndexOf('.'));
-        }
         int first = name.indexOf('.');
         int second = name.indexOf('.', first + 1);
         if (first < 0) {

@@ -1,39 +1,63 @@
 package dev.saccade.checkpoint;
 
+import ai.djl.Device;
+import ai.djl.engine.EngineException;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.conversion.CheckpointRules;
+import dev.saccade.core.conversion.NameTable;
 
-import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * Whose names the tensors of a checkpoint have.
  *
- * <p>Saccade's are those of the official code of each backbone, and those of mmdetection for the
- * parts around it.
+ * <p>Saccade's, the official ones, are those of the official code of each backbone, and those of
+ * mmdetection for the parts around it. What other libraries call them, the parts say themselves.
  */
-public enum Naming {
-    /** The official code of each backbone: Saccade's names, and its computed index tables. */
-    OFFICIAL,
-    /** The Swin Transformer within mmdetection, mmsegmentation and mmpretrain. */
-    OPENMMLAB(NameTables.OPENMMLAB_SWIN),
-    /** timm, of which Swin Transformer has other names. */
-    TIMM(NameTables.TIMM_SWIN),
-    /** torchvision's ResNet, RetinaNet and Swin Transformer. */
-    TORCHVISION(
-            NameTables.TORCHVISION_RETINANET,
-            NameTables.TORCHVISION_SWIN,
-            NameTables.TORCHVISION_RESNET);
+public final class Naming {
 
-    private final ImmutableList<NameTable> tables;
+    private static final String OFFICIAL = "official";
 
-    Naming(NameTable... tables) {
-        this.tables = ImmutableList.copyOf(tables);
+    private final String library;
+    private final CheckpointRules rules;
+
+    private Naming(String library, CheckpointRules rules) {
+        this.library = library;
+        this.rules = rules;
+    }
+
+    /**
+     * Returns the names of a library, one of {@link #libraries()} in letters of any case.
+     *
+     * @throws SaccadeException of kind user, if no part has names of it
+     */
+    public static Naming of(String library) {
+        String name = library.toLowerCase(Locale.ROOT);
+        if (!libraries().contains(name)) {
+            throw SaccadeException.user(
+                    "names \"%s\": no part has such; expected one of %s", library, libraries());
+        }
+        return new Naming(name, InstalledRules.all());
+    }
+
+    /** Returns the libraries that parts have names of, such as {@code timm}, and official names. */
+    public static List<String> libraries() {
+        return Stream.concat(
+                        Stream.of(OFFICIAL),
+                        InstalledRules.all().names().stream().map(NameTable::library).sorted())
+                .distinct()
+                .collect(ImmutableList.toImmutableList());
     }
 
     /**
@@ -42,12 +66,13 @@ public enum Naming {
      * @throws SaccadeException of kind user, if two tensors would have one name
      */
     public static Checkpoint toSaccade(Checkpoint checkpoint) {
+        return toSaccade(checkpoint, InstalledRules.all());
+    }
+
+    static Checkpoint toSaccade(Checkpoint checkpoint, CheckpointRules rules) {
         Set<String> names = checkpoint.tensors().keySet();
         Optional<NameTable> theirs =
-                Arrays.stream(values())
-                        .flatMap(naming -> naming.tables.stream())
-                        .filter(table -> table.isTheirs(names))
-                        .findFirst();
+                rules.names().stream().filter(table -> table.isTheirs(names)).findFirst();
         if (theirs.isEmpty()) {
             return checkpoint;
         }
@@ -56,8 +81,9 @@ public enum Naming {
                 .tensors()
                 .forEach(
                         (name, tensor) -> {
-                            NameTable.Named ours = theirs.get().toOurs(name, tensor);
-                            Checkpoint.putNew(tensors, ours.name(), ours.tensor());
+                            NameTable.Renamed ours = theirs.get().toOurs(name);
+                            Tensor reordered = reordered(name, tensor, ours);
+                            Checkpoint.putNew(tensors, ours.name(), reordered);
                         });
         return new Checkpoint(tensors, checkpoint.metadata());
     }
@@ -69,12 +95,13 @@ public enum Naming {
      * @throws SaccadeException of kind user, if this naming knows no such model
      */
     public Checkpoint fromSaccade(Checkpoint checkpoint) {
-        Checkpoint whole = IndexTables.addTo(checkpoint);
-        if (tables.isEmpty()) {
+        Checkpoint whole = IndexTables.addTo(checkpoint, rules.indexes());
+        if (library.equals(OFFICIAL)) {
             return whole;
         }
         NameTable table =
-                tables.stream()
+                rules.names().stream()
+                        .filter(each -> each.library().equals(library))
                         .filter(each -> each.isOurs(checkpoint.tensors().keySet()))
                         .findFirst()
                         .orElseThrow(
@@ -82,22 +109,42 @@ public enum Naming {
                                         SaccadeException.user(
                                                 "%s has no names for this model; official ones"
                                                         + " are those of its own code",
-                                                this));
+                                                library));
         Map<String, Tensor> tensors = new LinkedHashMap<>();
         whole.tensors()
                 .forEach(
                         (name, tensor) ->
-                                table.toTheirs(name, tensor)
+                                table.toTheirs(name)
                                         .ifPresent(
                                                 theirs ->
                                                         tensors.put(
-                                                                theirs.name(), theirs.tensor())));
+                                                                theirs.name(),
+                                                                reordered(name, tensor, theirs))));
         return new Checkpoint(tensors, checkpoint.metadata());
+    }
+
+    private static Tensor reordered(String name, Tensor tensor, NameTable.Renamed renamed) {
+        if (renamed.reorder().isEmpty()) {
+            return tensor;
+        }
+        try (NDManager manager = NDManager.newBaseManager(Device.cpu(), "PyTorch")) {
+            NDArray places =
+                    manager.arange(Math.toIntExact(tensor.elements())).reshape(tensor.shape());
+            NDArray sources = renamed.reorder().get().apply(places);
+            return tensor.gathered(sources.getShape(), sources.toIntArray());
+        } catch (EngineException | IllegalArgumentException e) {
+            throw SaccadeException.user(
+                    e,
+                    "%s: of shape %s, which its elements cannot have to be put in order as %s",
+                    name,
+                    tensor.shape(),
+                    renamed.name());
+        }
     }
 
     /** Returns the name as users write it, such as {@code openmmlab}. */
     @Override
     public String toString() {
-        return name().toLowerCase(Locale.ROOT);
+        return library;
     }
 }

@@ -5,48 +5,18 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.core.conversion.PositionTable;
 import dev.saccade.core.ops.Interpolation;
 import dev.saccade.core.ops.NoGrad;
 
-import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
-import java.util.function.BinaryOperator;
 
 /**
  * Learned tables of positions: made for a grid of one size, they are interpolated for another, as
  * the loaders of the official detection code do.
  */
 final class PositionTables {
-
-    /**
-     * A kind of table.
-     *
-     * @param name the last part of its name
-     * @param positionsLast whether a table of two axes is {@code [channels, positions]}
-     */
-    private record Kind(
-            String name, boolean positionsLast, String how, BinaryOperator<NDArray> resize) {
-
-        static Kind bicubic(String name, boolean positionsLast) {
-            return new Kind(name, positionsLast, "bicubic", Interpolation::bicubic);
-        }
-
-        static Kind bilinear(String name, boolean positionsLast) {
-            return new Kind(name, positionsLast, "bilinear", Interpolation::bilinear);
-        }
-
-        boolean isOf(String fullName) {
-            return fullName.matches("(.+\\.)?" + name);
-        }
-    }
-
-    private static final List<Kind> KINDS =
-            List.of(
-                    Kind.bicubic("relative_position_bias_table", false),
-                    Kind.bicubic("rb", true),
-                    Kind.bilinear("relative_position_bias_table_to_windows\\.\\d+", true),
-                    Kind.bicubic("absolute_pos_embed", false),
-                    Kind.bilinear("pos_embed\\d", false));
 
     private PositionTables() {}
 
@@ -59,22 +29,15 @@ final class PositionTables {
     record Fitted(Tensor tensor, String how) {}
 
     /**
-     * Returns the table of this name for a place of another shape; nothing, if it is no such table,
-     * or if the shapes differ in more than the grid, such as in the number of heads.
+     * Returns a table for a place of another shape; nothing, if the shapes differ in more than the
+     * grid, such as in the number of heads.
      */
-    static Optional<Fitted> fit(String name, Tensor table, Shape place) {
-        return KINDS.stream()
-                .filter(kind -> kind.isOf(name))
-                .findFirst()
-                .flatMap(kind -> fit(kind, table, place));
-    }
-
-    private static Optional<Fitted> fit(Kind kind, Tensor table, Shape place) {
+    static Optional<Fitted> fit(PositionTable kind, Tensor table, Shape place) {
         if (!Layout.isPossible(table.shape()) || !Layout.isPossible(place)) {
             return Optional.empty();
         }
-        Layout from = Layout.of(table.shape(), kind.positionsLast);
-        Layout to = Layout.of(place, kind.positionsLast);
+        Layout from = Layout.of(table.shape(), kind.positionsLast());
+        Layout to = Layout.of(place, kind.positionsLast());
         if (from.channels != to.channels || from.apart != to.apart || from.apart > 1) {
             return Optional.empty();
         }
@@ -90,11 +53,22 @@ final class PositionTables {
                             .reshape(1, from.channels, from.height, from.width);
             NDArray size = manager.zeros(new Shape(1, to.height, to.width, 1));
             NDArray resized =
-                    NoGrad.call(() -> kind.resize.apply(grid, size))
+                    NoGrad.call(() -> resized(kind, grid, size))
                             .reshape(to.height * to.width, to.channels);
             NDArray whole = rows.get(":" + to.apart).concat(resized, 0);
-            return Optional.of(new Fitted(Tensor.of(to.laidOut(whole)), kind.how));
+            return Optional.of(new Fitted(Tensor.of(to.laidOut(whole)), how(kind)));
         }
+    }
+
+    private static NDArray resized(PositionTable kind, NDArray grid, NDArray size) {
+        return switch (kind.method()) {
+            case BICUBIC -> Interpolation.bicubic(grid, size);
+            case BILINEAR -> Interpolation.bilinear(grid, size);
+        };
+    }
+
+    private static String how(PositionTable kind) {
+        return kind.method().name().toLowerCase(Locale.ROOT);
     }
 
     /**

@@ -145,6 +145,16 @@ public final class Tensor {
         }
     }
 
+    /** Returns a tensor of the elements at these places, counted row by row. */
+    Tensor gathered(Shape other, int[] places) {
+        ByteBuffer from = data();
+        ByteBuffer to = ByteBuffer.allocate(places.length * type.bytes());
+        for (int i = 0; i < places.length; i++) {
+            to.put(i * type.bytes(), from, places[i] * type.bytes(), type.bytes());
+        }
+        return new Tensor(type, other, to);
+    }
+
     /**
      * Returns a new array of the elements as 32-bit floating point, contiguous.
      *

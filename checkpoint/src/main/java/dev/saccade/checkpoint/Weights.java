@@ -6,8 +6,12 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
+import com.google.common.collect.ImmutableListMultimap;
+
+import dev.saccade.checkpoint.LoadReport.Fate;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.MemoryFormat;
@@ -69,8 +73,7 @@ public final class Weights {
      * Sets the values that a checkpoint has, to start training from; the others stay as they are.
      *
      * <p>Tables of positions that were learned for windows or images of another size are
-     * interpolated: bias tables of Swin and ELSA and absolute embeddings of Swin bicubically, those
-     * of Focal Transformer's pooled windows and of PVT bilinearly. A table with another number of
+     * interpolated as their parts say, see {@link CheckpointRules}. A table with another number of
      * heads is not used.
      *
      * @throws SaccadeException of kind user that shows the differences, if less than half of the
@@ -110,6 +113,8 @@ public final class Weights {
         private final List<String> integers = new ArrayList<>();
         private final List<String> notFinite = new ArrayList<>();
         private final ClassLayers classLayers;
+        private final CheckpointRules rules = InstalledRules.all();
+        private final KeyPatterns patterns = new KeyPatterns(rules);
         private final Renaming renaming;
 
         Match(Checkpoint checkpoint, Module module, ClassLayers classLayers) {
@@ -117,7 +122,7 @@ public final class Weights {
             this.parameters = module.namedParameters();
             // Names that are all here need no translation, whatever they look like.
             boolean isOurs = checkpoint.tensors().keySet().containsAll(parameters.keySet());
-            Checkpoint named = isOurs ? checkpoint : Naming.toSaccade(checkpoint);
+            Checkpoint named = isOurs ? checkpoint : Naming.toSaccade(checkpoint, rules);
             this.renaming = Renaming.best(named.tensors().keySet(), parameters.keySet());
             named.tensors()
                     .forEach(
@@ -147,20 +152,24 @@ public final class Weights {
         void fitPositions() {
             for (String name : parameters.keySet()) {
                 if (tensors.containsKey(name) && !fits(name)) {
-                    Tensor found = tensors.get(name);
-                    PositionTables.fit(name, found, shape(name))
+                    Shape found = tensors.get(name).shape();
+                    fitted(name)
                             .ifPresent(
                                     fitted -> {
                                         tensors.put(name, fitted.tensor());
                                         resized.add(
                                                 new LoadReport.Resized(
-                                                        name,
-                                                        found.shape(),
-                                                        shape(name),
-                                                        fitted.how()));
+                                                        name, found, shape(name), fitted.how()));
                                     });
                 }
             }
+        }
+
+        private Optional<PositionTables.Fitted> fitted(String name) {
+            return rules.positions().stream()
+                    .filter(kind -> kind.name().matches(name))
+                    .findFirst()
+                    .flatMap(kind -> PositionTables.fit(kind, tensors.get(name), shape(name)));
         }
 
         private boolean fits(String name) {
@@ -181,35 +190,40 @@ public final class Weights {
         }
 
         LoadReport report() {
-            List<String> loaded = new ArrayList<>();
+            ImmutableListMultimap.Builder<Fate, String> names = ImmutableListMultimap.builder();
             List<LoadReport.Remade> remade = new ArrayList<>();
-            List<String> fresh = new ArrayList<>();
-            List<String> missing = new ArrayList<>();
             List<LoadReport.Misshaped> misshaped = new ArrayList<>();
             for (String name : parameters.keySet()) {
                 Optional<String> otherClasses = ofOtherClasses(name);
                 if (fits(name)) {
-                    loaded.add(name);
+                    names.put(Fate.LOADED, name);
                 } else if (otherClasses.isPresent()) {
                     remade.add(new LoadReport.Remade(name, otherClasses.get()));
                 } else if (tensors.containsKey(name)) {
                     Shape found = tensors.get(name).shape();
                     misshaped.add(new LoadReport.Misshaped(name, found, shape(name)));
-                } else if (!name.startsWith(renaming.added) || Expectations.isFresh(name)) {
-                    fresh.add(name);
                 } else {
-                    missing.add(name);
+                    names.put(isFresh(name) ? Fate.FRESH : Fate.MISSING, name);
                 }
             }
-            List<String> unexpected = new ArrayList<>();
-            List<String> ignored = new ArrayList<>(ofOtherParts);
+            names.putAll(Fate.IGNORED, ofOtherParts);
             for (String name : tensors.keySet()) {
                 if (!parameters.containsKey(name)) {
-                    (Expectations.isNeedless(name) ? ignored : unexpected).add(name);
+                    names.put(fateOfPlaceless(name), name);
                 }
             }
-            return new LoadReport(
-                    loaded, resized, remade, fresh, missing, unexpected, misshaped, ignored);
+            return new LoadReport(names.build(), resized, remade, misshaped);
+        }
+
+        private boolean isFresh(String name) {
+            return !name.startsWith(renaming.added) || patterns.isFresh(name);
+        }
+
+        private Fate fateOfPlaceless(String name) {
+            if (patterns.isComputed(name)) {
+                return Fate.COMPUTED;
+            }
+            return patterns.isNeedless(name) ? Fate.IGNORED : Fate.UNEXPECTED;
         }
 
         Map<String, WeightInit> values() {

@@ -16,6 +16,7 @@ import picocli.CommandLine.Spec;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Iterator;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 
@@ -47,8 +48,9 @@ final class ConvertCommand implements Callable<Integer> {
             paramLabel = "NAMES",
             description =
                     "Name the tensors as one of ${COMPLETION-CANDIDATES} does; as they are by"
-                            + " default.")
-    private Optional<Naming> names = Optional.empty();
+                            + " default.",
+            completionCandidates = Libraries.class)
+    private Optional<String> names = Optional.empty();
 
     @Option(
             names = "--part",
@@ -62,21 +64,31 @@ final class ConvertCommand implements Callable<Integer> {
     @Option(names = "--force", description = "Overwrite TO if it is there.")
     private boolean force;
 
+    /** Whose names there are. */
+    static final class Libraries implements Iterable<String> {
+
+        @Override
+        public Iterator<String> iterator() {
+            return Naming.libraries().iterator();
+        }
+    }
+
     @Override
     public Integer call() {
+        Optional<Naming> naming = names.map(Naming::of);
         if (Files.exists(to) && !force) {
             throw SaccadeException.user("%s: exists already; add --force to overwrite it", to);
         }
         requireCheckpoint(from);
         Checkpoint checkpoint = ema ? TorchFile.readAveraged(from) : Checkpoints.open(from);
-        if (names.isPresent()) {
+        if (naming.isPresent()) {
             checkpoint = Naming.toSaccade(checkpoint);
         }
         if (part.isPresent()) {
             checkpoint = checkpoint.part(part.get());
         }
-        if (names.isPresent()) {
-            checkpoint = names.get().fromSaccade(checkpoint);
+        if (naming.isPresent()) {
+            checkpoint = naming.get().fromSaccade(checkpoint);
         }
         Checkpoints.save(to, checkpoint);
         String tensors = Count.of(checkpoint.tensors().size(), "tensor");

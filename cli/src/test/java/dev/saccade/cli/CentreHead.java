@@ -11,6 +11,9 @@ import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.PartConfig;
+import dev.saccade.core.parts.PartProvider;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageInfo;
@@ -30,13 +33,18 @@ public final class CentreHead extends DetectionHead {
         probe = add("probe", new Conv2d(features.get(0).channels(), 1, 1, 1, 0, WeightInit.ONES));
     }
 
-    /** Has no hyper-parameters. */
-    public record Config() implements DetectionHead.Config {
+    /** Makes it known. */
+    public static final class Provider implements PartProvider {
 
         @Override
-        public String type() {
-            return "centre";
+        public List<Class<? extends PartConfig>> parts() {
+            return List.of(Config.class);
         }
+    }
+
+    /** Has no hyper-parameters. */
+    @Part("centre")
+    public record Config() implements DetectionHead.Config {
 
         @Override
         public boolean hasMasks() {

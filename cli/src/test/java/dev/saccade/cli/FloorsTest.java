@@ -47,7 +47,8 @@ class FloorsTest {
     private static final List<List<String>> FLOORS =
             List.of(
                     List.of("core"),
-                    List.of("config", "checkpoint"),
+                    List.of("config"),
+                    List.of("checkpoint"),
                     List.of("backbones", "necks", "heads", "datasets"),
                     List.of("models", "report", "demo"),
                     List.of("eval", "djl", "spark"),

@@ -11,6 +11,7 @@ import dev.saccade.config.Configs;
 import dev.saccade.config.Origin;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.PartConfig;
+import dev.saccade.core.parts.Unwrapped;
 
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
@@ -119,6 +120,10 @@ final class Numbers {
             ConfigNode.Mapping section =
                     node instanceof ConfigNode.Mapping written ? written : EMPTY;
             for (RecordComponent component : plain.getRecordComponents()) {
+                if (component.isAnnotationPresent(Unwrapped.class)) {
+                    visit(root, component.getType(), section, path, put);
+                    continue;
+                }
                 String key = key(component);
                 visit(
                         root,

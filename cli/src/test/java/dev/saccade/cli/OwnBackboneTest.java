@@ -1,8 +1,12 @@
 package dev.saccade.cli;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import ai.djl.ndarray.types.Shape;
+
 import dev.saccade.checkpoint.Checkpoints;
+import dev.saccade.checkpoint.Tensor;
 import dev.saccade.core.structures.Size;
 import dev.saccade.demo.SceneDataset;
 import dev.saccade.demo.SceneRenderer;
@@ -12,6 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 
 /** Does what {@code own_backbone.md} says, in a folder that has nothing but the configs. */
@@ -43,5 +48,11 @@ class OwnBackboneTest {
         assertTrue(
                 Checkpoints.open(best).tensors().containsKey("backbone.stage0.conv.weight"),
                 "the detector has another backbone");
+        Map<String, Tensor> keras =
+                Checkpoints.open(folder.resolve("mine/keras.safetensors")).tensors();
+        assertEquals(new Shape(3, 3, 16, 32), keras.get("block2.kernel").shape());
+        assertEquals(4 * 5, keras.size());
+        String again = printed.substring(printed.indexOf("keras.safetensors: "));
+        assertTrue(again.contains("loaded 20 of "), again);
     }
 }

@@ -100,7 +100,7 @@ class SegmentationPageTest {
         Checkpoint ade20k = untrained(classes, "model.backbone.deep_stem=true");
         Checkpoints.save(folder.resolve("mine/fpn_r50_512x512_160k_ade20k.pth"), ade20k);
         Checkpoint plain = untrained(classes, "model.backbone.deep_stem=false");
-        Checkpoint imagenet = Naming.TORCHVISION.fromSaccade(plain.part("backbone"));
+        Checkpoint imagenet = Naming.of("torchvision").fromSaccade(plain.part("backbone"));
         Checkpoints.save(folder.resolve("mine/resnet50-0676ba61.pth"), imagenet);
 
         String printed = page.run(this::quick);

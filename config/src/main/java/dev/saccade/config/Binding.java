@@ -53,21 +53,29 @@ final class Binding {
         return bound;
     }
 
+    /** Returns the record of all defaults; nothing, if a setting is required. */
+    static Optional<Object> usual(Class<? extends Record> type) {
+        return byDefault(type.getName(), type, Defaults.NOTHING, Optional.empty());
+    }
+
     /**
      * Returns what an annotation says of a component; nothing, if it is a record that has required
      * settings besides.
      *
      * @param fallback gives what the annotation does not say
      */
-    static Optional<Object> complete(
+    static Optional<Object> annotated(
             RecordComponent component, ConfigNode node, Optional<Object> fallback) {
+        String name = component.getDeclaringRecord().getName() + "." + component.getName();
+        return byDefault(name, component.getGenericType(), node, fallback);
+    }
+
+    private static Optional<Object> byDefault(
+            String name, Type type, ConfigNode node, Optional<Object> fallback) {
         Binding binding = new Binding();
-        Object value = binding.value(component.getGenericType(), node, fallback.orElse(null), "");
+        Object value = binding.value(type, node, fallback.orElse(null), "");
         if (binding.lacking < binding.problems.messages().size()) {
-            binding.problems.throwIfAny(
-                    "the default of %s.%s"
-                            .formatted(
-                                    component.getDeclaringRecord().getName(), component.getName()));
+            binding.problems.throwIfAny("the default of " + name);
         }
         return Optional.of(value).filter(made -> made != FAILED);
     }

@@ -99,6 +99,17 @@ public final class Configs {
     }
 
     /**
+     * Returns the components of a kind with their default settings; those that require a setting
+     * are left out.
+     */
+    public static <P extends PartConfig> List<P> usual(Class<P> kind) {
+        return known(kind).values().stream()
+                .flatMap(part -> Binding.usual(part.asSubclass(Record.class)).stream())
+                .map(kind::cast)
+                .toList();
+    }
+
+    /**
      * Returns the published members of a family by the names they go by: the type and the variant,
      * such as {@code swin_tiny} or {@code resnet50}. A family without variants has one member, of
      * the name of its type.

@@ -17,8 +17,7 @@ import java.util.Set;
 /** What the settings of a record are where a config says nothing of them. */
 final class Defaults {
 
-    private static final ConfigNode.Mapping NOTHING =
-            new ConfigNode.Mapping(Map.of(), Origin.DEFAULT);
+    static final ConfigNode.Mapping NOTHING = new ConfigNode.Mapping(Map.of(), Origin.DEFAULT);
 
     private final Optional<Record> instance;
     private final ConfigNode.Mapping variant;
@@ -102,7 +101,7 @@ final class Defaults {
             ConfigNode.Mapping usual = annotation == null ? NOTHING : map(annotation.value());
             Set<String> inside = keys(component.getType());
             Map<String, ConfigNode> own = Maps.filterKeys(variant.entries(), inside::contains);
-            return Binding.complete(
+            return Binding.annotated(
                     component,
                     usual.overlaidBy(new ConfigNode.Mapping(own, Origin.DEFAULT)),
                     Optional.empty());
@@ -110,9 +109,9 @@ final class Defaults {
         Optional<Object> usual =
                 annotation == null
                         ? implicit(component)
-                        : Binding.complete(component, node(annotation.value()), Optional.empty());
+                        : Binding.annotated(component, node(annotation.value()), Optional.empty());
         return variant.get(Records.key(component))
-                .flatMap(node -> Binding.complete(component, node, usual))
+                .flatMap(node -> Binding.annotated(component, node, usual))
                 .or(() -> usual);
     }
 
@@ -121,7 +120,7 @@ final class Defaults {
             return Optional.of(Optional.empty());
         }
         return component.getType().isRecord()
-                ? Binding.complete(component, NOTHING, Optional.empty())
+                ? Binding.annotated(component, NOTHING, Optional.empty())
                 : Optional.empty();
     }
 

@@ -50,6 +50,9 @@ final class Parts {
     /** Returns the name of a part. */
     static String name(Class<? extends PartConfig> part) {
         Part name = part.getAnnotation(Part.class);
+        if (name == null && part.isRecord()) {
+            return ((PartConfig) Records.defaults(part.asSubclass(Record.class)).get()).type();
+        }
         if (name == null || !part.isRecord()) {
             throw SaccadeException.user(
                     "%s: expected a record with @Part(\"name\"), as a PartProvider lists them",

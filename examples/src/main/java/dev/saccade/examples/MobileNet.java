@@ -10,7 +10,9 @@ import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Activations;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.parts.Backbone;
+import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.parts.Part;
 import dev.saccade.core.structures.FeaturePyramid;
 
 import java.util.ArrayList;
@@ -38,21 +40,12 @@ public final class MobileNet extends Backbone {
      *
      * @param width by what the channels of the paper are multiplied
      */
-    public record Config(double width) implements Backbone.Config {
-
-        /** The width of the paper. */
-        public Config() {
-            this(1);
-        }
+    @Part("mobilenet")
+    public record Config(@Default("1") double width) implements Backbone.Config {
 
         /** Checks the values. */
         public Config {
             new Checks().above("width", width, 0, 100).throwIfAny();
-        }
-
-        @Override
-        public String type() {
-            return "mobilenet";
         }
 
         @Override

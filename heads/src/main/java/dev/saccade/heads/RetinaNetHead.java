@@ -12,6 +12,7 @@ import com.google.common.collect.ImmutableMap;
 import com.google.common.primitives.Floats;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.nn.WeightInit;
@@ -108,6 +109,11 @@ public final class RetinaNetHead extends DetectionHead {
         @Override
         public String type() {
             return "retinanet";
+        }
+
+        @Override
+        public CheckpointRules checkpointRules() {
+            return RetinaNetCheckpoints.RULES;
         }
 
         @Override

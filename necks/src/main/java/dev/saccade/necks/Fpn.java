@@ -11,8 +11,10 @@ import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Script;
+import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.parts.Neck;
+import dev.saccade.core.parts.Part;
 import dev.saccade.core.structures.FeaturePyramid;
 
 import java.util.ArrayList;
@@ -46,18 +48,14 @@ public final class Fpn extends Neck {
      * @param reluBeforeExtraConvs whether the second and further extra convolutions get a ReLU
      *     first
      */
+    @Part("fpn")
     public record Config(
-            int outChannels,
-            int startLevel,
-            int numOuts,
-            ExtraConvs addExtraConvs,
-            boolean reluBeforeExtraConvs)
+            @Default("256") int outChannels,
+            @Default("0") int startLevel,
+            @Default("5") int numOuts,
+            @Default("none") ExtraConvs addExtraConvs,
+            @Default("false") boolean reluBeforeExtraConvs)
             implements Neck.Config {
-
-        /** The FPN of Mask R-CNN: P2 to P6, the last by max pooling. */
-        public Config() {
-            this(256, 0, 5, ExtraConvs.NONE, false);
-        }
 
         /** Checks the values. */
         public Config {
@@ -66,11 +64,6 @@ public final class Fpn extends Neck {
                     .within("start_level", startLevel, 0, 15)
                     .within("num_outs", numOuts, 1, 16)
                     .throwIfAny();
-        }
-
-        @Override
-        public String type() {
-            return "fpn";
         }
 
         @Override

@@ -25,7 +25,7 @@ import java.util.Map;
 public abstract class Backbone extends Module {
 
     /** The hyper-parameters of a backbone, and what builds it. */
-    public interface Config extends PartConfig {
+    public interface Config extends ModelPartConfig {
 
         /** Returns a backbone without weights. */
         Backbone build();

@@ -1,7 +1,7 @@
 package dev.saccade.core.parts;
 
 /** The hyper-parameters of a head: a {@link DetectionHead} or a {@link SegmentationHead}. */
-public interface HeadConfig extends PartConfig {
+public interface HeadConfig extends ModelPartConfig {
 
     /** Returns what the head learns from. */
     Targets targets();

@@ -11,7 +11,7 @@ import java.util.List;
 public abstract class Neck extends Module {
 
     /** The hyper-parameters of a neck, and what builds it. */
-    public interface Config extends PartConfig {
+    public interface Config extends ModelPartConfig {
 
         /**
          * Returns a neck without weights.

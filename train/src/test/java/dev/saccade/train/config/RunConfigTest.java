@@ -105,7 +105,7 @@ class RunConfigTest {
                 new RunConfig(
                         ModelConfig.detector(
                                 Configs.of(ResNet.Config.class, "depth=18"),
-                                new Fpn.Config(),
+                                Configs.of(Fpn.Config.class),
                                 new RetinaNetHead.Config()),
                         new DataConfig()));
         SaccadeException none =

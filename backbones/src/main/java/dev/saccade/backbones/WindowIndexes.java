@@ -1,0 +1,73 @@
+package dev.saccade.backbones;
+
+import ai.djl.ndarray.types.Shape;
+
+import com.google.common.primitives.ImmutableLongArray;
+
+import dev.saccade.core.conversion.IndexTable;
+
+import java.util.Optional;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+
+/** Which entry of a table of biases belongs to which pair of query and key in a window. */
+final class WindowIndexes {
+
+    private WindowIndexes() {}
+
+    /** Returns how many tokens along its side a window has that has this many biases. */
+    static int window(long biases) {
+        return (root(biases) + 1) / 2;
+    }
+
+    static int root(long square) {
+        return (int) Math.round(Math.sqrt((double) square));
+    }
+
+    /** Swin Transformer counts from the query to the key, {@code [biases, heads]}. */
+    static Optional<IndexTable.Values> ofSwin(IndexTable.Parameter table) {
+        if (table.shape().dimension() != 2) {
+            return Optional.empty();
+        }
+        int window = window(table.shape().get(0));
+        return Optional.of(queriesToKeys(window, window));
+    }
+
+    /** ELSA counts from the key to the query in one row, {@code [heads, biases]}. */
+    static Optional<IndexTable.Values> ofElsa(IndexTable.Parameter table) {
+        if (table.shape().dimension() != 2) {
+            return Optional.empty();
+        }
+        int window = window(table.shape().get(1));
+        int area = window * window;
+        return Optional.of(
+                new IndexTable.Values(
+                        elements(
+                                IntStream.range(0, area * area)
+                                        .mapToLong(
+                                                at ->
+                                                        bias(
+                                                                window, window, at % area,
+                                                                at / area)))));
+    }
+
+    /** Returns the bias of each query in a window with each key in a square of {@code keys²}. */
+    static IndexTable.Values queriesToKeys(int window, int keys) {
+        int queries = window * window;
+        int area = keys * keys;
+        LongStream biases =
+                IntStream.range(0, queries * area)
+                        .mapToLong(at -> bias(window, keys, at / area, at % area));
+        return new IndexTable.Values(new Shape(queries, area), elements(biases));
+    }
+
+    static ImmutableLongArray elements(LongStream elements) {
+        return ImmutableLongArray.copyOf(elements);
+    }
+
+    private static long bias(int window, int keys, int query, int key) {
+        int y = query / window - key / keys + keys - 1;
+        int x = query % window - key % keys + keys - 1;
+        return (long) y * (window + keys - 1) + x;
+    }
+}

@@ -1,0 +1,130 @@
+package dev.saccade.backbones;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+
+import dev.saccade.checkpoint.Checkpoint;
+import dev.saccade.checkpoint.ElementType;
+import dev.saccade.checkpoint.LoadReport;
+import dev.saccade.checkpoint.Naming;
+import dev.saccade.checkpoint.Tensor;
+import dev.saccade.checkpoint.Weights;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.nn.Module;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** From a classifier of small windows to a dense backbone of large ones. */
+class SwinPretrainingTest {
+
+    private NDManager manager;
+
+    @BeforeEach
+    void open() {
+        manager = NDManager.newBaseManager();
+    }
+
+    @AfterEach
+    void close() {
+        manager.close();
+    }
+
+    /** A classifier of smaller windows and images, as its official code saves it. */
+    private Map<String, Tensor> pretraining() {
+        Module swin = Stored.swin(4);
+        swin.initialize(manager, 1);
+        Map<String, Tensor> tensors = new LinkedHashMap<>(Checkpoint.of(swin, Map.of()).tensors());
+        tensors.keySet().removeIf(name -> name.matches("norm\\d.*"));
+        Shape shape = new Shape(1, 16, 4);
+        tensors.put(
+                "absolute_pos_embed",
+                new Tensor(ElementType.FLOAT32, shape, tensors.get("absolute_pos_embed").data()));
+        tensors.put("layers.0.blocks.1.attn_mask", Stored.ones(new Shape(4, 16, 16)));
+        tensors.put("norm.weight", Stored.ones(new Shape(32)));
+        tensors.put("head.weight", Stored.ones(new Shape(10, 32)));
+        return new LinkedHashMap<>(
+                Naming.of("official").fromSaccade(new Checkpoint(tensors, Map.of())).tensors());
+    }
+
+    @Test
+    void aClassifierOfOtherWindowsStartsADenseBackbone() {
+        Map<String, Tensor> tensors = pretraining();
+        String odd = "layers.2.blocks.0.attn.relative_position_bias_table";
+        tensors.put(odd, Stored.ones(new Shape(49, 3)));
+        Module swin = Stored.swin(7);
+        swin.initialize(manager, 2);
+        Checkpoint before = Checkpoint.of(swin, Map.of());
+
+        LoadReport report = Weights.initialize(new Checkpoint(tensors, Map.of()), swin);
+
+        assertEquals(
+                List.of("norm0.weight", "norm0.bias", "norm1.weight", "norm1.bias"),
+                report.fresh().subList(0, 4));
+        assertEquals(8, report.fresh().size());
+        assertEquals(List.of(), report.missing());
+        assertEquals(List.of(), report.unexpected());
+        assertEquals(
+                List.of(new LoadReport.Misshaped(odd, new Shape(49, 3), new Shape(169, 4))),
+                report.misshaped());
+        assertEquals(5, report.resized().size(), "an embedding and four of five blocks");
+        assertEquals(
+                new LoadReport.Resized(
+                        "layers.3.blocks.0.attn.relative_position_bias_table",
+                        new Shape(49, 8),
+                        new Shape(169, 8),
+                        "bicubic"),
+                report.resized().get(4));
+        Checkpoint after = Checkpoint.of(swin, Map.of());
+        assertEquals(before.tensors().get(odd), after.tensors().get(odd));
+        assertEquals(
+                tensors.get("layers.1.downsample.reduction.weight"),
+                after.tensors().get("layers.1.downsample.reduction.weight"));
+        String text = report.toString();
+        assertTrue(text.contains("start as the config says: 8"), text);
+        assertTrue(text.contains("from (49, 8) to (169, 8), bicubic"), text);
+        assertTrue(text.contains("*.relative_position_index (5)"), text);
+    }
+
+    @Test
+    void nothingIsFittedThatIsPutBack() {
+        Module swin = Stored.swin(7);
+        swin.initialize(manager, 2);
+        Checkpoint checkpoint = new Checkpoint(pretraining(), Map.of());
+
+        String message =
+                assertThrows(SaccadeException.class, () -> Weights.restore(checkpoint, swin))
+                        .getMessage();
+
+        assertTrue(message.contains("got (49, 8), expected (169, 8)"), message);
+    }
+
+    @Test
+    void integersAreNoTableOfPositionsEither() {
+        Map<String, Tensor> tensors = pretraining();
+        String table = "layers.2.blocks.0.attn.relative_position_bias_table";
+        tensors.put(
+                table,
+                new Tensor(
+                        ElementType.INT32, tensors.get(table).shape(), tensors.get(table).data()));
+        Module swin = Stored.swin(7);
+        swin.initialize(manager, 2);
+
+        String message =
+                assertThrows(
+                                SaccadeException.class,
+                                () -> Weights.initialize(new Checkpoint(tensors, Map.of()), swin))
+                        .getMessage();
+
+        assertTrue(message.contains("integers are stored for " + table), message);
+    }
+}

@@ -1,0 +1,59 @@
+package dev.saccade.checkpoint;
+
+import com.google.common.collect.ImmutableList;
+
+import dev.saccade.core.conversion.CheckpointRules;
+import dev.saccade.core.conversion.IndexTable;
+import dev.saccade.core.conversion.NamePattern;
+
+import java.util.List;
+
+/** The names that pre-training and dense prediction do not have in common, and rightly so. */
+final class KeyPatterns {
+
+    /** PyTorch's own batch normalisation counts its batches. */
+    private static final NamePattern COUNTER = new NamePattern("{*}.num_batches_tracked");
+
+    private static final NamePattern OPTIMIZER = new NamePattern("optimizer.{*}");
+
+    private final ImmutableList<NamePattern> computed;
+    private final ImmutableList<NamePattern> needless;
+    private final ImmutableList<NamePattern> fresh;
+
+    KeyPatterns(CheckpointRules rules) {
+        computed =
+                ImmutableList.<NamePattern>builder()
+                        .add(COUNTER)
+                        .addAll(rules.indexes().stream().map(IndexTable::name).iterator())
+                        .addAll(rules.computed())
+                        .build();
+        needless =
+                ImmutableList.<NamePattern>builder()
+                        .add(OPTIMIZER)
+                        .addAll(rules.needless())
+                        .build();
+        fresh = ImmutableList.copyOf(rules.fresh());
+    }
+
+    /** Returns whether a tensor is a counter or an index table, computed anew where needed. */
+    boolean isComputed(String name) {
+        return isAny(computed, name);
+    }
+
+    /**
+     * Returns whether it is right that a tensor of a checkpoint finds no place: it is of the
+     * classifier of a pre-training, or the state of an optimiser.
+     */
+    boolean isNeedless(String name) {
+        return isAny(needless, name);
+    }
+
+    /** Returns whether it is right that a checkpoint has nothing for a parameter. */
+    boolean isFresh(String name) {
+        return isAny(fresh, name);
+    }
+
+    private static boolean isAny(List<NamePattern> patterns, String name) {
+        return patterns.stream().anyMatch(pattern -> pattern.matches(name));
+    }
+}

@@ -1,0 +1,46 @@
+package dev.saccade.checkpoint;
+
+import ai.djl.ndarray.NDList;
+
+import dev.saccade.core.nn.BatchNorm2d;
+import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.Module;
+import dev.saccade.core.nn.WeightInit;
+
+/** Small modules with names like those of a detector. */
+final class Modules {
+
+    private Modules() {}
+
+    static final class Parent extends Module {
+
+        Parent child(String name, Module child) {
+            add(name, child);
+            return this;
+        }
+
+        @Override
+        public NDList call(NDList inputs) {
+            throw new UnsupportedOperationException();
+        }
+    }
+
+    static Module backbone() {
+        return new Parent()
+                .child("conv1", Conv2d.withoutBias(3, 4, 3, 1, 1))
+                .child("layer1.0.bn1", new BatchNorm2d(4));
+    }
+
+    static Module detector() {
+        return new Parent()
+                .child("backbone", backbone())
+                .child("neck.lateral_convs.0.conv", conv())
+                .child("neck.fpn_convs.3.conv", conv())
+                .child("bbox_head.cls_convs.1.conv", conv())
+                .child("bbox_head.retina_cls", conv());
+    }
+
+    static Conv2d conv() {
+        return new Conv2d(4, 4, 1, 1, 0, WeightInit.ZEROS);
+    }
+}

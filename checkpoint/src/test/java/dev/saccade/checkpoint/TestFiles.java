@@ -1,0 +1,58 @@
+package dev.saccade.checkpoint;
+
+import ai.djl.ndarray.types.Shape;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.FloatBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** The files beside the tests, and tensors to write. */
+final class TestFiles {
+
+    private TestFiles() {}
+
+    static byte[] bytes(String name) {
+        try (InputStream in = TestFiles.class.getResourceAsStream(name)) {
+            return in.readAllBytes();
+        } catch (IOException e) {
+            throw new AssertionError(name, e);
+        }
+    }
+
+    static Path copy(String name, Path folder) throws IOException {
+        return Files.write(folder.resolve(name), bytes(name));
+    }
+
+    static Tensor tensor(Shape shape, float... values) {
+        ByteBuffer bytes =
+                ByteBuffer.allocate(values.length * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        bytes.asFloatBuffer().put(values);
+        return new Tensor(ElementType.FLOAT32, shape, bytes);
+    }
+
+    static Tensor ones(Shape shape) {
+        float[] values = new float[(int) shape.size()];
+        Arrays.fill(values, 1);
+        return tensor(shape, values);
+    }
+
+    static float[] values(Tensor tensor) {
+        FloatBuffer buffer = tensor.floats();
+        float[] values = new float[buffer.remaining()];
+        buffer.get(values);
+        return values;
+    }
+
+    static Checkpoint ofOnes(Map<String, Shape> shapes) {
+        Map<String, Tensor> tensors = new LinkedHashMap<>();
+        shapes.forEach((name, shape) -> tensors.put(name, ones(shape)));
+        return new Checkpoint(tensors, Map.of());
+    }
+}
