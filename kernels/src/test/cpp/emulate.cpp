@@ -1,5 +1,6 @@
-// The same as cuda.cpp without a GPU: kernels are compiled by g++ after emulate.h and run here. Arrays on
-// the processor take the launchers for GPUs. EMULATED_SOURCES and EMULATED_BUILD name folders.
+// The same as cuda.cpp without a GPU: kernels are compiled by g++ after emulate.h and run here.
+// Arrays on the processor take the launchers for GPUs. EMULATED_SOURCES and EMULATED_BUILD name
+// folders.
 
 #include <dlfcn.h>
 
@@ -9,10 +10,8 @@
 #include <fstream>
 #include <functional>
 #include <map>
-#include <memory>
-#include <vector>
 
-#include "cuda.h"
+#include "cuda/cuda.h"
 
 namespace saccade::cuda {
 namespace {
@@ -37,14 +36,17 @@ Run find(const Kernel& kernel) {
   for (const Source* s = SOURCES; s->name; s++) all += s->text;
   std::ifstream header(main + "/test/cpp/emulate.h");
   all.append(std::istreambuf_iterator<char>(header), {});
-  const std::string base = setting("EMULATED_BUILD") + "/" + std::to_string(std::hash<std::string>()(all));
+  const std::string base =
+      setting("EMULATED_BUILD") + "/" + std::to_string(std::hash<std::string>()(all));
   if (!std::filesystem::exists(base + ".so")) {
-    std::ofstream(base + ".cpp") << "#include \"emulate.h\"\n#include \"" << kernel.source
-                                 << "\"\nextern \"C\" void emulated_run(void** a, int64_t b, int t, int64_t s) {\n"
-                                 << "  emulated::run(" << kernel.name << ", a, b, t, s);\n}\n";
-    const std::string command = "g++ -std=c++17 -O2 -march=native -shared -fPIC -fno-gnu-unique -w -I" + main +
-                                "/test/cpp -I" + main + "/main/cuda -I" + main + "/main/cpp " + kernel.options +
-                                " " + base + ".cpp -o " + base + ".part && mv " + base + ".part " + base + ".so";
+    std::ofstream(base + ".cpp")
+        << "#include \"emulate.h\"\n#include \"" << kernel.source
+        << "\"\nextern \"C\" void emulated_run(void** a, int64_t b, int t, int64_t s) {\n"
+        << "  emulated::run(" << kernel.name << ", a, b, t, s);\n}\n";
+    const std::string command =
+        "g++ -std=c++17 -O2 -march=native -shared -fPIC -fno-gnu-unique -w -I" + main +
+        "/test/cpp -I" + main + "/main/native " + kernel.options + " " + base + ".cpp -o " + base +
+        ".part && mv " + base + ".part " + base + ".so";
     if (std::system(command.c_str()) != 0) return nullptr;
   }
   void* library = dlopen((base + ".so").c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -60,8 +62,9 @@ Properties properties(int) { return {90, 4, 227 * 1024}; }
 
 int launch(const saccade_cuda&, const Kernel& kernel, const Grid& grid, void** arguments) {
   if (grid.blocks == 0) return 0;
-  const std::string line = std::string(kernel.source) + "|" + kernel.name + "|" + kernel.options + "|" +
-                           std::to_string(grid.threads) + "|" + std::to_string(grid.shared) + "\n";
+  const std::string line = std::string(kernel.source) + "|" + kernel.name + "|" + kernel.options +
+                           "|" + std::to_string(grid.threads) + "|" + std::to_string(grid.shared) +
+                           "\n";
   if (launches.find(line) == std::string::npos) launches += line;
   if (dry) return 0;
   const Run run = find(kernel);
@@ -74,8 +77,12 @@ int launch(const saccade_cuda&, const Kernel& kernel, const Grid& grid, void** a
 }
 
 int zero(const saccade_cuda&, void* to, int64_t bytes) { return memset(to, 0, bytes), 0; }
-int read(const saccade_cuda&, void* to, const void* from, int64_t bytes) { return memcpy(to, from, bytes), 0; }
-int write(const saccade_cuda&, void* to, const void* from, int64_t bytes) { return memcpy(to, from, bytes), 0; }
+int read(const saccade_cuda&, void* to, const void* from, int64_t bytes) {
+  return memcpy(to, from, bytes), 0;
+}
+int write(const saccade_cuda&, void* to, const void* from, int64_t bytes) {
+  return memcpy(to, from, bytes), 0;
+}
 
 }  // namespace saccade::cuda
 
@@ -88,49 +95,3 @@ PUBLIC const char* emulated_launches() { return saccade::cuda::launches.c_str();
 PUBLIC void emulated_dry(int on) { saccade::cuda::dry = on; }
 
 extern "C" const char* saccade_instruction_set(void) { return "emulated"; }
-extern "C" int saccade_ceilings(saccade_ceilings_result*) { return -2; }
-
-namespace {
-
-template <class A>
-int emulate(const A* a, int (*launcher)(const A*, const saccade_cuda*)) {
-  std::vector<std::unique_ptr<char[]>> memory;
-  saccade_cuda cuda = {};
-  cuda.context = &memory;
-  cuda.allocate = [](void* context, int64_t bytes) -> void* {
-    auto& kept = *static_cast<std::vector<std::unique_ptr<char[]>>*>(context);
-    kept.emplace_back(new char[bytes]);
-    memset(kept.back().get(), 0xFF, bytes);  // no number
-    return kept.back().get();
-  };
-  return launcher(a, &cuda);
-}
-
-}  // namespace
-
-#define SACCADE_EMULATE(name, arguments) \
-  extern "C" int saccade_##name(const arguments* a) { return emulate(a, saccade_##name##_cuda); }
-
-SACCADE_EMULATE(elsa_attention_forward, saccade_elsa_attention)
-SACCADE_EMULATE(elsa_attention_backward, saccade_elsa_attention)
-SACCADE_EMULATE(grouped_convolution_forward, saccade_grouped_convolution)
-SACCADE_EMULATE(grouped_convolution_weight, saccade_grouped_convolution)
-SACCADE_EMULATE(window_attention_forward, saccade_window_attention)
-SACCADE_EMULATE(window_attention_backward, saccade_window_attention)
-SACCADE_EMULATE(focal_attention_forward, saccade_focal_attention)
-SACCADE_EMULATE(focal_attention_backward, saccade_focal_attention)
-SACCADE_EMULATE(roi_align_forward, saccade_roi_align)
-SACCADE_EMULATE(roi_align_backward, saccade_roi_align)
-SACCADE_EMULATE(nms_forward, saccade_nms)
-SACCADE_EMULATE(layer_norm_forward, saccade_layer_norm)
-SACCADE_EMULATE(layer_norm_backward, saccade_layer_norm)
-SACCADE_EMULATE(salient_mean_forward, saccade_salient_mean)
-SACCADE_EMULATE(salient_mean_backward, saccade_salient_mean)
-SACCADE_EMULATE(norms_forward, saccade_norms)
-SACCADE_EMULATE(adamw_step, saccade_adamw)
-SACCADE_EMULATE(paste_masks_forward, saccade_paste_masks)
-SACCADE_EMULATE(mask_targets_forward, saccade_mask_targets)
-
-// What torch does on a GPU.
-extern "C" int saccade_product_forward_avx2(const saccade_product* a);
-extern "C" int saccade_product_forward(const saccade_product* a) { return saccade_product_forward_avx2(a); }

@@ -1,5 +1,6 @@
-// Runs a kernel for GPUs on a processor: each thread of a block is a fiber, which goes on until it waits
-// for others. A kernel's text is compiled after this one, which brings what a GPU's compiler knows.
+// Runs a kernel for GPUs on a processor: each thread of a block is a fiber, which goes on until it
+// waits for others. A kernel's text is compiled after this one, which brings what a GPU's compiler
+// knows.
 #pragma once
 
 #define SACCADE_DEVICE_CUH
@@ -31,12 +32,24 @@
 struct dim3 {
   unsigned x = 1, y = 1, z = 1;
 };
-struct alignas(8) uint2 { unsigned x, y; };
-struct alignas(16) uint4 { unsigned x, y, z, w; };
-struct alignas(8) int2 { int x, y; };
-struct alignas(16) int4 { int x, y, z, w; };
-struct alignas(8) float2 { float x, y; };
-struct alignas(16) float4 { float x, y, z, w; };
+struct alignas(8) uint2 {
+  unsigned x, y;
+};
+struct alignas(16) uint4 {
+  unsigned x, y, z, w;
+};
+struct alignas(8) int2 {
+  int x, y;
+};
+struct alignas(16) int4 {
+  int x, y, z, w;
+};
+struct alignas(8) float2 {
+  float x, y;
+};
+struct alignas(16) float4 {
+  float x, y, z, w;
+};
 inline uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
 inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
 inline float2 make_float2(float x, float y) { return {x, y}; }
@@ -100,8 +113,10 @@ inline void release(Barrier& b) {
 
 inline void wait(Barrier& b, int expected) {
   const unsigned round = b.round;
-  if (++b.arrived == expected) release(b);
-  else while (b.round == round) yield();
+  if (++b.arrived == expected)
+    release(b);
+  else
+    while (b.round == round) yield();
 }
 
 inline Warp& warp() { return block.warps[threadIdx.x / 32]; }
@@ -138,15 +153,16 @@ void share(const T& mine, T (&all)[32]) {
   meet(0xFFFFFFFF);
 }
 
-// Runs a block; its threads go on in an order that is drawn by lot, so that what needs a barrier and
-// has none comes out wrong.
+// Runs a block; its threads go on in an order that is drawn by lot, so that what needs a barrier
+// and has none comes out wrong.
 inline void run_block(int threads, std::mt19937& lots) {
   block.done.assign(threads, false);
   block.warps.assign((threads + 31) / 32, {});
   block.all = {};
   block.alive = threads;
   block.tops.resize(threads);
-  while (static_cast<int>(block.stacks.size()) < threads) block.stacks.push_back(aligned_alloc(64, STACK));
+  while (static_cast<int>(block.stacks.size()) < threads)
+    block.stacks.push_back(aligned_alloc(64, STACK));
   for (int i = 0; i < threads; i++) {
     void** top = reinterpret_cast<void**>(static_cast<char*>(block.stacks[i]) + STACK) - 8;
     memset(top, 0, 8 * sizeof(void*));
@@ -321,15 +337,15 @@ inline uint16_t float_to_half(float x) {
   memcpy(&bits, &y, 2);
   return bits;
 }
-inline uint16_t float_to_brain(float x) {
+inline uint16_t float_to_bfloat16(float x) {
   const uint32_t bits = __float_as_uint(x);
   return x != x ? 0x7FFF : static_cast<uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
 }
 inline uint32_t floats_to_halves(float first, float second) {
   return float_to_half(first) | static_cast<uint32_t>(float_to_half(second)) << 16;
 }
-inline uint32_t floats_to_brains(float first, float second) {
-  return float_to_brain(first) | static_cast<uint32_t>(float_to_brain(second)) << 16;
+inline uint32_t floats_to_bfloat16s(float first, float second) {
+  return float_to_bfloat16(first) | static_cast<uint32_t>(float_to_bfloat16(second)) << 16;
 }
 inline float bits_to_float(uint32_t x) { return __uint_as_float(x); }
 
@@ -338,8 +354,10 @@ inline void copy_async(void* shared, const void* global, bool there) {
     fprintf(stderr, "a copy of 16 bytes between addresses that are no multiples of it\n");
     abort();
   }
-  if (there) memcpy(shared, global, 16);
-  else memset(shared, 0, 16);
+  if (there)
+    memcpy(shared, global, 16);
+  else
+    memset(shared, 0, 16);
 }
 inline void commit_copies() {}
 template <int GROUPS = 0>
@@ -352,17 +370,23 @@ inline void load_squares_of(uint32_t (&to)[4], const void* shared, bool transpos
   for (int square = 0; square < 4; square++) {
     uint16_t both[2];
     for (int i = 0; i < 2; i++) {
-      const int row = transposed ? lane % 4 * 2 + i : lane / 4, column = transposed ? lane / 4 : lane % 4 * 2 + i;
+      const int row = transposed ? lane % 4 * 2 + i : lane / 4,
+                column = transposed ? lane / 4 : lane % 4 * 2 + i;
       both[i] = static_cast<const uint16_t*>(rows[square * 8 + row])[column];
     }
     memcpy(&to[square], both, 4);
   }
 }
-inline void load_squares(uint32_t (&to)[4], const void* shared) { load_squares_of(to, shared, false); }
-inline void load_squares_transposed(uint32_t (&to)[4], const void* shared) { load_squares_of(to, shared, true); }
+inline void load_squares(uint32_t (&to)[4], const void* shared) {
+  load_squares_of(to, shared, false);
+}
+inline void load_squares_transposed(uint32_t (&to)[4], const void* shared) {
+  load_squares_of(to, shared, true);
+}
 
 template <class Widen>
-void multiply_by_warp(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1, Widen widen) {
+void multiply_by_warp(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1,
+                      Widen widen) {
   struct Operands {
     uint32_t a[4], b[2];
   } mine = {{a[0], a[1], a[2], a[3]}, {b0, b1}}, all[32];
@@ -380,9 +404,10 @@ void multiply_by_warp(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32
   }
 }
 inline void multiply_halves(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
-  multiply_by_warp(d, a, b0, b1, [](uint32_t x) { return half_to_float(static_cast<uint16_t>(x)); });
+  multiply_by_warp(d, a, b0, b1,
+                   [](uint32_t x) { return half_to_float(static_cast<uint16_t>(x)); });
 }
-inline void multiply_brains(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+inline void multiply_bfloat16s(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
   multiply_by_warp(d, a, b0, b1, [](uint32_t x) { return bits_to_float(x << 16); });
 }
 

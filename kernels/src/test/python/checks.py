@@ -7,12 +7,12 @@ from typing import Callable
 import torch
 
 KERNELS = pathlib.Path(__file__).parents[3]
+NATIVE = KERNELS / "src/main/native"
 
 
 def operators():
     """The names of the operators that have a form for GPUs; each has a module here."""
-    sources = (KERNELS / "src/main/cpp").glob("*_op.cpp")
-    return sorted(f.name.removesuffix("_op.cpp") for f in sources if "_cuda, a)" in f.read_text())
+    return sorted({launcher.parent.name for launcher in NATIVE.glob("*/*_cuda.cpp")})
 
 
 # Errors relative to the norm of what is expected.

@@ -7,7 +7,7 @@ import subprocess
 
 import torch
 
-from checks import KERNELS, operators
+from checks import KERNELS, NATIVE
 
 BUILD = KERNELS / "target" / "emulation"
 
@@ -15,22 +15,24 @@ BUILD = KERNELS / "target" / "emulation"
 def build():
     """Builds the operators that have a form for GPUs, beside an emulation of CUDA."""
     BUILD.mkdir(parents=True, exist_ok=True)
-    cpp = KERNELS / "src/main/cpp"
-    texts = [*sorted((KERNELS / "src/main/cuda").iterdir()), cpp / "saccade.h"]
-    embedded = ['#include "cuda.h"\nconst saccade::cuda::Source saccade::cuda::SOURCES[] = {']
-    embedded += [f'{{"{t.name}", R"~~~({t.read_text()})~~~"}},' for t in texts] + ["{nullptr, nullptr}};\n"]
+    tests = KERNELS / "src/test/cpp"
+    texts = sorted(p for p in NATIVE.glob("*/*") if p.suffix != ".cpp")
+    embedded = ['#include "cuda/cuda.h"\nconst saccade::cuda::Source saccade::cuda::SOURCES[] = {']
+    embedded += [f'{{"{t.relative_to(NATIVE)}", R"~~~({t.read_text()})~~~"}},' for t in texts] + ["{nullptr, nullptr}};\n"]
     (BUILD / "cuda_sources.cpp").write_text("\n".join(embedded))
-    sources = [KERNELS / "src/test/cpp/emulate.cpp", BUILD / "cuda_sources.cpp", cpp / "library_op.cpp"]
-    sources += [cpp / f"{name}_op.cpp" for name in operators()]
-    sources += [*sorted(cpp.glob("*_cuda.cpp")), cpp / "product.cpp"]
+    sources = [tests / "emulate.cpp", BUILD / "cuda_sources.cpp", NATIVE / "common/library_op.cpp"]
+    for launcher in sorted(NATIVE.glob("*/*_cuda.cpp")):
+        sources += [launcher, *launcher.parent.glob("*_op.cpp")]
+    sources += [NATIVE / "key_only_attention/product_cpu.cpp"]
     torch_folder = pathlib.Path(torch.__file__).parent
     flags = "-std=c++20 -O1 -fPIC -fvisibility=hidden -mavx2 -mfma -mf16c".split() + [
-        f"-I{cpp}",
+        f"-I{tests}",  # whose dispatch.h comes before the library's own
+        f"-I{NATIVE}",
         "-isystem", f"{torch_folder}/include",
         "-isystem", f"{torch_folder}/include/torch/csrc/api/include",
     ]
     objects = []
-    newest = max(h.stat().st_mtime for h in [*cpp.glob("*.h"), *cpp.glob("../cuda/*_sizes.cuh")])
+    newest = max(h.stat().st_mtime for h in [*NATIVE.glob("*/*.h"), *tests.glob("**/*.h")])
     for source in sources:
         object = BUILD / f"{source.stem}.o"
         objects.append(object)

@@ -1,4 +1,4 @@
-"""Layer normalisation, alone and of a sum that is wanted too."""
+"""Layer normalization, alone and of a sum that is wanted too."""
 
 import torch
 import torch.nn.functional as F

@@ -7,7 +7,7 @@ import re
 
 import torch
 
-from checks import KERNELS, rounded
+from checks import NATIVE, rounded
 
 STDINT = """#pragma once
 typedef signed char int8_t; typedef unsigned char uint8_t; typedef short int16_t;
@@ -23,9 +23,8 @@ def library():
 
 
 def compile(nvrtc, source, options):
-    """The log of the compiler, of a source of src/main/cuda."""
-    texts = {p.name: p.read_bytes() for p in (KERNELS / "src/main/cuda").iterdir()}
-    texts["saccade.h"] = (KERNELS / "src/main/cpp/saccade.h").read_bytes()
+    """The log of the compiler, of a source such as nms/nms.cu."""
+    texts = {str(p.relative_to(NATIVE)): p.read_bytes() for p in NATIVE.glob("*/*") if p.suffix != ".cpp"}
     headers = {"stdint.h": STDINT.encode(), **texts}
 
     def strings(values):

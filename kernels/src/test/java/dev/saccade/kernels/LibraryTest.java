@@ -1,6 +1,7 @@
 package dev.saccade.kernels;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import org.junit.jupiter.api.Test;
 
@@ -9,29 +10,65 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Stream;
 
 class LibraryTest {
 
+    private static final Path NATIVE = Path.of("src/main/native");
+
+    private static final int WIDTH = 100;
+
+    private static List<Path> files(Path folder) throws IOException {
+        try (Stream<Path> files = Files.walk(folder)) {
+            List<Path> found = files.filter(Files::isRegularFile).sorted().toList();
+            assertFalse(found.isEmpty(), folder.toString());
+            return found;
+        }
+    }
+
     @Test
     void isBuiltFromTheSourcesBesideIt() throws IOException, NoSuchAlgorithmException {
         MessageDigest digest = MessageDigest.getInstance("SHA-256");
         digest.update(Files.readAllBytes(Path.of("build.sh")));
-        for (String folder : List.of("src/main/cpp", "src/main/cuda")) {
-            List<Path> sources;
-            try (Stream<Path> files = Files.list(Path.of(folder))) {
-                sources = files.sorted().toList();
-            }
-            for (Path source : sources) {
-                digest.update(Files.readAllBytes(source));
-            }
+        for (Path source : files(NATIVE)) {
+            digest.update(Files.readAllBytes(source));
         }
         Path built = Path.of("src/main/resources/native/linux-x86_64/libsaccade.sources");
         assertEquals(
                 HexFormat.of().formatHex(digest.digest()),
                 Files.readString(built).strip(),
                 "the library is older than its sources: run kernels/build.sh");
+    }
+
+    @Test
+    void hasSourcesOfOneWidth() throws IOException {
+        List<String> wider = new ArrayList<>();
+        for (Path folder : List.of(NATIVE, Path.of("src/test/cpp"))) {
+            for (Path source : files(folder)) {
+                List<String> lines = Files.readAllLines(source);
+                for (int i = 0; i < lines.size(); i++) {
+                    if (lines.get(i).length() > WIDTH) {
+                        wider.add(source + ":" + (i + 1));
+                    }
+                }
+            }
+        }
+        assertEquals(List.of(), wider, "run clang-format -i on these, which reads .clang-format");
+    }
+
+    @Test
+    void holdsEveryOperatorAgainstItsComposedForm() throws IOException {
+        List<String> missing = new ArrayList<>();
+        for (Path launcher : files(NATIVE)) {
+            String operator = launcher.getParent().getFileName().toString();
+            if (launcher.toString().endsWith("_cuda.cpp")
+                    && !Files.exists(Path.of("src/test/python", operator + ".py"))) {
+                missing.add("src/test/python/" + operator + ".py");
+            }
+        }
+        assertEquals(List.of(), missing, "cases of operators that run on GPUs");
     }
 }
