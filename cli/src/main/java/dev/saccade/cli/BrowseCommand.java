@@ -4,7 +4,7 @@ import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Sample;
-import dev.saccade.datasets.SampleReader;
+import dev.saccade.datasets.loader.SampleReader;
 import dev.saccade.train.config.RunConfig;
 
 import picocli.CommandLine.Command;

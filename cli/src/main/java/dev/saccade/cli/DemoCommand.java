@@ -3,7 +3,7 @@ package dev.saccade.cli;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Size;
-import dev.saccade.datasets.ImageSource;
+import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.demo.SceneDataset;
 import dev.saccade.demo.SceneRenderer;
 import dev.saccade.models.Detector;

@@ -9,7 +9,7 @@ import dev.saccade.core.Libtorch;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Version;
 import dev.saccade.core.ops.Kernels;
-import dev.saccade.datasets.OpenCv;
+import dev.saccade.datasets.image.OpenCv;
 
 import org.opencv.core.Core;
 

@@ -7,10 +7,8 @@ import dev.saccade.core.Count;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.ImageReader;
-import dev.saccade.datasets.ImageWriter;
-import dev.saccade.datasets.LabelCanvas;
 import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.image.ImageReader;
 import dev.saccade.eval.ClassOverlap;
 import dev.saccade.eval.PixelConfusion;
 import dev.saccade.eval.SegmentationEvaluation;
@@ -20,6 +18,8 @@ import dev.saccade.report.LabelExamples;
 import dev.saccade.report.ReportData.Fact;
 import dev.saccade.report.Section;
 import dev.saccade.report.ShareTable;
+import dev.saccade.report.draw.Jpeg;
+import dev.saccade.report.draw.LabelCanvas;
 
 import org.opencv.core.Mat;
 import org.opencv.imgproc.Imgproc;
@@ -205,7 +205,7 @@ final class LabelFigures {
     private ByteSource tinted(Mat image, LabelMap labels) {
         Mat picture = LabelCanvas.tinted(image, labels, dataset.classes());
         try {
-            return ByteSource.wrap(ImageWriter.jpeg(picture));
+            return ByteSource.wrap(Jpeg.encode(picture));
         } finally {
             picture.release();
         }

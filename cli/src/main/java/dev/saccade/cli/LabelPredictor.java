@@ -1,7 +1,7 @@
 package dev.saccade.cli;
 
 import dev.saccade.core.Count;
-import dev.saccade.datasets.ImageSource;
+import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.models.ClassMap;
 import dev.saccade.models.Segmenter;
 
@@ -35,7 +35,7 @@ final class LabelPredictor implements Predictor {
     @Override
     public List<Region> predict(ImageSource photo) {
         ClassMap map = segmenter.segment(photo);
-        pictures.write(photo, map.labels());
+        pictures.write(photo, map);
         double all = map.labels().size().area();
         List<Region> regions =
                 map.shares().entrySet().stream()

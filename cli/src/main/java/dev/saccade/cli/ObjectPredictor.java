@@ -7,7 +7,7 @@ import dev.saccade.core.Count;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Rle;
-import dev.saccade.datasets.ImageSource;
+import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.models.Box;
 import dev.saccade.models.DetectedObject;
 import dev.saccade.models.Detector;

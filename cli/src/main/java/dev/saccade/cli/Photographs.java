@@ -2,7 +2,7 @@ package dev.saccade.cli;
 
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.datasets.ImageSource;
+import dev.saccade.datasets.image.ImageSource;
 
 import java.io.IOException;
 import java.nio.file.FileVisitResult;

@@ -3,12 +3,12 @@ package dev.saccade.cli;
 import com.google.common.io.MoreFiles;
 
 import dev.saccade.core.structures.Instances;
-import dev.saccade.core.structures.LabelMap;
-import dev.saccade.datasets.Canvas;
-import dev.saccade.datasets.ImageSource;
-import dev.saccade.datasets.ImageWriter;
-import dev.saccade.datasets.LabelCanvas;
 import dev.saccade.datasets.Sample;
+import dev.saccade.datasets.image.ImageSource;
+import dev.saccade.models.ClassMap;
+import dev.saccade.report.draw.Canvas;
+import dev.saccade.report.draw.Jpeg;
+import dev.saccade.report.draw.LabelCanvas;
 
 import org.opencv.core.Mat;
 
@@ -34,7 +34,7 @@ final class Pictures {
         Mat image = photo.read();
         try {
             Canvas.draw(image, instances, classes);
-            folder.write(picture(name(photo.name())), ImageWriter.jpeg(image));
+            folder.write(picture(name(photo.name())), Jpeg.encode(image));
         } finally {
             image.release();
         }
@@ -42,19 +42,19 @@ final class Pictures {
 
     /**
      * Writes a photograph under the colours of its classes, and their labels as a PNG of the same
-     * name in the folder {@code labels}, as {@link ImageWriter#encodeLabels} does.
+     * name in the folder {@code labels}, as {@link ClassMap#toPng} does.
      */
-    void write(ImageSource photo, LabelMap labels) {
+    void write(ImageSource photo, ClassMap map) {
         String name = name(photo.name());
         Mat image = photo.read();
-        Mat picture = LabelCanvas.picture(image, labels, classes);
+        Mat picture = LabelCanvas.picture(image, map.labels(), classes);
         try {
-            folder.write(picture(name), ImageWriter.jpeg(picture));
+            folder.write(picture(name), Jpeg.encode(picture));
         } finally {
             picture.release();
             image.release();
         }
-        folder.write(labels(name), ImageWriter.encodeLabels(labels, classes.size()));
+        folder.write(labels(name), map.toPng());
     }
 
     /** Writes a sample as its transforms left it. */
@@ -62,7 +62,7 @@ final class Pictures {
         Mat picture = Canvas.picture(sample, classes);
         try {
             String name = name(sample.info().file());
-            folder.write(picture(name), ImageWriter.jpeg(picture));
+            folder.write(picture(name), Jpeg.encode(picture));
         } finally {
             picture.release();
         }

@@ -5,7 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.datasets.ImageSource;
+import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.models.Detector;
 import dev.saccade.models.Segmenter;
 import dev.saccade.models.TrainedModel;

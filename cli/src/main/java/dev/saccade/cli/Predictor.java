@@ -1,6 +1,6 @@
 package dev.saccade.cli;
 
-import dev.saccade.datasets.ImageSource;
+import dev.saccade.datasets.image.ImageSource;
 
 import java.util.List;
 

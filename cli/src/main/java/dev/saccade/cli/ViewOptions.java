@@ -2,7 +2,7 @@ package dev.saccade.cli;
 
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.datasets.transforms.Views;
+import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.models.TrainedModel;
 
 import picocli.CommandLine.Option;
@@ -43,10 +43,11 @@ final class ViewOptions {
         if (wanted.isEmpty() && flip.isEmpty()) {
             return model;
         }
-        Views own = model.spec().views().orElseGet(Views::new);
+        TestTimeAugmentation own = model.spec().views().orElseGet(TestTimeAugmentation::new);
         try {
             return model.withViews(
-                    new Views(wanted.isEmpty() ? own.scales() : wanted, flip.orElse(own.flip())));
+                    new TestTimeAugmentation(
+                            wanted.isEmpty() ? own.scales() : wanted, flip.orElse(own.flip())));
         } catch (IllegalArgumentException e) {
             model.close();
             throw SaccadeException.user("--scales: %s", e.getMessage());

@@ -13,7 +13,6 @@ import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.Configs;
 import dev.saccade.core.structures.Size;
-import dev.saccade.datasets.ImageWriter;
 import dev.saccade.demo.SceneDataset;
 import dev.saccade.demo.SceneRenderer;
 import dev.saccade.models.DetectionModel;
@@ -85,7 +84,7 @@ class FineTuningTest {
     void theExampleIsRightAndTheMistakesAreFound() throws IOException {
         String right = Files.readString(folder.resolve("mine/photos/example.json"));
         Mat desk = new Mat(480, 640, CvType.CV_8UC3, new Scalar(90, 90, 90));
-        ImageWriter.write(desk, folder.resolve("mine/photos/images/desk.jpg"));
+        ImageFiles.write(desk, folder.resolve("mine/photos/images/desk.jpg"));
         desk.release();
 
         assertEquals(

@@ -6,6 +6,7 @@ import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
 import com.google.common.collect.Iterables;
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.core.importer.Location;
 import com.tngtech.archunit.junit.AnalyzeClasses;
@@ -13,6 +14,8 @@ import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.junit.LocationProvider;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.library.Architectures.LayeredArchitecture;
+import com.tngtech.archunit.library.dependencies.SliceAssignment;
+import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -80,6 +83,25 @@ class FloorsTest {
     @ArchTest
     static final ArchRule noRoomIsEntangled =
             slices().matching("dev.saccade.(*)..").should().beFreeOfCycles();
+
+    @ArchTest
+    static final ArchRule noFolderOfDatasetsIsEntangled =
+            slices().assignedFrom(new FoldersOf("dev.saccade.datasets")).should().beFreeOfCycles();
+
+    /** Takes every package of a room by itself. */
+    private record FoldersOf(String room) implements SliceAssignment {
+
+        @Override
+        public SliceIdentifier getIdentifierOf(JavaClass type) {
+            String folder = type.getPackageName();
+            return folder.startsWith(room) ? SliceIdentifier.of(folder) : SliceIdentifier.ignore();
+        }
+
+        @Override
+        public String getDescription() {
+            return "folders of " + room;
+        }
+    }
 
     @ArchTest
     static final ArchRule randomnessComesFromSeeds =

@@ -14,10 +14,10 @@ import dev.saccade.config.ConfigFile;
 import dev.saccade.config.Configs;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
-import dev.saccade.datasets.ImageReader;
-import dev.saccade.datasets.ImageWriter;
-import dev.saccade.datasets.OpenCv;
+import dev.saccade.datasets.image.ImageReader;
+import dev.saccade.datasets.image.OpenCv;
 import dev.saccade.models.Model;
+import dev.saccade.report.draw.Jpeg;
 import dev.saccade.train.config.RunConfig;
 
 import org.junit.jupiter.api.BeforeEach;
@@ -73,13 +73,13 @@ class SegmentationPageTest {
                         new Scalar(220, 180, 120),
                         new Scalar(90, 90, 90),
                         new Scalar(40, 60, 200));
-        ImageWriter.write(photo, folder.resolve("mine/roads/images/" + name + ".jpg"));
-        ImageWriter.write(photo, folder.resolve("photo.jpg"));
+        ImageFiles.write(photo, folder.resolve("mine/roads/images/" + name + ".jpg"));
+        ImageFiles.write(photo, folder.resolve("photo.jpg"));
         photo.release();
         Mat labels =
                 paint(i, new Scalar(180, 130, 70), new Scalar(128, 64, 128), new Scalar(142, 0, 0));
         labels.rowRange(0, 4).setTo(new Scalar(0, 0, 0));
-        ImageWriter.write(labels, folder.resolve("mine/coloured/" + name + ".png"));
+        ImageFiles.write(labels, folder.resolve("mine/coloured/" + name + ".png"));
         labels.release();
     }
 
@@ -119,20 +119,20 @@ class SegmentationPageTest {
     void theCommonMistakesAreFound() throws Throwable {
         for (int i = 0; i < 12; i++) {
             Path labels = folder.resolve("mine/roads/annotations/" + name(i) + ".png");
-            ImageWriter.writeLabels(LabelMap.filled(SIZE, 1), 3, labels);
+            ImageFiles.writeLabels(LabelMap.filled(SIZE, 1), 3, labels);
         }
         assertEquals(List.of(), page.quotesIn(checked()));
         Path labels = folder.resolve("mine/roads/annotations/" + name(1) + ".png");
         Mat photo = ImageReader.read(folder.resolve("photo.jpg"));
         List<Executable> mistakes =
                 List.of(
-                        () -> ImageWriter.write(photo, labels),
-                        () -> ImageWriter.writeLabels(LabelMap.filled(SIZE, 4), 5, labels),
+                        () -> ImageFiles.write(photo, labels),
+                        () -> ImageFiles.writeLabels(LabelMap.filled(SIZE, 4), 5, labels),
                         () ->
-                                ImageWriter.writeLabels(
+                                ImageFiles.writeLabels(
                                         LabelMap.filled(new Size(24, 32), 1), 3, labels),
                         () -> Files.delete(labels),
-                        () -> Files.write(labels, ImageWriter.jpeg(photo)));
+                        () -> Files.write(labels, Jpeg.encode(photo)));
         for (Executable mistake : mistakes) {
             mistake.execute();
             String found = checked();

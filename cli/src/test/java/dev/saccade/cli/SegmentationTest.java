@@ -11,8 +11,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
-import dev.saccade.datasets.ImageWriter;
-import dev.saccade.datasets.OpenCv;
+import dev.saccade.datasets.image.OpenCv;
 
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -81,8 +80,8 @@ class SegmentationTest {
             }
             String part = i < 4 ? "training" : "validation";
             String name = "road" + i;
-            ImageWriter.write(image, data.resolve("images").resolve(part).resolve(name + ".jpg"));
-            ImageWriter.writeLabels(
+            ImageFiles.write(image, data.resolve("images").resolve(part).resolve(name + ".jpg"));
+            ImageFiles.writeLabels(
                     LabelMap.of(SIZE, labels),
                     CLASSES.size(),
                     data.resolve("annotations").resolve(part).resolve(name + ".png"));
@@ -227,7 +226,7 @@ class SegmentationTest {
         Path roads = folder.resolve("roads");
         write(roads);
         Path labels = roads.resolve("annotations/training/road2.png");
-        ImageWriter.writeLabels(LabelMap.filled(SIZE, 6), 7, labels);
+        ImageFiles.writeLabels(LabelMap.filled(SIZE, 6), 7, labels);
         Path run = folder.resolve("run");
         Ended ended = onRoads("train", roads, "--out", run);
         assertEquals(2, ended.code());

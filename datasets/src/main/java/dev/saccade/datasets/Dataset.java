@@ -3,6 +3,7 @@ package dev.saccade.datasets;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.PartConfig;
 import dev.saccade.core.structures.LabelMap;
+import dev.saccade.datasets.image.ImageReader;
 
 import java.nio.file.Path;
 import java.util.List;

@@ -28,14 +28,6 @@ public record DatasetReport(
     }
 
     /**
-     * Returns what a data set holds and all that is wrong with it; nothing is thrown for it. Faults
-     * that only its files can tell are found by the check of its {@link Dataset.Config}.
-     */
-    public static DatasetReport of(Dataset dataset, CheckOptions options) {
-        return DatasetCheck.run(dataset, options);
-    }
-
-    /**
      * Refuses a data set with errors.
      *
      * @param subject what was to be done with it; the first line of the message

@@ -5,7 +5,7 @@ import dev.saccade.core.structures.Size;
 import java.util.Optional;
 
 /** Why an object is not learned; the first reason that applies counts. */
-enum Dropped {
+public enum Dropped {
     /** It is of a class that is not wanted. */
     UNWANTED("of classes that are not wanted"),
     /** It is a group that was not separated. */
@@ -28,7 +28,7 @@ enum Dropped {
     }
 
     /** Returns why an object of an image is not learned; nothing if it is. */
-    static Optional<Dropped> of(Annotation object, Size image) {
+    public static Optional<Dropped> of(Annotation object, Size image) {
         if (object.label() < 0) {
             return Optional.of(UNWANTED);
         } else if (object.crowd()) {
@@ -59,7 +59,7 @@ enum Dropped {
     }
 
     /** Returns whether the object was meant to be learned. */
-    boolean isUnintended() {
+    public boolean isUnintended() {
         return compareTo(IGNORED) > 0;
     }
 

@@ -33,12 +33,12 @@ public record Finding(Severity severity, String file, String subject, String mes
         return text.length() > LONGEST ? text.substring(0, LONGEST) + "..." : text;
     }
 
-    static Finding error(String file, String subject, String message) {
+    public static Finding error(String file, String subject, String message) {
         return new Finding(Severity.ERROR, file, subject, message);
     }
 
     /** Returns the error of a file that cannot be used, in whose message it is named. */
-    static Finding error(String file, SaccadeException problem) {
+    public static Finding error(String file, SaccadeException problem) {
         String message = problem.getMessage();
         String named = Printable.line(file);
         return error(
@@ -49,7 +49,7 @@ public record Finding(Severity severity, String file, String subject, String mes
                         : message);
     }
 
-    static Finding warning(String file, String subject, String message) {
+    public static Finding warning(String file, String subject, String message) {
         return new Finding(Severity.WARNING, file, subject, message);
     }
 

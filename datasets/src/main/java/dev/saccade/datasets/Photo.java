@@ -2,6 +2,7 @@ package dev.saccade.datasets;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.image.ImageHeader;
 
 import java.nio.file.Path;
 

@@ -8,16 +8,16 @@ import com.google.common.io.Resources;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 
-/** Reads the tables that are packaged beside this class. */
-final class ResourceLines {
+/** Reads tables that are packaged with the classes that they belong to. */
+public final class ResourceLines {
 
     private ResourceLines() {}
 
-    /** Returns the lines of a file. */
-    static ImmutableList<String> of(String name) {
+    /** Returns the lines of a file that lies beside a class. */
+    public static ImmutableList<String> read(Class<?> beside, String name) {
         try {
             return ImmutableList.copyOf(
-                    Resources.readLines(Resources.getResource(ResourceLines.class, name), UTF_8));
+                    Resources.readLines(Resources.getResource(beside, name), UTF_8));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

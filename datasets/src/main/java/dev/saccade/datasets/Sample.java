@@ -85,7 +85,7 @@ public final class Sample implements AutoCloseable {
     }
 
     /** Returns another sample of the same pixels; each of the two is closed. */
-    Sample share() {
+    public Sample share() {
         return new Sample(image.rowRange(0, image.rows()), info, targets, labels, normalization);
     }
 

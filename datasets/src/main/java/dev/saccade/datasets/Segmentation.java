@@ -64,12 +64,10 @@ public sealed interface Segmentation {
 
         /**
          * Returns run lengths in pycocotools' compressed form: differences in groups of five bits.
-         *
-         * @param length how many of the counts there are
          */
-        public static String compress(double[] counts, int length) {
+        public static String compress(double... counts) {
             StringBuilder text = new StringBuilder();
-            for (int i = 0; i < length; i++) {
+            for (int i = 0; i < counts.length; i++) {
                 long rest = (long) (i > 2 ? counts[i] - counts[i - 2] : counts[i]);
                 boolean more = true;
                 while (more) {

@@ -87,7 +87,7 @@ public final class TrainingTargets {
      * Returns whether an object is learned: not ignored, touching the image, with an area, at least
      * one pixel wide and high, of a wanted class, no crowd.
      */
-    static boolean isUsable(Annotation annotation, Size image) {
+    public static boolean isUsable(Annotation annotation, Size image) {
         return Dropped.of(annotation, image).isEmpty();
     }
 
@@ -109,7 +109,7 @@ public final class TrainingTargets {
     }
 
     /** Returns whether photographs of a size are trained on: no side is below 32 pixels. */
-    static boolean isLargeEnough(Size photo) {
+    public static boolean isLargeEnough(Size photo) {
         return Math.min(photo.width(), photo.height()) >= SMALLEST_SIDE;
     }
 }

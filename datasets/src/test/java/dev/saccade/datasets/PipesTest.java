@@ -7,6 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Targets;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.ade20k.Ade20kDataset;
+import dev.saccade.datasets.ade20k.LabelFiles;
+import dev.saccade.datasets.check.ImageCheck;
+import dev.saccade.datasets.coco.CocoDataset;
+import dev.saccade.datasets.image.ImageReader;
+import dev.saccade.datasets.image.ImageSource;
+import dev.saccade.datasets.image.IndexPng;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -41,6 +48,10 @@ class PipesTest {
         assertTrue(thrown.getMessage().startsWith(pipe + ": is a pipe"), thrown.getMessage());
     }
 
+    private CocoDataset.Config objects(Path annotations) {
+        return new CocoDataset.Config(annotations.toString(), folder.toString(), List.of());
+    }
+
     private void assertFound(DatasetReport report) {
         assertTrue(
                 report.findings().stream()
@@ -60,19 +71,18 @@ class PipesTest {
                         {"images": [{"id": 1, "file_name": "1.png", "width": 8, "height": 8}],
                          "annotations": [], "categories": [{"id": 1, "name": "cat"}]}
                         """);
-        assertFound(CocoCheck.run(annotations, folder, List.of(), OPTIONS));
+        assertFound(objects(annotations).check(folder, OPTIONS));
     }
 
     @Test
     void anAnnotationFileIsNone() {
-        assertRefused(() -> CocoReader.read(pipe, finding -> {}));
-        assertFound(CocoCheck.run(pipe, folder, List.of(), OPTIONS));
+        assertRefused(() -> CocoDataset.open(pipe, folder, List.of()));
+        assertFound(objects(pipe).check(folder, OPTIONS));
     }
 
     @Test
     void noneIsOpenedToTellWhatIsInAFolder() {
-        DatasetReport report =
-                CocoCheck.run(folder.resolve("missing.json"), folder, List.of(), OPTIONS);
+        DatasetReport report = objects(folder.resolve("missing.json")).check(folder, OPTIONS);
         assertEquals(1, report.errors());
     }
 
@@ -83,10 +93,19 @@ class PipesTest {
 
     @Test
     void aFileOfClassesIsNone() {
+        new LabelFiles(folder).add("a", 8, 8, (x, y) -> 1);
+        Ade20kDataset.Config usual = new Ade20kDataset.Config();
         Ade20kDataset.Config config =
                 new Ade20kDataset.Config(
-                        "images", "labels", List.of(), Optional.of("1.png"), true, 255, "", "");
-        assertRefused(() -> config.names(folder));
+                        usual.images(),
+                        usual.annotations(),
+                        List.of(),
+                        Optional.of("1.png"),
+                        true,
+                        255,
+                        ".jpg",
+                        ".png");
+        assertRefused(() -> config.open(folder));
     }
 
     @Test

@@ -4,7 +4,7 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import dev.saccade.core.SeededRandom;
 import dev.saccade.core.structures.Size;
-import dev.saccade.datasets.OpenCv;
+import dev.saccade.datasets.image.OpenCv;
 
 import java.util.SplittableRandom;
 

@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
-import dev.saccade.datasets.CocoDataset;
+import dev.saccade.datasets.coco.CocoDataset;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

@@ -8,9 +8,9 @@ import ai.djl.translate.TranslatorContext;
 
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.datasets.ImageSource;
-import dev.saccade.datasets.PhotoViews;
-import dev.saccade.datasets.ViewReader;
+import dev.saccade.datasets.image.ImageSource;
+import dev.saccade.datasets.loader.PhotoViews;
+import dev.saccade.datasets.loader.ViewReader;
 import dev.saccade.models.ModelSpec;
 
 import java.util.List;

@@ -3,7 +3,7 @@ package dev.saccade.djl;
 import ai.djl.modality.cv.Image;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.datasets.ImageSource;
+import dev.saccade.datasets.image.ImageSource;
 
 import org.opencv.core.Mat;
 

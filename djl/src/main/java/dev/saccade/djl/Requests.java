@@ -8,7 +8,7 @@ import ai.djl.util.JsonSerializable;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.datasets.ImageSource;
+import dev.saccade.datasets.image.ImageSource;
 
 import java.util.Locale;
 

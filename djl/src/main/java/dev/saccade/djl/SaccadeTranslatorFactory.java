@@ -14,7 +14,7 @@ import ai.djl.util.Pair;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Targets;
-import dev.saccade.datasets.ImageSource;
+import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.models.ModelSpec;
 
 import java.io.InputStream;

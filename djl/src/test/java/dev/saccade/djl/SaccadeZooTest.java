@@ -21,7 +21,7 @@ import ai.djl.translate.TranslateException;
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.datasets.transforms.Views;
+import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.models.ModelSpec;
 import dev.saccade.models.Segmenter;
 import dev.saccade.models.zoo.Recipe;
@@ -147,7 +147,9 @@ class SaccadeZooTest {
     @ParameterizedTest
     @EnumSource
     void looksInAllViews(TinyModel model) throws Exception {
-        Views views = new Views(List.of(List.of(120, 80), List.of(180, 120)), /* flip= */ true);
+        TestTimeAugmentation views =
+                new TestTimeAugmentation(
+                        List.of(List.of(120, 80), List.of(180, 120)), /* flip= */ true);
         Path checkpoint = model.checkpoint(folder, Optional.of(views));
         assertFinds(Expected.of(model, checkpoint, photo), checkpoint, Path.class, photo);
     }

@@ -9,7 +9,7 @@ import dev.saccade.config.Configs;
 import dev.saccade.datasets.transforms.Normalize;
 import dev.saccade.datasets.transforms.Pad;
 import dev.saccade.datasets.transforms.Resize;
-import dev.saccade.datasets.transforms.Views;
+import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.models.Model;
 import dev.saccade.models.ModelConfig;
 import dev.saccade.models.ModelSpec;
@@ -63,7 +63,7 @@ enum TinyModel {
     }
 
     /** Returns a checkpoint of this model that looks at photographs as they are, or in views. */
-    Path checkpoint(Path folder, Optional<Views> views) {
+    Path checkpoint(Path folder, Optional<TestTimeAugmentation> views) {
         Resize resize =
                 new Resize(List.of(List.of(120, 80)), Resize.Mode.VALUE, true, List.of(), 1);
         ModelSpec spec =

@@ -9,10 +9,10 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Targets;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.datasets.Annotation;
-import dev.saccade.datasets.DataLoader;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.PhotoViews;
 import dev.saccade.datasets.Transform;
+import dev.saccade.datasets.loader.DataLoader;
+import dev.saccade.datasets.loader.PhotoViews;
 import dev.saccade.models.Detector;
 
 import java.util.Arrays;

@@ -3,7 +3,7 @@ package dev.saccade.eval;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.DatasetReport;
+import dev.saccade.datasets.check.DatasetCheck;
 import dev.saccade.models.TrainedModel;
 
 /** What is asked of a data set before a model is measured on it. */
@@ -29,7 +29,7 @@ final class MeasuredData {
         requireClasses(model, dataset);
         CheckOptions options =
                 new CheckOptions(false, model.spec().model().head().targets(), threads, () -> {});
-        DatasetReport.of(dataset, options)
+        DatasetCheck.run(dataset, options)
                 .requireSound("the data set has errors; nothing was measured");
     }
 }

@@ -6,10 +6,10 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Workers;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
-import dev.saccade.datasets.DataLoader;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.PhotoViews;
 import dev.saccade.datasets.Transform;
+import dev.saccade.datasets.loader.DataLoader;
+import dev.saccade.datasets.loader.PhotoViews;
 import dev.saccade.models.Segmenter;
 
 import java.util.List;

@@ -2,7 +2,7 @@ package dev.saccade.eval;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 
-import dev.saccade.datasets.CocoDataset;
+import dev.saccade.datasets.coco.CocoDataset;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -1,7 +1,7 @@
 package dev.saccade.examples;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.datasets.ImageSource;
+import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.models.DetectedObject;
 import dev.saccade.models.Detector;
 

@@ -10,7 +10,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Size;
-import dev.saccade.datasets.ImageSource;
+import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.demo.SceneDataset;
 import dev.saccade.demo.SceneRenderer;
 import dev.saccade.models.DetectedObject;

@@ -24,7 +24,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** What heads find in several views of an image. */
-class ViewsTest {
+class TestTimeAugmentationTest {
 
     private static final Size ORIGINAL = new Size(24, 32);
     private static final ImageInfo IMAGE = ImageInfo.of(ORIGINAL).resized(new Size(48, 64), 2, 2);

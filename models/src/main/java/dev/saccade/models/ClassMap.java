@@ -6,6 +6,12 @@ import com.google.common.collect.ImmutableMap;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Rle;
+import dev.saccade.core.structures.Size;
+
+import org.opencv.core.CvType;
+import org.opencv.core.Mat;
+import org.opencv.core.MatOfByte;
+import org.opencv.imgcodecs.Imgcodecs;
 
 import java.util.Comparator;
 import java.util.List;
@@ -60,6 +66,32 @@ public record ClassMap(LabelMap labels, List<String> classes) {
                 .filter(label -> pixels[label] > 0)
                 .sorted(Comparator.comparing((Integer label) -> pixels[label]).reversed())
                 .collect(ImmutableMap.toImmutableMap(classes::get, label -> pixels[label] / all));
+    }
+
+    /**
+     * Returns the labels as the bytes of a grey PNG, which a data set with {@code
+     * reduce_zero_label} reads back: the number of a pixel is its label + 1, or 0 if it is ignored.
+     * Numbers have 8 bits up to 255 classes and 16 bits above.
+     */
+    public byte[] toPng() {
+        Size size = labels.size();
+        short[] numbers = labels.toArray();
+        for (int i = 0; i < numbers.length; i++) {
+            numbers[i]++;
+        }
+        Mat image = new Mat(size.height(), size.width(), CvType.CV_16UC1);
+        MatOfByte encoded = new MatOfByte();
+        try {
+            image.put(0, 0, numbers);
+            if (classes.size() < 1 << Byte.SIZE) {
+                image.convertTo(image, CvType.CV_8UC1);
+            }
+            Imgcodecs.imencode(".png", image, encoded);
+            return encoded.toArray();
+        } finally {
+            image.release();
+            encoded.release();
+        }
     }
 
     /**

@@ -6,9 +6,9 @@ import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Instances;
-import dev.saccade.datasets.ImageSource;
-import dev.saccade.datasets.PhotoViews;
-import dev.saccade.datasets.transforms.Views;
+import dev.saccade.datasets.image.ImageSource;
+import dev.saccade.datasets.loader.PhotoViews;
+import dev.saccade.datasets.transforms.TestTimeAugmentation;
 
 import org.opencv.core.Mat;
 
@@ -54,7 +54,7 @@ public final class Detector extends TrainedModel {
     }
 
     @Override
-    public Detector withViews(Views views) {
+    public Detector withViews(TestTimeAugmentation views) {
         return new Detector(this, spec().withViews(views));
     }
 

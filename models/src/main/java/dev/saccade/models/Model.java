@@ -23,7 +23,7 @@ import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Losses;
-import dev.saccade.datasets.Batch;
+import dev.saccade.datasets.loader.Batch;
 
 import java.util.Collections;
 import java.util.LinkedHashMap;

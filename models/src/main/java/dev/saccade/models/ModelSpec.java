@@ -14,7 +14,7 @@ import dev.saccade.core.Checks;
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Transform;
-import dev.saccade.datasets.transforms.Views;
+import dev.saccade.datasets.transforms.TestTimeAugmentation;
 
 import java.util.List;
 import java.util.Map;
@@ -32,7 +32,7 @@ import java.util.Optional;
 public record ModelSpec(
         ModelConfig model,
         List<Transform> transforms,
-        Optional<Views> views,
+        Optional<TestTimeAugmentation> views,
         List<String> classes) {
 
     private static final String KEY = "saccade.model";
@@ -54,8 +54,8 @@ public record ModelSpec(
     }
 
     private static List<List<Transform>> viewTransforms(
-            List<Transform> transforms, Optional<Views> views) {
-        return views.map(several -> several.of(transforms)).orElse(List.of(transforms));
+            List<Transform> transforms, Optional<TestTimeAugmentation> views) {
+        return views.map(several -> several.views(transforms)).orElse(List.of(transforms));
     }
 
     /**
@@ -63,7 +63,7 @@ public record ModelSpec(
      *
      * @throws SaccadeException of kind user, if they cannot be made with the transforms
      */
-    public ModelSpec withViews(Views others) {
+    public ModelSpec withViews(TestTimeAugmentation others) {
         try {
             return new ModelSpec(model, transforms, Optional.of(others), classes);
         } catch (IllegalArgumentException e) {

@@ -19,7 +19,7 @@ import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Size;
-import dev.saccade.datasets.Batch;
+import dev.saccade.datasets.loader.Batch;
 import dev.saccade.models.segmentation.MeanOfViews;
 import dev.saccade.models.segmentation.MirroredMap;
 import dev.saccade.models.segmentation.ScoreMap;

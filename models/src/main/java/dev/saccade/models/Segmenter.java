@@ -6,9 +6,9 @@ import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.LabelMap;
-import dev.saccade.datasets.ImageSource;
-import dev.saccade.datasets.PhotoViews;
-import dev.saccade.datasets.transforms.Views;
+import dev.saccade.datasets.image.ImageSource;
+import dev.saccade.datasets.loader.PhotoViews;
+import dev.saccade.datasets.transforms.TestTimeAugmentation;
 
 import org.opencv.core.Mat;
 
@@ -52,7 +52,7 @@ public final class Segmenter extends TrainedModel {
     }
 
     @Override
-    public Segmenter withViews(Views views) {
+    public Segmenter withViews(TestTimeAugmentation views) {
         return new Segmenter(this, spec().withViews(views));
     }
 

@@ -10,11 +10,11 @@ import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.datasets.ImageSource;
-import dev.saccade.datasets.OpenCv;
-import dev.saccade.datasets.PhotoViews;
-import dev.saccade.datasets.ViewReader;
-import dev.saccade.datasets.transforms.Views;
+import dev.saccade.datasets.image.ImageSource;
+import dev.saccade.datasets.image.OpenCv;
+import dev.saccade.datasets.loader.PhotoViews;
+import dev.saccade.datasets.loader.ViewReader;
+import dev.saccade.datasets.transforms.TestTimeAugmentation;
 
 import java.nio.file.Path;
 import java.util.List;
@@ -95,7 +95,7 @@ public abstract sealed class TrainedModel implements AutoCloseable permits Detec
      * @throws SaccadeException of kind user, if the views cannot be made with the transforms of the
      *     model
      */
-    public abstract TrainedModel withViews(Views views);
+    public abstract TrainedModel withViews(TestTimeAugmentation views);
 
     /** Returns the names of the labels, in order. */
     public final List<String> classes() {

@@ -1,5 +1,6 @@
 package dev.saccade.models;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -8,15 +9,31 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.ade20k.Ade20kDataset;
+import dev.saccade.datasets.image.OpenCv;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import java.awt.image.BufferedImage;
+import java.awt.image.Raster;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.stream.IntStream;
+
+import javax.imageio.ImageIO;
 
 /** Label maps with names. */
 class ClassMapTest {
+
+    private static final int BIT_DEPTH = 24;
 
     private static final ClassMap MAP =
             new ClassMap(
@@ -30,6 +47,51 @@ class ClassMapTest {
         assertEquals("tree", MAP.at(1, 1));
         assertEquals("sky", MAP.at(2, 0));
         assertThrows(IndexOutOfBoundsException.class, () -> MAP.at(0, 2));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, 8", "254, 8", "255, 8", "256, 16", "60000, 16"})
+    void aDataSetReadsItsPngBackAsItWas(int classes, int bits, @TempDir Path folder)
+            throws IOException {
+        OpenCv.load();
+        short[] labels = new short[7 * 5];
+        for (int i = 0; i < labels.length; i++) {
+            labels[i] = (short) (i % 4 == 3 ? LabelMap.IGNORE : (i * 7919L) % classes);
+        }
+        labels[0] = (short) (classes - 1);
+        LabelMap map = LabelMap.of(new Size(5, 7), labels);
+        List<String> names = IntStream.range(0, classes).mapToObj(i -> "class " + i).toList();
+        byte[] png = new ClassMap(map, names).toPng();
+        assertEquals(bits, png[BIT_DEPTH]);
+        assertEquals(map, readBack(png, names, folder));
+    }
+
+    /** Reads a label map as one of a data set, whose photograph is any of that size. */
+    private static LabelMap readBack(byte[] png, List<String> names, Path folder)
+            throws IOException {
+        Files.write(folder.resolve("names.txt"), names);
+        Files.write(Files.createDirectory(folder.resolve("labels")).resolve("a.png"), png);
+        Files.write(Files.createDirectory(folder.resolve("photos")).resolve("a.png"), png);
+        return new Ade20kDataset.Config(
+                        "photos",
+                        "labels",
+                        List.of(),
+                        Optional.of("names.txt"),
+                        true,
+                        0,
+                        ".png",
+                        ".png")
+                .open(folder)
+                .labels(0);
+    }
+
+    @Test
+    void pngsCountFromOne() throws IOException {
+        OpenCv.load();
+        LabelMap map = LabelMap.of(new Size(1, 3), new short[] {0, LabelMap.IGNORE, 1});
+        byte[] png = new ClassMap(map, List.of("sky", "road")).toPng();
+        Raster raster = ImageIO.read(new ByteArrayInputStream(png)).getRaster();
+        assertArrayEquals(new int[] {1, 0, 2}, raster.getSamples(0, 0, 3, 1, 0, new int[3]));
     }
 
     @Test

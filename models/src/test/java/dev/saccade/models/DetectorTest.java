@@ -14,14 +14,14 @@ import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.ImageInfo;
-import dev.saccade.datasets.ImageSource;
-import dev.saccade.datasets.PhotoViews;
 import dev.saccade.datasets.Transform;
-import dev.saccade.datasets.ViewReader;
+import dev.saccade.datasets.image.ImageSource;
+import dev.saccade.datasets.loader.PhotoViews;
+import dev.saccade.datasets.loader.ViewReader;
 import dev.saccade.datasets.transforms.Normalize;
 import dev.saccade.datasets.transforms.Pad;
 import dev.saccade.datasets.transforms.Resize;
-import dev.saccade.datasets.transforms.Views;
+import dev.saccade.datasets.transforms.TestTimeAugmentation;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -174,7 +174,8 @@ class DetectorTest {
             List<DetectedObject> expected =
                     DetectedObject.of(bare.predictViews(batches), detector.classes());
             Detector viewing =
-                    detector.withViews(new Views(List.of(OWN, LARGER), /* flip= */ true));
+                    detector.withViews(
+                            new TestTimeAugmentation(List.of(OWN, LARGER), /* flip= */ true));
             assertSame(expected, viewing.detect(photo));
             List<ImageSource> both = List.of(ImageSource.of(mirrored), ImageSource.of(photo));
             assertSame(expected, viewing.detect(both).get(1));
@@ -186,8 +187,11 @@ class DetectorTest {
     void oneViewIsAPlainLook(String head) {
         try (Detector detector = load(head)) {
             List<DetectedObject> plain = detector.detect(photo);
-            assertSame(plain, detector.withViews(new Views()).detect(photo));
-            assertSame(plain, detector.withViews(new Views(List.of(OWN), false)).detect(photo));
+            assertSame(plain, detector.withViews(new TestTimeAugmentation()).detect(photo));
+            assertSame(
+                    plain,
+                    detector.withViews(new TestTimeAugmentation(List.of(OWN), false))
+                            .detect(photo));
         }
     }
 
@@ -195,7 +199,7 @@ class DetectorTest {
     @ValueSource(strings = {"retinanet", "mask_rcnn"})
     void aMirroredPhotographHasMirroredObjects(String head) {
         try (Detector detector = load(head)) {
-            Detector viewing = detector.withViews(new Views(List.of(OWN), true));
+            Detector viewing = detector.withViews(new TestTimeAugmentation(List.of(OWN), true));
             List<DetectedObject> found = viewing.detect(photo);
             List<DetectedObject> other = viewing.detect(mirrored);
             assertTrue(found.size() > 1);
@@ -284,7 +288,9 @@ class DetectorTest {
     @ValueSource(strings = {"retinanet", "mask_rcnn"})
     void findsNothingWhereNothingIs(String head) {
         try (Detector detector = load(head, "0.99", TRANSFORMS)) {
-            assertEquals(List.of(), detector.withViews(new Views(List.of(), true)).detect(photo));
+            assertEquals(
+                    List.of(),
+                    detector.withViews(new TestTimeAugmentation(List.of(), true)).detect(photo));
         }
     }
 
@@ -294,7 +300,9 @@ class DetectorTest {
             SaccadeException thrown =
                     assertThrows(
                             SaccadeException.class,
-                            () -> detector.withViews(new Views(List.of(LARGER), false)));
+                            () ->
+                                    detector.withViews(
+                                            new TestTimeAugmentation(List.of(LARGER), false)));
             assertEquals(SaccadeException.Kind.USER, thrown.kind());
             assertTrue(thrown.getMessage().contains("[normalize]"), thrown.getMessage());
         }
@@ -329,7 +337,7 @@ class DetectorTest {
     @Test
     void keepsItsViewsInTheCheckpointAndNeedsNone() {
         ModelConfig model = model("retinanet", "0.05");
-        Views views = new Views(List.of(LARGER), true);
+        TestTimeAugmentation views = new TestTimeAugmentation(List.of(LARGER), true);
         ModelSpec spec = new ModelSpec(model, TRANSFORMS, Optional.of(views), List.of("a", "b"));
         assertEquals(spec, ModelSpec.fromMetadata(spec.toMetadata(), "file"));
 

@@ -10,7 +10,7 @@ import dev.saccade.config.ConfigNode;
 import dev.saccade.config.Configs;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.datasets.OpenCv;
+import dev.saccade.datasets.image.OpenCv;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

@@ -2,8 +2,8 @@ package dev.saccade.parity;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.saccade.datasets.CocoDataset;
 import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.coco.CocoDataset;
 import dev.saccade.eval.AreaRange;
 import dev.saccade.eval.ClassMetrics;
 import dev.saccade.eval.CocoMetrics;

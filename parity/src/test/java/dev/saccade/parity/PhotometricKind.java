@@ -1,6 +1,6 @@
 package dev.saccade.parity;
 
-import dev.saccade.datasets.OpenCv;
+import dev.saccade.datasets.image.OpenCv;
 import dev.saccade.datasets.transforms.PhotometricDistortion;
 
 import org.opencv.core.CvType;

@@ -10,9 +10,9 @@ import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
-import dev.saccade.datasets.ImageReader;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Segmentation;
+import dev.saccade.datasets.image.ImageReader;
 
 import org.opencv.core.Mat;
 

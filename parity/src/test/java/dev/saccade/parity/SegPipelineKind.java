@@ -4,10 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.LabelMap;
-import dev.saccade.datasets.Ade20kDataset;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.ImageReader;
 import dev.saccade.datasets.Sample;
+import dev.saccade.datasets.ade20k.Ade20kDataset;
+import dev.saccade.datasets.image.ImageReader;
 
 import org.opencv.core.Mat;
 

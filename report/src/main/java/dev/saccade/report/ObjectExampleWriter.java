@@ -4,7 +4,7 @@ import com.google.common.primitives.ImmutableDoubleArray;
 
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
-import dev.saccade.datasets.ClassColours;
+import dev.saccade.report.draw.ClassColours;
 
 import java.io.IOException;
 import java.util.Arrays;

@@ -1,6 +1,6 @@
 package dev.saccade.report;
 
-import dev.saccade.datasets.ClassColours;
+import dev.saccade.report.draw.ClassColours;
 
 import java.util.List;
 import java.util.Locale;

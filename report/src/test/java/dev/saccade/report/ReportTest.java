@@ -12,12 +12,12 @@ import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
-import dev.saccade.datasets.ClassColours;
 import dev.saccade.report.LineChart.Series;
 import dev.saccade.report.ReportData.Bar;
 import dev.saccade.report.ReportData.Fact;
 import dev.saccade.report.ReportData.Histogram;
 import dev.saccade.report.ShareTable.Row;
+import dev.saccade.report.draw.ClassColours;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

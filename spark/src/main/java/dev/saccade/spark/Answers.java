@@ -5,7 +5,7 @@ import static org.apache.spark.sql.functions.lit;
 import static org.apache.spark.sql.functions.udf;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.datasets.ImageSource;
+import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.models.TrainedModel;
 
 import org.apache.spark.api.java.JavaSparkContext;

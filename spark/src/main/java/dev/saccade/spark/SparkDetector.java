@@ -2,7 +2,7 @@ package dev.saccade.spark;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Rle;
-import dev.saccade.datasets.ImageSource;
+import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.models.Box;
 import dev.saccade.models.DetectedObject;
 import dev.saccade.models.Detector;

@@ -1,8 +1,7 @@
 package dev.saccade.spark;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.datasets.ImageSource;
-import dev.saccade.datasets.ImageWriter;
+import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.models.ClassMap;
 import dev.saccade.models.Segmenter;
 
@@ -25,10 +24,10 @@ import java.nio.file.Path;
  * }</pre>
  *
  * <p>The table keeps its columns and gets three more. {@code labels} is a PNG of the size of the
- * photograph, whose numbers are the positions of the classes + 1: what {@link
- * ImageWriter#writeLabels} writes. {@code shares} are those of the classes by name, above 0 to 1.
- * {@code error} is null; only a photograph that is missing or no usable image has neither but an
- * error that says what is wrong with it.
+ * photograph, whose numbers are the positions of the classes + 1: as in {@link ClassMap#toPng}.
+ * {@code shares} are those of the classes by name, above 0 to 1. {@code error} is null; only a
+ * photograph that is missing or no usable image has neither but an error that says what is wrong
+ * with it.
  *
  * <p>As always in Spark, nothing is computed before an action, and anew for each one.
  */
@@ -86,8 +85,6 @@ public final class SparkSegmenter {
 
     private static Object[] labels(Segmenter segmenter, ImageSource photo) {
         ClassMap map = segmenter.segment(photo);
-        return new Object[] {
-            ImageWriter.encodeLabels(map.labels(), map.classes().size()), map.shares()
-        };
+        return new Object[] {map.toPng(), map.shares()};
     }
 }

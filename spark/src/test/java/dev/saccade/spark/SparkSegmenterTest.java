@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.datasets.ImageWriter;
 import dev.saccade.models.ClassMap;
 import dev.saccade.models.Segmenter;
 
@@ -18,7 +17,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -47,9 +45,7 @@ class SparkSegmenterTest {
                     assertTrue(row.<String>getAs("error").startsWith(path + ": is no image"));
                 } else {
                     ClassMap expected = alone.segment(row.<byte[]>getAs("content"));
-                    Path labels = folder.resolve("labels.png");
-                    ImageWriter.writeLabels(expected.labels(), 3, labels);
-                    assertArrayEquals(Files.readAllBytes(labels), row.getAs("labels"));
+                    assertArrayEquals(expected.toPng(), row.getAs("labels"));
                     assertEquals(expected.shares(), row.getJavaMap(row.fieldIndex("shares")));
                     assertNull(row.getAs("error"));
                 }

@@ -3,6 +3,7 @@ package dev.saccade.train;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetReport;
+import dev.saccade.datasets.check.DatasetCheck;
 
 import java.nio.file.Path;
 import java.util.function.Function;
@@ -23,6 +24,6 @@ record DataSource(Supplier<Dataset> open, Function<CheckOptions, DatasetReport> 
 
     /** Returns a data set that is there already. */
     static DataSource of(Dataset dataset) {
-        return new DataSource(() -> dataset, options -> DatasetReport.of(dataset, options));
+        return new DataSource(() -> dataset, options -> DatasetCheck.run(dataset, options));
     }
 }

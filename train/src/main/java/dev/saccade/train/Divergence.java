@@ -5,7 +5,7 @@ import static java.util.Comparator.reverseOrder;
 import static java.util.stream.Collectors.joining;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.datasets.Batch;
+import dev.saccade.datasets.loader.Batch;
 
 import java.nio.FloatBuffer;
 import java.util.Locale;

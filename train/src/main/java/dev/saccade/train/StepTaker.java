@@ -11,7 +11,7 @@ import com.google.common.collect.Maps;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.structures.Losses;
-import dev.saccade.datasets.Batch;
+import dev.saccade.datasets.loader.Batch;
 import dev.saccade.train.optimizers.Gradients;
 import dev.saccade.train.optimizers.Optimizer;
 

@@ -15,7 +15,7 @@ import com.google.common.io.Resources;
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.Configs;
 import dev.saccade.core.structures.Size;
-import dev.saccade.datasets.transforms.Views;
+import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.models.Model;
 import dev.saccade.models.SegmentationModel;
 import dev.saccade.models.zoo.Zoo;
@@ -292,14 +292,15 @@ class RecipesTest {
                         "base: [%s/upernet/swin_tiny_160k_ade20k.yaml,".formatted(configs)
                                 + " %s/_base_/datasets/ade20k_multiscale_test.yaml]\n"
                                         .formatted(configs));
-        DataConfig data = Configs.bind(ConfigFile.load(file, List.of()), RunConfig.class).data();
-        Views views = data.valViews().orElseThrow();
+        DataConfig data =
+                Configs.bind(ConfigFile.load(file, List.of()), RunConfig.class).data();
+        TestTimeAugmentation views = data.valViews().orElseThrow();
         assertEquals(
                 Stream.of(.5, .75, 1., 1.25, 1.5, 1.75)
                         .map(ratio -> List.of((int) (2048 * ratio), (int) (512 * ratio)))
                         .toList(),
                 views.scales());
-        assertEquals(12, views.of(data.valTransforms()).size());
+        assertEquals(12, views.views(data.valTransforms()).size());
     }
 
     @ParameterizedTest

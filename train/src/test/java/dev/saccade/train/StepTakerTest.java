@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import dev.saccade.core.parts.Targets;
-import dev.saccade.datasets.Batch;
 import dev.saccade.datasets.Sample;
-import dev.saccade.datasets.SampleReader;
+import dev.saccade.datasets.loader.Batch;
+import dev.saccade.datasets.loader.SampleReader;
 import dev.saccade.datasets.transforms.Normalize;
 import dev.saccade.train.optimizers.Optimizer;
 import dev.saccade.train.optimizers.Sgd;

@@ -14,7 +14,7 @@ import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.checkpoint.Tensor;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.transforms.Views;
+import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.eval.Evaluation;
 import dev.saccade.models.Detector;
 import dev.saccade.train.config.RunConfig;
@@ -156,7 +156,7 @@ class TrainingTest {
         Dataset val = config.data().val().orElseThrow().open(folder);
         try (Detector detector = Detector.load(new RunFolder(run).last())) {
             assertEquals(
-                    new Views(List.of(List.of(40, 32), List.of(80, 64)), true),
+                    new TestTimeAugmentation(List.of(List.of(40, 32), List.of(80, 64)), true),
                     detector.spec().views().orElseThrow());
             assertEquals(4, detector.spec().viewTransforms().size());
             Evaluation again = Evaluation.of(detector, val);

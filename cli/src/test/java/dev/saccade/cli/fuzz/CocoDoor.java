@@ -10,11 +10,11 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Targets;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.CheckOptions;
-import dev.saccade.datasets.CocoDataset;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.Photo;
 import dev.saccade.datasets.Segmentation;
+import dev.saccade.datasets.coco.CocoDataset;
 
 import java.io.IOException;
 import java.nio.file.Files;

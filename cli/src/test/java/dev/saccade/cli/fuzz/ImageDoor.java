@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Size;
-import dev.saccade.datasets.ImageReader;
-import dev.saccade.datasets.ImageSource;
 import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.image.ImageReader;
+import dev.saccade.datasets.image.ImageSource;
 
 import org.opencv.core.CvType;
 import org.opencv.core.Mat;

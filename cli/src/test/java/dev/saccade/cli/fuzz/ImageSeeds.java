@@ -1,6 +1,6 @@
 package dev.saccade.cli.fuzz;
 
-import dev.saccade.datasets.OpenCv;
+import dev.saccade.datasets.image.OpenCv;
 
 import org.opencv.core.CvType;
 import org.opencv.core.Mat;

@@ -3,8 +3,8 @@ package dev.saccade.cli.fuzz;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.saccade.core.structures.LabelMap;
-import dev.saccade.datasets.Ade20kDataset;
 import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.ade20k.Ade20kDataset;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
-import dev.saccade.datasets.OpenCv;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
+import dev.saccade.datasets.image.OpenCv;
 
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;

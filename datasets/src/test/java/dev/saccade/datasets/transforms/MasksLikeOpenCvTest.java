@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
-import dev.saccade.datasets.OpenCv;
+import dev.saccade.datasets.image.OpenCv;
 
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;

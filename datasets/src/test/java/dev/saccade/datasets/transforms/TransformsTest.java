@@ -11,10 +11,10 @@ import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
-import dev.saccade.datasets.Batch;
-import dev.saccade.datasets.OpenCv;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
+import dev.saccade.datasets.image.OpenCv;
+import dev.saccade.datasets.loader.Batch;
 
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;

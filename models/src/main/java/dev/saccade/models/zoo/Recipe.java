@@ -7,7 +7,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Targets;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Transform;
-import dev.saccade.datasets.transforms.Views;
+import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.models.ModelConfig;
 import dev.saccade.models.ModelSpec;
 
@@ -31,7 +31,7 @@ public record Recipe(
     private record Prediction(
             ModelConfig model,
             List<Transform> valTransforms,
-            Optional<Views> valViews,
+            Optional<TestTimeAugmentation> valViews,
             Dataset.Config val) {}
 
     /** Returns the config with its bases. */

@@ -8,7 +8,7 @@ import dev.saccade.datasets.transforms.Normalize;
 import dev.saccade.datasets.transforms.Pad;
 import dev.saccade.datasets.transforms.RandomFlip;
 import dev.saccade.datasets.transforms.Resize;
-import dev.saccade.datasets.transforms.Views;
+import dev.saccade.datasets.transforms.TestTimeAugmentation;
 
 import java.nio.file.Path;
 import java.util.List;
@@ -33,7 +33,7 @@ public record DataConfig(
         Optional<Dataset.Config> val,
         List<Transform> trainTransforms,
         List<Transform> valTransforms,
-        Optional<Views> valViews,
+        Optional<TestTimeAugmentation> valViews,
         int batchSize,
         int workers) {
 
@@ -90,9 +90,10 @@ public record DataConfig(
                 workers);
     }
 
-    private static void checkViews(Optional<Views> views, List<Transform> transforms) {
+    private static void checkViews(
+            Optional<TestTimeAugmentation> views, List<Transform> transforms) {
         try {
-            views.ifPresent(several -> several.of(transforms));
+            views.ifPresent(several -> several.views(transforms));
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException("val_" + e.getMessage(), e);
         }

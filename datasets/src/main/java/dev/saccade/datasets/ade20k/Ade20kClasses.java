@@ -1,0 +1,29 @@
+package dev.saccade.datasets.ade20k;
+
+import com.google.common.collect.ImmutableList;
+
+import dev.saccade.datasets.ResourceLines;
+
+/** The 150 classes of ADE20K's scene parsing benchmark, with their published colours. */
+public final class Ade20kClasses {
+
+    /** Colour and name of a class a line, below a header. */
+    private static final ImmutableList<String> LINES =
+            ResourceLines.read(Ade20kClasses.class, "classes.csv").stream()
+                    .skip(1)
+                    .collect(ImmutableList.toImmutableList());
+
+    /** Their names, in the order of the labels. */
+    public static final ImmutableList<String> NAMES =
+            LINES.stream()
+                    .map(line -> line.substring(line.indexOf(',') + 1))
+                    .collect(ImmutableList.toImmutableList());
+
+    /** As {@code 0xRRGGBB}; road and skyscraper share one. */
+    public static final ImmutableList<Integer> COLOURS =
+            LINES.stream()
+                    .map(line -> Integer.valueOf(line.substring(0, line.indexOf(',')), 16))
+                    .collect(ImmutableList.toImmutableList());
+
+    private Ade20kClasses() {}
+}

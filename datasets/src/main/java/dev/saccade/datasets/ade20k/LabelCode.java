@@ -1,0 +1,122 @@
+package dev.saccade.datasets.ade20k;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.LabelMap;
+import dev.saccade.datasets.image.IndexPng;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What the numbers in label files mean.
+ *
+ * @param classes number of classes
+ * @param reduceZeroLabel whether 0 means that a pixel has no class, and classes count from 1
+ * @param ignoreIndex the number of pixels that have no class either way
+ */
+record LabelCode(int classes, boolean reduceZeroLabel, int ignoreIndex) {
+
+    private static final int NONE = -2;
+    private static final int MOST_SHOWN = 5;
+
+    LabelCode {
+        checkArgument(
+                classes > 0 && classes < LabelMap.MOST_CLASSES,
+                "1 to %s classes expected, got %s",
+                LabelMap.MOST_CLASSES - 1,
+                classes);
+        int first = reduceZeroLabel ? 1 : 0;
+        checkArgument(
+                ignoreIndex < first || ignoreIndex >= first + classes,
+                "ignore_index: %s is the number of a class, classes are %s to %s",
+                ignoreIndex,
+                first,
+                first + classes - 1);
+    }
+
+    /** Returns the label of a number, {@link LabelMap#IGNORE}, or -2 if it means nothing. */
+    private int label(int number) {
+        if (number == ignoreIndex || (reduceZeroLabel && number == 0)) {
+            return LabelMap.IGNORE;
+        }
+        int label = reduceZeroLabel ? number - 1 : number;
+        return label < classes ? label : NONE;
+    }
+
+    /**
+     * Returns the labels of a file.
+     *
+     * @throws SaccadeException if it has numbers that mean nothing; names them
+     */
+    LabelMap decode(Path file) {
+        IndexPng png = IndexPng.read(file);
+        short[] labels = new short[1 << Short.SIZE];
+        boolean[] known = new boolean[labels.length];
+        for (int number = 0; number < labels.length; number++) {
+            int label = label(number);
+            labels[number] = (short) label;
+            known[number] = label != NONE;
+        }
+        short[] map = new short[png.values().length];
+        boolean allKnown = true;
+        for (int i = 0; i < map.length; i++) {
+            int number = Short.toUnsignedInt(png.values()[i]);
+            map[i] = labels[number];
+            allKnown &= known[number];
+        }
+        if (!allKnown) {
+            throw SaccadeException.user("%s: %s", file, fault(png).orElseThrow());
+        }
+        return LabelMap.of(png.size(), map);
+    }
+
+    /** Returns how many pixels have each class, [classes + 1]; the last counts ignored ones. */
+    long[] count(IndexPng png) {
+        long[] counts = new long[classes + 1];
+        int[] histogram = png.histogram();
+        for (int number = 0; number < histogram.length; number++) {
+            int label = label(number);
+            if (label != NONE) {
+                counts[label == LabelMap.IGNORE ? classes : label] += histogram[number];
+            }
+        }
+        return counts;
+    }
+
+    /** Returns which numbers of a file mean nothing, and where; none if all mean something. */
+    Optional<String> fault(IndexPng png) {
+        int[] histogram = png.histogram();
+        List<String> faults = new ArrayList<>();
+        int more = 0;
+        for (int number = 0; number < histogram.length; number++) {
+            if (histogram[number] == 0 || label(number) != NONE) {
+                continue;
+            }
+            if (faults.size() < MOST_SHOWN) {
+                faults.add(
+                        "%d at %d pixels, the first in %s"
+                                .formatted(number, histogram[number], png.first(number)));
+            } else {
+                more++;
+            }
+        }
+        if (faults.isEmpty()) {
+            return Optional.empty();
+        }
+        String unlisted = more == 0 ? "" : "; and " + more + " other values";
+        return Optional.of(
+                "value %s%s; expected %s"
+                        .formatted(String.join("; ", faults), unlisted, expected()));
+    }
+
+    private String expected() {
+        return reduceZeroLabel
+                ? "0 (no class), 1 to %d (classes) or %d (ignored)".formatted(classes, ignoreIndex)
+                : "0 to %d (classes) or %d (ignored); if classes count from 1, set reduce_zero_label"
+                        .formatted(classes - 1, ignoreIndex);
+    }
+}

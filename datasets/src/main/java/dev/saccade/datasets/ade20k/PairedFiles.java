@@ -1,0 +1,135 @@
+package dev.saccade.datasets.ade20k;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.Iterables;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.Finding;
+import dev.saccade.datasets.check.DataFolder;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.FileVisitOption;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+/**
+ * The photographs of a folder with the label maps of another, matched by their paths within the
+ * folders up to a suffix and sorted by them. Subfolders are looked into, hidden files are not.
+ *
+ * @param root the folder that a config calls {@code root}
+ * @param photos where the photographs are
+ * @param labels where the label maps are
+ */
+record PairedFiles(Path root, Half photos, Half labels) {
+
+    private static final int MOST_SHOWN = 5;
+
+    /** A photograph and its label map. */
+    record Pair(Path photo, Path labels) {}
+
+    /**
+     * A folder of files.
+     *
+     * @param key what a config calls the folder
+     * @param folder where it is
+     * @param suffixKey what a config calls the suffix
+     * @param suffix what the names of its files end in
+     */
+    record Half(String key, Path folder, String suffixKey, String suffix) {
+
+        private Path file(String stem) {
+            return folder.resolve(stem + suffix);
+        }
+    }
+
+    /**
+     * Returns the pairs and reports whatever has no counterpart.
+     *
+     * @throws SaccadeException if a folder cannot be read
+     */
+    List<Pair> find(Consumer<Finding> findings) {
+        SortedMap<String, Path> images = files(photos, findings);
+        SortedMap<String, Path> maps = files(labels, findings);
+        ImmutableList.Builder<Pair> pairs = ImmutableList.builder();
+        if (images.isEmpty() || maps.isEmpty()) {
+            return List.of();
+        }
+        images.forEach(
+                (stem, photo) -> {
+                    Path map = maps.remove(stem);
+                    if (map != null) {
+                        pairs.add(new Pair(photo, map));
+                    } else {
+                        findings.accept(missing(photo, "label map", labels.file(stem)));
+                    }
+                });
+        maps.forEach((stem, map) -> findings.accept(missing(map, "photograph", photos.file(stem))));
+        return pairs.build();
+    }
+
+    private static Finding missing(Path file, String counterpart, Path expected) {
+        return Finding.error(
+                file.toString(), "", "has no %s, expected %s".formatted(counterpart, expected));
+    }
+
+    private SortedMap<String, Path> files(Half half, Consumer<Finding> findings) {
+        SortedMap<String, Path> files = new TreeMap<>();
+        SortedSet<String> others = new TreeSet<>();
+        String place = half.folder.toString();
+        if (!Files.isDirectory(half.folder)) {
+            findings.accept(
+                    Finding.error(
+                            place,
+                            "",
+                            "no such folder (data.train.%s or data.val.%s of a config); %s"
+                                    .formatted(half.key, half.key, DataFolder.content(root))));
+            return files;
+        }
+        try (Stream<Path> all = Files.walk(half.folder, FileVisitOption.FOLLOW_LINKS)) {
+            all.filter(Files::isRegularFile)
+                    .filter(file -> !file.getFileName().toString().startsWith("."))
+                    .forEach(
+                            file -> {
+                                String path = half.folder.relativize(file).toString();
+                                if (path.endsWith(half.suffix)) {
+                                    int end = path.length() - half.suffix.length();
+                                    files.put(path.substring(0, end).replace('\\', '/'), file);
+                                } else {
+                                    others.add(ending(file.getFileName().toString()));
+                                }
+                            });
+        } catch (IOException | UncheckedIOException e) {
+            throw SaccadeException.io(e, "%s: cannot be read: %s", half.folder, e.getMessage());
+        }
+        if (files.isEmpty()) {
+            findings.accept(
+                    Finding.error(
+                            place,
+                            "",
+                            "has no file that ends in \"%s\"%s"
+                                    .formatted(half.suffix, instead(half, others))));
+        }
+        return files;
+    }
+
+    private static String ending(String name) {
+        return name.substring(Math.max(0, name.lastIndexOf('.')));
+    }
+
+    private static String instead(Half half, SortedSet<String> others) {
+        return others.isEmpty()
+                ? ", it is empty"
+                : ", but some in %s; see %s"
+                        .formatted(
+                                String.join(", ", Iterables.limit(others, MOST_SHOWN)),
+                                half.suffixKey);
+    }
+}

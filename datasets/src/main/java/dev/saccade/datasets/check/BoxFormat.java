@@ -1,0 +1,201 @@
+package dev.saccade.datasets.check;
+
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Annotation.Box;
+import dev.saccade.datasets.AnnotationTable;
+
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * Tells boxes that were written in another way than COCO's, by the way in which they fit into their
+ * images.
+ *
+ * <p>Labels of good data sets stick out too: of rounding, of objects drawn to their full extent
+ * behind the border, of a slip of the mouse. So another way is only believed if at least 98 % of
+ * all boxes fit when they are read in it, and many do not as they are:
+ *
+ * <ul>
+ *   <li>fractions of the image: at least 98 % of the boxes have no number above 1
+ *   <li>corners: more than 20 % of the boxes reach out by more than 5 % of the image
+ *   <li>centres: more than 5 % of the boxes, and at least 5, reach out by more than a pixel; none
+ *       of these can be to the left or top then
+ *   <li>x and y swapped: more than 5 % of the boxes, and at least 5, reach out by more than 5 %
+ *   <li>none of these, such as pixels of an image of another size: more than 50 % of the boxes, and
+ *       at least 5, reach out by more than 5 %
+ * </ul>
+ */
+final class BoxFormat {
+
+    private static final double FITTING = 0.98;
+    private static final double FAR = 0.05;
+    private static final double MANY = 0.05;
+    private static final double MANY_CORNERS = 0.2;
+    private static final double MOST = 0.5;
+    private static final int FEW = 5;
+
+    /** Fractions of a size of 1 have this rounding, boxes in pixels that of a pixel. */
+    private static final double FRACTION_TOLERANCE = 0.01;
+
+    private static final Size UNIT = new Size(1, 1);
+
+    /** What the four numbers of a box are, in the order in which it is asked. */
+    private enum Order {
+        CENTRES("[centre x, centre y, width, height]"),
+        COCO("[x, y, width, height]"),
+        CORNERS("[x1, y1, x2, y2]"),
+        SWAPPED("[y, x, height, width]"),
+        SWAPPED_CORNERS("[y1, x1, y2, x2]");
+
+        private final String numbers;
+
+        Order(String numbers) {
+            this.numbers = numbers;
+        }
+
+        /** Returns left, top, right and bottom. */
+        private double[] corners(double a, double b, double c, double d) {
+            return switch (this) {
+                case CENTRES -> new double[] {a - c / 2, b - d / 2, a + c / 2, b + d / 2};
+                case COCO -> new double[] {a, b, a + c, b + d};
+                case CORNERS -> new double[] {a, b, c, d};
+                case SWAPPED -> new double[] {b, a, b + d, a + c};
+                case SWAPPED_CORNERS -> new double[] {b, a, d, c};
+            };
+        }
+
+        private boolean fits(Box box, Size image, double tolerance) {
+            double[] corner = corners(box.x(), box.y(), box.width(), box.height());
+            return corner[0] < corner[2]
+                    && corner[1] < corner[3]
+                    && isWithin(corner, image, tolerance, tolerance);
+        }
+    }
+
+    private final Map<Order, Integer> fitting = new EnumMap<>(Order.class);
+    private final Map<Order, Integer> fittingFractions = new EnumMap<>(Order.class);
+    private Optional<Box> first = Optional.empty();
+    private int boxes;
+    private int fractions;
+    private int out;
+    private int farOut;
+
+    private BoxFormat() {}
+
+    /** Returns what is wrong with the boxes of a file as a whole; nothing if they are COCO's. */
+    static Optional<String> fault(AnnotationTable table) {
+        BoxFormat format = new BoxFormat();
+        Map<Long, Integer> images = table.imagesById();
+        for (int row = 0; row < table.annotationIds().length(); row++) {
+            Integer image = images.get(table.annotationImageIds().get(row));
+            if (image != null) {
+                format.add(table.box(row), table.imageSize(image));
+            }
+        }
+        return format.fault();
+    }
+
+    private void add(Box box, Size image) {
+        if (!(box.width() > 0 && box.height() > 0)) {
+            return;
+        }
+        boxes++;
+        if (isFraction(box)) {
+            fractions++;
+            count(fittingFractions, box, UNIT, FRACTION_TOLERANCE);
+            first = first.or(() -> Optional.of(box));
+        }
+        count(fitting, box, image, ObjectCheck.TOLERANCE);
+        double[] corners = Order.COCO.corners(box.x(), box.y(), box.width(), box.height());
+        out += isWithin(corners, image, ObjectCheck.TOLERANCE, ObjectCheck.TOLERANCE) ? 0 : 1;
+        double across = Math.max(ObjectCheck.TOLERANCE, FAR * image.width());
+        double down = Math.max(ObjectCheck.TOLERANCE, FAR * image.height());
+        farOut += isWithin(corners, image, across, down) ? 0 : 1;
+    }
+
+    private static void count(Map<Order, Integer> counts, Box box, Size image, double tolerance) {
+        for (Order order : Order.values()) {
+            if (order.fits(box, image, tolerance)) {
+                counts.merge(order, 1, Integer::sum);
+            }
+        }
+    }
+
+    private static boolean isFraction(Box box) {
+        double limit = 1 + FRACTION_TOLERANCE;
+        return Math.abs(box.x()) <= limit
+                && Math.abs(box.y()) <= limit
+                && box.width() <= limit
+                && box.height() <= limit;
+    }
+
+    private static boolean isWithin(double[] corner, Size image, double across, double down) {
+        return corner[0] >= -across
+                && corner[1] >= -down
+                && corner[2] <= image.width() + across
+                && corner[3] <= image.height() + down;
+    }
+
+    private Optional<String> fault() {
+        if (boxes > 0 && fractions >= FITTING * boxes) {
+            return Optional.of(
+                    String.format(
+                            Locale.ROOT,
+                            "the bboxes are fractions of their images, such as %s: they look like"
+                                    + " %s, expected [x, y, width, height] in pixels (multiply by"
+                                    + " the width and height of the image)",
+                            text(first.orElseThrow()),
+                            fractionOrder()));
+        }
+        return Stream.of(
+                        told(Order.CORNERS, farOut > MANY_CORNERS * boxes),
+                        told(Order.CENTRES, areMany(out)),
+                        told(Order.SWAPPED, areMany(farOut)),
+                        told(Order.SWAPPED_CORNERS, areMany(farOut)),
+                        Optional.of(
+                                        "%d of %d bboxes reach out of their images by more than 5 %%;"
+                                                + " expected [x, y, width, height] in pixels of the"
+                                                + " image as it is, not of one of another size")
+                                .filter(fault -> farOut > MOST * boxes && farOut >= FEW)
+                                .map(fault -> fault.formatted(farOut, boxes)))
+                .flatMap(Optional::stream)
+                .findFirst();
+    }
+
+    private boolean areMany(int count) {
+        return count > MANY * boxes && count >= FEW;
+    }
+
+    private Optional<String> told(Order order, boolean manyReachOut) {
+        return manyReachOut && fitting.getOrDefault(order, 0) >= FITTING * boxes
+                ? Optional.of(
+                        "the bboxes look like "
+                                + order.numbers
+                                + ", expected [x, y, width, height]")
+                : Optional.empty();
+    }
+
+    /** Returns the order of fractions; YOLO's if nothing speaks against it. */
+    private String fractionOrder() {
+        Order order =
+                Arrays.stream(Order.values())
+                        .filter(o -> fittingFractions.getOrDefault(o, 0) >= FITTING * fractions)
+                        .findFirst()
+                        .orElse(Order.COCO);
+        return order == Order.CENTRES ? "YOLO's " + order.numbers : order.numbers;
+    }
+
+    private static String text(Box box) {
+        return String.format(
+                Locale.ROOT,
+                "[%.4g, %.4g, %.4g, %.4g]",
+                box.x(),
+                box.y(),
+                box.width(),
+                box.height());
+    }
+}

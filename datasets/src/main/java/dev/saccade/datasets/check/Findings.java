@@ -1,0 +1,68 @@
+package dev.saccade.datasets.check;
+
+import com.google.common.primitives.ImmutableLongArray;
+
+import dev.saccade.core.Problems;
+import dev.saccade.datasets.DatasetReport;
+import dev.saccade.datasets.DatasetStatistics;
+import dev.saccade.datasets.Finding;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+
+/** Collects what is wrong with a data set; counts all and keeps the first 10,000 of a severity. */
+public final class Findings implements Consumer<Finding> {
+
+    private static final int MOST_KEPT = 10_000;
+    private static final int MOST_SHOWN = 20;
+
+    private final List<Finding> kept = new ArrayList<>();
+    private int errors;
+    private int warnings;
+
+    @Override
+    public void accept(Finding finding) {
+        int alike =
+                switch (finding.severity()) {
+                    case ERROR -> ++errors;
+                    case WARNING -> ++warnings;
+                };
+        if (alike <= MOST_KEPT) {
+            kept.add(finding);
+        }
+    }
+
+    /**
+     * Reports ids that occur twice.
+     *
+     * @param kind what they are ids of
+     */
+    public void requireUnique(String file, String kind, ImmutableLongArray ids) {
+        long[] sorted = ids.toArray();
+        Arrays.sort(sorted);
+        IntStream.range(1, sorted.length)
+                .filter(i -> sorted[i] == sorted[i - 1])
+                .mapToLong(i -> sorted[i])
+                .distinct()
+                .forEach(id -> accept(Finding.error(file, kind + " " + id, "id occurs twice")));
+    }
+
+    /** Returns the first of them, for the message of a data set that is not opened. */
+    public Problems problems() {
+        Problems problems = new Problems();
+        kept.stream().limit(MOST_SHOWN).forEach(finding -> problems.add("%s", finding));
+        if (errors + warnings > MOST_SHOWN) {
+            problems.add(
+                    "and %d more; `saccade check` lists them all", errors + warnings - MOST_SHOWN);
+        }
+        return problems;
+    }
+
+    /** Returns them with what the data set holds. */
+    public DatasetReport report(DatasetStatistics statistics) {
+        return new DatasetReport(statistics, errors, warnings, kept);
+    }
+}

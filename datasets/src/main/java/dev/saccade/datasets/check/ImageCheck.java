@@ -1,0 +1,131 @@
+package dev.saccade.datasets.check;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Workers;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.CheckOptions;
+import dev.saccade.datasets.Finding;
+import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.image.ImageHeader;
+import dev.saccade.datasets.image.ImageReader;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.function.Consumer;
+
+/** What is wrong with one image file. */
+public final class ImageCheck {
+
+    private static final Map<ImageHeader.Kind, String> EXTENSIONS =
+            Map.of(
+                    ImageHeader.Kind.JPEG, ".*\\.(jpg|jpeg|jpe)",
+                    ImageHeader.Kind.PNG, ".*\\.png",
+                    ImageHeader.Kind.BMP, ".*\\.(bmp|dib)",
+                    ImageHeader.Kind.TIFF, ".*\\.tiff?",
+                    ImageHeader.Kind.WEBP, ".*\\.webp");
+
+    private static final int CMYK = 4;
+
+    private final String file;
+    private final String subject;
+    private final Consumer<Finding> findings;
+
+    private ImageCheck(Path file, String subject, Consumer<Finding> findings) {
+        this.file = file.toString();
+        this.subject = subject;
+        this.findings = findings;
+    }
+
+    /**
+     * Returns all that is wrong with the file of a photograph, held against its declared size.
+     *
+     * @param decode whether the pixels are decoded too, which finds damage behind the header
+     */
+    public static List<Finding> findings(Photo photo, boolean decode) {
+        List<Finding> findings = new ArrayList<>();
+        ImageCheck check = new ImageCheck(photo.file(), "image " + photo.id(), findings::add);
+        check.run(decode).ifPresent(header -> check.checkSize(header, photo.size()));
+        return findings;
+    }
+
+    /** Reports all that is wrong with the files of photographs. */
+    public static void run(List<Photo> photos, CheckOptions options, Consumer<Finding> findings) {
+        List<Callable<List<Finding>>> checks = new ArrayList<>();
+        photos.forEach(photo -> checks.add(() -> findings(photo, options.decode())));
+        try (Workers workers = new Workers("dataset-check", options.threads())) {
+            workers.run(
+                    checks,
+                    found -> {
+                        found.forEach(findings);
+                        options.onImage().run();
+                    });
+        }
+    }
+
+    /**
+     * Reports all that is wrong with a file whose size is not declared anywhere.
+     *
+     * @return what it says about itself, if it can be read
+     */
+    public static Optional<ImageHeader> run(Path file, boolean decode, Consumer<Finding> findings) {
+        return new ImageCheck(file, "", findings).run(decode);
+    }
+
+    private Optional<ImageHeader> run(boolean decode) {
+        ImageHeader header = null;
+        try {
+            byte[] bytes = ImageReader.readBytes(Path.of(file));
+            header = ImageHeader.of(file, bytes);
+            checkName(header);
+            checkColours(header);
+            ImageReader.check(file, header);
+            if (decode) {
+                ImageReader.decode(file, header, bytes).release();
+            }
+        } catch (SaccadeException e) {
+            error(Finding.error(file, e).message());
+        }
+        return Optional.ofNullable(header);
+    }
+
+    private void checkName(ImageHeader header) {
+        String name = file.toLowerCase(Locale.ROOT);
+        if (!name.matches(EXTENSIONS.get(header.kind()))) {
+            warning("is a " + header.kind() + " by its content, its name says otherwise");
+        }
+    }
+
+    private void checkSize(ImageHeader header, Size declared) {
+        if (header.size().equals(declared)) {
+            return;
+        }
+        String message = "is " + header.size() + " (height x width), declared as " + declared;
+        if (header.turned() && header.stored().equals(declared)) {
+            message +=
+                    ": the boxes were drawn without turning the image upright, EXIF orientation "
+                            + header.orientation();
+        }
+        error(message);
+    }
+
+    private void checkColours(ImageHeader header) {
+        if (header.kind() == ImageHeader.Kind.JPEG && header.channels() == CMYK) {
+            warning("is CMYK, it is converted without its colour profile");
+        } else if (header.bits() > Byte.SIZE) {
+            warning("has more than 8 bits a channel, the lower ones are dropped");
+        }
+    }
+
+    private void error(String message) {
+        findings.accept(Finding.error(file, subject, message));
+    }
+
+    private void warning(String message) {
+        findings.accept(Finding.warning(file, subject, message));
+    }
+}

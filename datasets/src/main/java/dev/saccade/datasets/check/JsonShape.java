@@ -1,0 +1,110 @@
+package dev.saccade.datasets.check;
+
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import com.google.common.collect.ImmutableSet;
+
+import java.io.IOException;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * What a JSON file is made of, by which formats of annotations are told apart.
+ *
+ * @param list whether it is a list, not an object
+ * @param keys the keys of the object, or of the first object in the list
+ * @param inner the keys of the first object in the object, if there is one
+ */
+public record JsonShape(boolean list, Set<String> keys, Set<String> inner) {
+
+    private static final int MOST_SHOWN = 6;
+
+    private static final String CONVERT = "convert it to COCO's format (\"COCO instances\")";
+    private static final String LABELS = "expected what is labelled, not what was found";
+
+    /** A format, the keys by which it is known, be they those of inner objects, and what to do. */
+    private record Known(
+            String name, boolean list, boolean inner, Set<String> keys, String advice) {
+
+        Known(String name, boolean list, boolean inner, String... keys) {
+            this(name, list, inner, ImmutableSet.copyOf(keys), CONVERT);
+        }
+
+        boolean is(JsonShape shape) {
+            return list == shape.list && (inner ? shape.inner : shape.keys).containsAll(keys);
+        }
+    }
+
+    private static final List<Known> FORMATS =
+            List.of(
+                    new Known("COCO results", true, false, Set.of("image_id", "score"), LABELS),
+                    new Known(
+                            "the annotations of a COCO file alone",
+                            true,
+                            false,
+                            Set.of("image_id", "category_id"),
+                            "expected its images and categories too"),
+                    new Known("Create ML", true, false, "image", "annotations"),
+                    new Known("Create ML", true, false, "imagefilename", "annotation"),
+                    new Known("Label Studio", true, false, "data", "annotations"),
+                    new Known("Label Studio", true, false, "data", "completions"),
+                    new Known("Label Studio", true, false, "image", "label"),
+                    new Known("Scalabel", true, false, "name", "labels"),
+                    new Known("LabelMe", false, false, "shapes"),
+                    new Known("a project of VIA", false, false, "_via_img_metadata"),
+                    new Known("VIA", false, true, "filename", "regions"),
+                    new Known("Cityscapes", false, false, "imgHeight", "objects"),
+                    new Known("VoTT", false, false, "assets"),
+                    new Known("VoTT", false, false, "asset", "regions"),
+                    new Known("Datumaro", false, false, "items"),
+                    new Known("Supervisely", false, false, "objects", "size"),
+                    new Known("GeoJSON", false, false, "features"));
+
+    /** Keeps copies, in their order. */
+    public JsonShape {
+        keys = ImmutableSet.copyOf(keys);
+        inner = ImmutableSet.copyOf(inner);
+    }
+
+    /** Reads the shape of a list whose start the parser is at; what follows is left. */
+    public static JsonShape ofList(JsonParser parser) throws IOException {
+        boolean holdsObjects = parser.nextToken() == JsonToken.START_OBJECT;
+        return new JsonShape(true, holdsObjects ? keysOf(parser) : Set.of(), Set.of());
+    }
+
+    /** Reads the keys of an object from its start to its end. */
+    public static Set<String> keysOf(JsonParser parser) throws IOException {
+        Set<String> keys = new LinkedHashSet<>();
+        while (parser.nextToken() == JsonToken.FIELD_NAME) {
+            keys.add(parser.currentName());
+            parser.nextToken();
+            parser.skipChildren();
+        }
+        return keys;
+    }
+
+    private Optional<Known> known() {
+        return FORMATS.stream().filter(format -> format.is(this)).findFirst();
+    }
+
+    /** Returns the name of its format; nothing if it is not known, or COCO's. */
+    public Optional<String> format() {
+        return known().map(Known::name);
+    }
+
+    /** Returns what is there, what it looks like, and what to do. */
+    public String told() {
+        String what = list ? "a list" : "an object";
+        if (!keys.isEmpty()) {
+            what +=
+                    (list ? " of objects with " : " with ")
+                            + String.join(", ", keys.stream().limit(MOST_SHOWN).toList())
+                            + (keys.size() > MOST_SHOWN ? ", ..." : "");
+        }
+        return what
+                + known().map(format -> ": it looks like " + format.name + "; " + format.advice)
+                        .orElse("");
+    }
+}

@@ -1,0 +1,106 @@
+package dev.saccade.datasets.check;
+
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+
+import dev.saccade.core.Json;
+import dev.saccade.core.RegularFile;
+import dev.saccade.core.SaccadeException;
+
+import org.apache.commons.imaging.ImageFormats;
+import org.apache.commons.imaging.Imaging;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.LinkedHashSet;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+/** Tells the formats of labels by the beginnings of files. */
+public final class LabelFormat {
+
+    static final String COCO = "COCO";
+    static final String PHOTOGRAPH = "a photograph";
+
+    private static final int READ_BYTES = 2_000;
+
+    /** A class, and a box or an outline in fractions. */
+    private static final Pattern YOLO_LINE =
+            Pattern.compile("\\d+(\\s+[-+]?\\d*\\.?\\d+([eE][-+]?\\d+)?){4,}\\s*");
+
+    private static final Pattern YOLO_NAMES = Pattern.compile("(?m)^names\\s*:");
+    private static final String ZIP = "PK\u0003\u0004";
+    private static final String GZIP = "\u001f\u008b";
+
+    private LabelFormat() {}
+
+    /** Returns what a file looks like; nothing if it is not known, or cannot be read. */
+    static Optional<String> of(Path file) {
+        try {
+            String name = file.getFileName().toString().toLowerCase(Locale.ROOT);
+            return name.endsWith(".json") ? ofJson(file) : ofStart(name, start(file));
+        } catch (IOException | SaccadeException e) {
+            return Optional.empty();
+        }
+    }
+
+    private static byte[] start(Path file) throws IOException {
+        try (InputStream stream = RegularFile.open(file)) {
+            return stream.readNBytes(READ_BYTES);
+        }
+    }
+
+    /** Returns likewise what a file looks like that was read as JSON and is none. */
+    public static Optional<String> ofNoJson(Path file) {
+        try {
+            return ofStart("", start(file));
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+
+    private static Optional<String> ofStart(String name, byte[] start) throws IOException {
+        String text = new String(start, StandardCharsets.ISO_8859_1);
+        if (text.startsWith(ZIP) || text.startsWith(GZIP)) {
+            return Optional.of("an archive, to be unpacked first");
+        } else if (start.length > 1 && Imaging.guessFormat(start) != ImageFormats.UNKNOWN) {
+            return Optional.of(PHOTOGRAPH);
+        } else if (text.contains("<annotations")) {
+            return Optional.of("CVAT");
+        } else if (text.contains("<annotation")) {
+            return Optional.of("Pascal VOC");
+        } else if (YOLO_LINE.matcher(text.lines().findFirst().orElse("")).matches()
+                || (name.matches(".*\\.ya?ml") && YOLO_NAMES.matcher(text).find())) {
+            return Optional.of("YOLO");
+        }
+        return name.endsWith(".csv") ? Optional.of("a table (CSV)") : Optional.empty();
+    }
+
+    /** Reads no more of what may be large than is needed to tell it. */
+    private static Optional<String> ofJson(Path file) throws IOException {
+        try (InputStream stream = RegularFile.open(file);
+                JsonParser parser = Json.parser(stream)) {
+            if (parser.nextToken() == JsonToken.START_ARRAY) {
+                return JsonShape.ofList(parser).format();
+            }
+            Set<String> keys = new LinkedHashSet<>();
+            Set<String> inner = Set.of();
+            while (parser.nextToken() == JsonToken.FIELD_NAME) {
+                keys.add(parser.currentName());
+                if (keys.contains("images") || keys.contains("annotations")) {
+                    return Optional.of(COCO);
+                }
+                if (parser.nextToken() == JsonToken.START_OBJECT && inner.isEmpty()) {
+                    inner = JsonShape.keysOf(parser);
+                } else {
+                    parser.skipChildren();
+                }
+            }
+            return new JsonShape(false, keys, inner).format();
+        }
+    }
+}

@@ -1,0 +1,186 @@
+package dev.saccade.datasets.coco;
+
+import com.google.common.collect.ContiguousSet;
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Lists;
+import com.google.common.primitives.ImmutableLongArray;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.Annotation;
+import dev.saccade.datasets.AnnotationTable;
+import dev.saccade.datasets.CheckOptions;
+import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.DatasetReport;
+import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.check.DataFolder;
+import dev.saccade.datasets.check.Findings;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+
+/**
+ * Photographs labelled in a COCO annotation file ({@code instances_*.json}).
+ *
+ * <p>Photographs come in the order of the file, not of their ids; so do the annotations of each.
+ */
+public final class CocoDataset implements Dataset {
+
+    private static final Logger log = LoggerFactory.getLogger(CocoDataset.class);
+    static final int UNWANTED = -1;
+
+    /** The files of COCO 2017, whose classes are known. */
+    private static final Pattern COCO_2017 =
+            Pattern.compile("(.*/)?instances_(train|val)2017.json");
+
+    private final AnnotationTable table;
+    private final ImmutableList<Path> files;
+    private final ImmutableMap<Long, Integer> labels;
+    private final ImmutableList<String> classes;
+    private final ImmutableLongArray categoryIds;
+    private final int[] firstRow;
+    private final int[] rows;
+
+    /**
+     * Where a COCO data set lies.
+     *
+     * @param annotations the JSON file, relative to the root of the data
+     * @param images the folder that {@code file_name} starts from, relative to the root
+     * @param classes the wanted classes; all categories of the file if empty. Labels follow the
+     *     order of the categories in the file either way, as in mmdetection
+     */
+    public record Config(String annotations, String images, List<String> classes)
+            implements Dataset.Config {
+
+        /** The training part of COCO 2017. */
+        public Config() {
+            this("annotations/instances_train2017.json", "train2017", List.of());
+        }
+
+        /** Keeps a copy of the list. */
+        public Config {
+            classes = List.copyOf(classes);
+        }
+
+        @Override
+        public String type() {
+            return "coco";
+        }
+
+        @Override
+        public CocoDataset open(Path root) {
+            DataFolder.requireRoot(root, annotations, images);
+            return CocoDataset.open(root.resolve(annotations), root.resolve(images), classes);
+        }
+
+        @Override
+        public List<String> knownClasses() {
+            return classes.isEmpty() && COCO_2017.matcher(annotations).matches()
+                    ? CocoClasses.NAMES
+                    : List.of();
+        }
+
+        @Override
+        public DatasetReport check(Path root, CheckOptions options) {
+            DataFolder.requireRoot(root, annotations, images);
+            return CocoCheck.run(root.resolve(annotations), root.resolve(images), classes, options);
+        }
+    }
+
+    private CocoDataset(AnnotationTable table, List<Path> files, List<String> wanted) {
+        this.table = table;
+        this.files = ImmutableList.copyOf(files);
+        ImmutableMap.Builder<Long, Integer> labelOf = ImmutableMap.builder();
+        ImmutableList.Builder<String> names = ImmutableList.builder();
+        ImmutableLongArray.Builder ids = ImmutableLongArray.builder();
+        int label = 0;
+        for (int i = 0; i < table.categoryNames().size(); i++) {
+            if (wanted.isEmpty() || wanted.contains(table.categoryNames().get(i))) {
+                labelOf.put(table.categoryIds().get(i), label++);
+                names.add(table.categoryNames().get(i));
+                ids.add(table.categoryIds().get(i));
+            }
+        }
+        this.labels = labelOf.buildOrThrow();
+        this.classes = names.build();
+        this.categoryIds = ids.build();
+        this.firstRow = new int[table.imageIds().length() + 1];
+        this.rows = new int[table.annotationIds().length()];
+        groupByImage();
+    }
+
+    /** Sorts the rows by image, keeping their order within one (a counting sort). */
+    private void groupByImage() {
+        Map<Long, Integer> imageOf = table.imagesById();
+        int[] imageOfRow = new int[rows.length];
+        for (int row = 0; row < rows.length; row++) {
+            imageOfRow[row] = imageOf.get(table.annotationImageIds().get(row));
+            firstRow[imageOfRow[row] + 1]++;
+        }
+        for (int i = 1; i < firstRow.length; i++) {
+            firstRow[i] += firstRow[i - 1];
+        }
+        int[] next = firstRow.clone();
+        for (int row = 0; row < rows.length; row++) {
+            rows[next[imageOfRow[row]]++] = row;
+        }
+    }
+
+    /**
+     * Returns the data set of an annotation file.
+     *
+     * @param images the folder that {@code file_name} starts from and may not leave
+     * @param classes the wanted classes; all if empty
+     * @throws SaccadeException if the file is faulty; lists the first faults with their places
+     */
+    public static CocoDataset open(Path annotations, Path images, List<String> classes) {
+        Findings findings = new Findings();
+        AnnotationTable table = CocoReader.read(annotations, findings);
+        CocoReferences references = new CocoReferences(table, annotations.toString(), images);
+        references.check(classes, findings);
+        findings.problems().throwIfAny(annotations.toString());
+        CocoDataset dataset = new CocoDataset(table, references.files(), classes);
+        if (!classes.isEmpty() && !dataset.classes().equals(classes)) {
+            log.warn(
+                    "labels follow the order of the categories in the file, not of the config"
+                            + " file={} classes={}",
+                    annotations,
+                    dataset.classes());
+        }
+        return dataset;
+    }
+
+    @Override
+    public List<String> classes() {
+        return classes;
+    }
+
+    @Override
+    public long categoryId(int label) {
+        return categoryIds.get(label);
+    }
+
+    @Override
+    public List<Photo> photos() {
+        return Lists.transform(ContiguousSet.closedOpen(0, files.size()).asList(), this::read);
+    }
+
+    private Photo read(int index) {
+        return new Photo(table.imageIds().get(index), files.get(index), table.imageSize(index));
+    }
+
+    @Override
+    public List<Annotation> annotations(int index) {
+        ImmutableList.Builder<Annotation> annotations = ImmutableList.builder();
+        for (int k = firstRow[index]; k < firstRow[index + 1]; k++) {
+            long category = table.annotationCategoryIds().get(rows[k]);
+            annotations.add(table.annotation(rows[k], labels.getOrDefault(category, UNWANTED)));
+        }
+        return annotations.build();
+    }
+}

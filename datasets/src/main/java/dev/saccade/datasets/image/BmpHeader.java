@@ -1,0 +1,29 @@
+package dev.saccade.datasets.image;
+
+import dev.saccade.core.structures.Size;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/** The header of a BMP, of Windows or the older one of OS/2. */
+final class BmpHeader {
+
+    private static final int OS2_LENGTH = 12;
+
+    private BmpHeader() {}
+
+    /** Returns what a BMP says about itself; a negative height means rows from the top. */
+    static ImageHeader of(byte[] bytes) {
+        ByteBuffer bmp = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        boolean os2 = bmp.getInt(14) == OS2_LENGTH;
+        int width = os2 ? Short.toUnsignedInt(bmp.getShort(18)) : bmp.getInt(18);
+        int height = os2 ? Short.toUnsignedInt(bmp.getShort(20)) : Math.abs(bmp.getInt(22));
+        return new ImageHeader(
+                ImageHeader.Kind.BMP,
+                new Size(height, width),
+                /* channels= */ 3,
+                Byte.SIZE,
+                ImageHeader.UPRIGHT,
+                ImageHeader.SOUND);
+    }
+}

@@ -1,0 +1,78 @@
+package dev.saccade.datasets.image;
+
+import org.opencv.core.CvType;
+import org.opencv.core.Mat;
+
+import java.awt.color.ColorSpace;
+import java.awt.image.BufferedImage;
+import java.awt.image.ColorModel;
+import java.awt.image.ComponentColorModel;
+import java.awt.image.DataBuffer;
+import java.awt.image.Raster;
+
+/**
+ * Pixels of Java's images as OpenCV decodes them.
+ *
+ * <p>Samples are taken as they are stored where they are grey or RGB: {@link BufferedImage#getRGB}
+ * would brighten grey ones, whose values it takes for linear.
+ */
+final class BufferedPixels {
+
+    private static final int CHANNELS = 3;
+
+    private BufferedPixels() {}
+
+    /** Returns the pixels, [H, W, 3] BGR uint8; the caller frees them. */
+    static Mat bgr(BufferedImage image) {
+        int width = image.getWidth();
+        byte[] bgr = new byte[Math.multiplyExact(CHANNELS * width, image.getHeight())];
+        if (areSamplesColours(image.getColorModel())) {
+            samples(image.getRaster(), bgr);
+        } else {
+            colours(image, bgr);
+        }
+        OpenCv.load();
+        Mat mat = new Mat(image.getHeight(), width, CvType.CV_8UC3);
+        mat.put(0, 0, bgr);
+        return mat;
+    }
+
+    private static boolean areSamplesColours(ColorModel model) {
+        ColorSpace space = model.getColorSpace();
+        boolean whole =
+                model.getTransferType() == DataBuffer.TYPE_BYTE
+                        || model.getTransferType() == DataBuffer.TYPE_USHORT;
+        return model instanceof ComponentColorModel
+                && whole
+                && !model.isAlphaPremultiplied()
+                && (space.getType() == ColorSpace.TYPE_GRAY || space.isCS_sRGB());
+    }
+
+    private static void samples(Raster raster, byte[] bgr) {
+        int width = raster.getWidth();
+        int bands = raster.getNumBands();
+        boolean grey = bands < CHANNELS;
+        int spare = raster.getSampleModel().getSampleSize(0) - Byte.SIZE;
+        int[] row = new int[width * bands];
+        for (int y = 0, at = 0; y < raster.getHeight(); y++) {
+            raster.getPixels(raster.getMinX(), raster.getMinY() + y, width, 1, row);
+            for (int pixel = 0; pixel < row.length; pixel += bands) {
+                for (int channel = CHANNELS - 1; channel >= 0; channel--) {
+                    bgr[at++] = (byte) (row[pixel + (grey ? 0 : channel)] >> spare);
+                }
+            }
+        }
+    }
+
+    private static void colours(BufferedImage image, byte[] bgr) {
+        int[] row = new int[image.getWidth()];
+        for (int y = 0, at = 0; y < image.getHeight(); y++) {
+            image.getRGB(0, y, row.length, 1, row, 0, row.length);
+            for (int rgb : row) {
+                bgr[at++] = (byte) rgb;
+                bgr[at++] = (byte) (rgb >> 8);
+                bgr[at++] = (byte) (rgb >> 16);
+            }
+        }
+    }
+}

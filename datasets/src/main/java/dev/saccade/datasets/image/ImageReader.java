@@ -1,0 +1,195 @@
+package dev.saccade.datasets.image;
+
+import dev.saccade.core.OutOfMemory;
+import dev.saccade.core.RegularFile;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.ImageInfo;
+import dev.saccade.core.structures.Size;
+
+import org.opencv.core.Core;
+import org.opencv.core.CvException;
+import org.opencv.core.Mat;
+import org.opencv.core.MatOfByte;
+import org.opencv.imgcodecs.Imgcodecs;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+
+/**
+ * The only place where pixels are decoded: JPEG, PNG, BMP, TIFF and WebP to BGR bytes by OpenCV, so
+ * that they equal those of detectors that read with {@code cv2}.
+ *
+ * <p>Grey is replicated, 16 bits become 8, palettes become colours, CMYK is converted, alpha is
+ * dropped. JPEG, PNG and TIFF are turned upright by the EXIF orientation that their header tells:
+ * pixels are decoded as they lie and turned then, so what was read of a header holds for the
+ * pixels. Nothing is decoded that is no complete image or has more than 178 million pixels.
+ */
+public final class ImageReader {
+
+    private static final int MOST_BYTES = 1 << 30;
+    private static final int MOST_TIFF_CHANNELS = 4;
+    private static final int MOST_TIFF_BITS = 16;
+
+    private static final int AS_IT_LIES =
+            Imgcodecs.IMREAD_COLOR | Imgcodecs.IMREAD_IGNORE_ORIENTATION;
+
+    /** Axes of {@link Core#flip}. */
+    private static final int LEFT_TO_RIGHT = 1;
+
+    private static final int TOP_TO_BOTTOM = 0;
+    private static final int BOTH = -1;
+
+    private ImageReader() {}
+
+    /**
+     * Returns the pixels of a file, [H, W, 3] BGR uint8; the caller frees them.
+     *
+     * @throws SaccadeException if the file is missing, no image of a kind that is read, truncated,
+     *     enormous or damaged; names the file
+     */
+    public static Mat read(Path file) {
+        return read(file.toString(), readBytes(file));
+    }
+
+    /** Returns the pixels of a file whose bytes are there; see {@link #read(Path)}. */
+    static Mat read(String file, byte[] bytes) {
+        ImageHeader header = ImageHeader.of(file, bytes);
+        check(file, header);
+        return decode(file, header, bytes);
+    }
+
+    /**
+     * Refuses what would decode to something wrong, or to too much, or not at all.
+     *
+     * @throws SaccadeException of kind user that names the file
+     */
+    public static void check(String file, ImageHeader header) {
+        if (header.stored().area() > ImageInfo.MOST_PIXELS) {
+            throw SaccadeException.user(
+                    "%s: %s of %s pixels, at most %d million are decoded",
+                    file, header.kind(), header.stored(), ImageInfo.MOST_PIXELS / 1_000_000);
+        }
+        if (!header.fault().isEmpty()) {
+            throw SaccadeException.user("%s: %s %s", file, header.kind(), header.fault());
+        }
+        if (header.kind() == ImageHeader.Kind.TIFF
+                && (header.channels() > MOST_TIFF_CHANNELS || header.bits() > MOST_TIFF_BITS)) {
+            throw SaccadeException.user(
+                    "%s: TIFF of %d x %d bits a pixel, expected at most %d x %d; save the colours that"
+                            + " matter as RGB of 8 bits",
+                    file, header.channels(), header.bits(), MOST_TIFF_CHANNELS, MOST_TIFF_BITS);
+        }
+    }
+
+    /**
+     * Returns what a file holds.
+     *
+     * @throws SaccadeException if it is missing, cannot be read, or is no plain file
+     */
+    public static byte[] readBytes(Path file) {
+        try {
+            return RegularFile.read(file, MOST_BYTES);
+        } catch (NoSuchFileException e) {
+            throw SaccadeException.user("%s: no such file", file);
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be read: %s", file, e.getMessage());
+        } catch (OutOfMemoryError e) {
+            throw refusal(file.toString(), "cannot be read", e);
+        }
+    }
+
+    /** Returns what a stream holds, of no more bytes than a file may have. */
+    static byte[] readBytes(String name, InputStream stream) {
+        try {
+            return RegularFile.read(name, stream, MOST_BYTES);
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be read: %s", name, e.getMessage());
+        } catch (OutOfMemoryError e) {
+            throw refusal(name, "cannot be read", e);
+        }
+    }
+
+    /**
+     * Returns the refusal of a file.
+     *
+     * @param fault what is wrong with it, unless memory was missing
+     */
+    static SaccadeException refusal(String file, String fault, Throwable failure) {
+        return SaccadeException.user(
+                "%s: %s",
+                file,
+                OutOfMemory.IN_READING
+                        .of(failure)
+                        .map(Throwable::getMessage)
+                        .orElse(fault + ": " + failure.getMessage()));
+    }
+
+    /**
+     * Returns the pixels of a file that has passed the {@link #check}, [H, W, 3] BGR uint8; the
+     * caller frees them.
+     *
+     * @throws SaccadeException if it is damaged; names the file
+     */
+    public static Mat decode(String file, ImageHeader header, byte[] bytes) {
+        OpenCv.load();
+        MatOfByte encoded = new MatOfByte(pixelsOnly(file, header, bytes));
+        Mat image;
+        try {
+            if (header.kind() == ImageHeader.Kind.TIFF) {
+                TiffDirectory.makeUpright(bytes, encoded);
+            }
+            image = Imgcodecs.imdecode(encoded, AS_IT_LIES);
+        } catch (CvException e) {
+            throw refusal(file, header.kind() + " is damaged and cannot be decoded", e);
+        } finally {
+            encoded.release();
+        }
+        if (image.empty()) {
+            throw SaccadeException.user(
+                    "%s: %s is damaged and cannot be decoded", file, header.kind());
+        }
+        Size size = new Size(image.rows(), image.cols());
+        if (!size.equals(header.stored())) {
+            image.release();
+            throw SaccadeException.user(
+                    "%s: %s is damaged, its header says %s pixels, but it has %s",
+                    file, header.kind(), header.stored(), size);
+        }
+        return upright(image, header.orientation());
+    }
+
+    /**
+     * Returns a file without what its pixels do without, if it is a PNG: libpng quotes damaged
+     * texts and names of profiles on the terminal, with what steers it. Transparency is a matter of
+     * how palettes are read.
+     */
+    static byte[] pixelsOnly(String file, ImageHeader header, byte[] bytes) {
+        if (header.kind() != ImageHeader.Kind.PNG) {
+            return bytes;
+        }
+        try {
+            return PngChunks.only(chunk -> !chunk.isAncillary() || chunk.isTransparency(), bytes);
+        } catch (OutOfMemoryError e) {
+            throw refusal(file, "cannot be read", e);
+        }
+    }
+
+    /** Turns an image in its place, or returns another one that is turned. */
+    private static Mat upright(Mat image, int orientation) {
+        Mat turned = image;
+        if (orientation >= 5) {
+            turned = new Mat();
+            Core.transpose(image, turned);
+            image.release();
+        }
+        switch (orientation) {
+            case 2, 6 -> Core.flip(turned, turned, LEFT_TO_RIGHT);
+            case 3, 7 -> Core.flip(turned, turned, BOTH);
+            case 4, 8 -> Core.flip(turned, turned, TOP_TO_BOTTOM);
+            default -> {}
+        }
+        return turned;
+    }
+}

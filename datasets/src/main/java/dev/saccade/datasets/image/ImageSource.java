@@ -1,0 +1,117 @@
+package dev.saccade.datasets.image;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.saccade.core.SaccadeException;
+
+import org.opencv.core.CvType;
+import org.opencv.core.Mat;
+import org.opencv.imgproc.Imgproc;
+
+import java.awt.image.BufferedImage;
+import java.io.InputStream;
+import java.nio.file.Path;
+import java.util.function.Supplier;
+
+/**
+ * A photograph that somebody has at hand: a file, the bytes of one, or pixels already decoded.
+ *
+ * <p>But for streams, nothing is read before it is needed. Files and bytes are decoded by {@link
+ * ImageReader}, upright; pixels are taken as they lie.
+ */
+public final class ImageSource {
+
+    private final String name;
+    private final Supplier<Mat> pixels;
+
+    private ImageSource(String name, Supplier<Mat> pixels) {
+        this.name = name;
+        this.pixels = pixels;
+    }
+
+    /** Returns a file that {@link ImageReader} reads. */
+    public static ImageSource of(Path file) {
+        requireNonNull(file, "file");
+        return new ImageSource(file.toString(), () -> ImageReader.read(file));
+    }
+
+    /** Returns the content of such a file, such as an upload; not copied. */
+    public static ImageSource of(byte[] encoded) {
+        return of("image of " + encoded.length + " bytes", encoded);
+    }
+
+    /**
+     * Returns the content of such a file; not copied.
+     *
+     * @param name what messages call it
+     */
+    public static ImageSource of(String name, byte[] encoded) {
+        requireNonNull(encoded, "encoded");
+        return new ImageSource(name, () -> ImageReader.read(name, encoded));
+    }
+
+    /**
+     * Returns the content of such a file that comes through a stream, such as standard input. It is
+     * read here, to its end, and not closed.
+     *
+     * @param name what messages call it
+     * @throws SaccadeException if it cannot be read, or holds more than a file may
+     */
+    public static ImageSource of(String name, InputStream encoded) {
+        return of(name, ImageReader.readBytes(name, encoded));
+    }
+
+    /**
+     * Returns an image of Java's: 16 bits become 8, palettes become colours, alpha is dropped, as
+     * when a file is read. It must not change until it has been used.
+     */
+    public static ImageSource of(BufferedImage image) {
+        requireNonNull(image, "image");
+        String name = "BufferedImage of " + image.getHeight() + "x" + image.getWidth();
+        return new ImageSource(name, () -> BufferedPixels.bgr(image));
+    }
+
+    /**
+     * Returns an image of OpenCV's, in its order of channels: BGR, BGRA, whose alpha is dropped, or
+     * grey, uint8. The caller still frees it, once it has been used.
+     */
+    public static ImageSource of(Mat image) {
+        requireNonNull(image, "image");
+        String name = "Mat of " + image.rows() + "x" + image.cols();
+        return new ImageSource(name, () -> bgr(name, image));
+    }
+
+    private static Mat bgr(String name, Mat image) {
+        if (image.empty()) {
+            throw SaccadeException.user("%s: has no pixels; was its file read?", name);
+        }
+        int type = image.type();
+        if (type == CvType.CV_8UC3) {
+            return image.clone();
+        }
+        if (type != CvType.CV_8UC1 && type != CvType.CV_8UC4) {
+            throw SaccadeException.user(
+                    "%s: is %s; expected 8 bits a channel in the order BGR, BGRA or grey"
+                            + " (Mat.convertTo and Imgproc.cvtColor make it so)",
+                    name, CvType.typeToString(type));
+        }
+        Mat bgr = new Mat();
+        boolean grey = type == CvType.CV_8UC1;
+        Imgproc.cvtColor(image, bgr, grey ? Imgproc.COLOR_GRAY2BGR : Imgproc.COLOR_BGRA2BGR);
+        return bgr;
+    }
+
+    /** Returns what messages call it. */
+    public String name() {
+        return name;
+    }
+
+    /**
+     * Returns the pixels, [H, W, 3] BGR uint8; the caller frees them.
+     *
+     * @throws SaccadeException if it is no usable image; names it
+     */
+    public Mat read() {
+        return pixels.get();
+    }
+}

@@ -1,0 +1,95 @@
+package dev.saccade.datasets.image;
+
+import dev.saccade.core.NativeLibrary;
+import dev.saccade.core.SaccadeException;
+
+import nu.pattern.OpenCV;
+
+import org.opencv.core.Core;
+
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.net.URL;
+import java.util.Locale;
+import java.util.Optional;
+
+/** Loads OpenCV's native library, once a process; everything that makes a first Mat asks for it. */
+public final class OpenCv {
+
+    /** Why it cannot be loaded; nothing if it is. */
+    private static final Optional<SaccadeException> FAILURE = failure();
+
+    private OpenCv() {}
+
+    /**
+     * Makes sure that the native library is there.
+     *
+     * @throws SaccadeException that says why it is not, each time
+     */
+    public static void load() {
+        FAILURE.ifPresent(
+                failure -> {
+                    throw failure;
+                });
+    }
+
+    private static Optional<SaccadeException> failure() {
+        try {
+            loadLibrary();
+            return Optional.empty();
+        } catch (SaccadeException e) {
+            return Optional.of(e);
+        } catch (IOException | LinkageError e) {
+            return Optional.of(
+                    SaccadeException.user(
+                            e,
+                            "OpenCV cannot be loaded on %s %s: %s; the artifact is"
+                                    + " org.openpnp:opencv, of which a shaded jar must keep the"
+                                    + " folder nu/pattern/opencv",
+                            System.getProperty("os.name"),
+                            System.getProperty("os.arch"),
+                            e.getMessage()));
+        }
+    }
+
+    private static void loadLibrary() throws IOException {
+        try {
+            System.load(NativeLibrary.file(resource()).toString());
+            leaveThreadsToCallers();
+        } catch (UnsatisfiedLinkError e) {
+            // A file serves one class loader, ours: where OpenCV's is another, or ours is not the
+            // first with this file, OpenCV's jar itself extracts one more at every start.
+            OpenCV.loadLocally();
+            leaveThreadsToCallers();
+        }
+    }
+
+    private static URL resource() throws IOException {
+        String name = System.mapLibraryName(Core.NATIVE_LIBRARY_NAME);
+        String path = "/nu/pattern/opencv/%s/%s/%s".formatted(system(), architecture(), name);
+        URL resource = Core.class.getResource(path);
+        if (resource == null) {
+            throw new FileNotFoundException("its jar has no " + path);
+        }
+        return resource;
+    }
+
+    private static String system() {
+        String name = System.getProperty("os.name").toLowerCase(Locale.ROOT);
+        return name.startsWith("windows") ? "windows" : name.startsWith("mac") ? "osx" : name;
+    }
+
+    private static String architecture() {
+        String name = System.getProperty("os.arch");
+        return switch (name) {
+            case "amd64" -> "x86_64";
+            case "aarch64" -> "ARMv8";
+            default -> name;
+        };
+    }
+
+    /** The threads of a loader are the parallelism; OpenCV's own would only get in their way. */
+    private static void leaveThreadsToCallers() {
+        Core.setNumThreads(1);
+    }
+}

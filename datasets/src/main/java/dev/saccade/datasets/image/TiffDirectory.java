@@ -1,0 +1,158 @@
+package dev.saccade.datasets.image;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import dev.saccade.core.structures.Size;
+
+import org.opencv.core.Mat;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * The first directory of a TIFF: that of an image, or of EXIF data, which have the same form.
+ *
+ * <p>Entries are read when they are asked for, where they lie, so nothing that they claim takes
+ * memory. A value that does not lie within the bytes is a {@link RuntimeException}.
+ */
+final class TiffDirectory {
+
+    private static final int WIDTH = 0x100;
+    private static final int HEIGHT = 0x101;
+    private static final int BITS = 0x102;
+    private static final int ORIENTATION = 0x112;
+    private static final int CHANNELS = 0x115;
+    private static final int TILE_WIDTH = 0x142;
+    private static final int TILE_HEIGHT = 0x143;
+
+    /** More than images are cut into; OpenCV makes room for a whole tile, however small it is. */
+    private static final long MOST_TILE_PIXELS = 1 << 24;
+
+    private static final int MAGIC = 42;
+    private static final int BIG_MAGIC = 43;
+    private static final int SHORT = 3;
+    private static final int NONE = -1;
+
+    private final ByteBuffer tiff;
+    private final boolean big;
+    private final long entries;
+    private final int start;
+
+    /** Takes a TIFF, from its byte order on. */
+    TiffDirectory(ByteBuffer bytes) {
+        boolean littleEndian = bytes.get(0) == 'I';
+        tiff = bytes.slice().order(littleEndian ? ByteOrder.LITTLE_ENDIAN : ByteOrder.BIG_ENDIAN);
+        int magic = tiff.getShort(2);
+        if (tiff.get(1) != tiff.get(0) || (magic != MAGIC && magic != BIG_MAGIC)) {
+            throw new IllegalArgumentException("it is no TIFF");
+        }
+        big = magic == BIG_MAGIC;
+        int at = Math.toIntExact(big ? tiff.getLong(8) : Integer.toUnsignedLong(tiff.getInt(4)));
+        entries = big ? tiff.getLong(at) : Short.toUnsignedLong(tiff.getShort(at));
+        start = at + (big ? Long.BYTES : Short.BYTES);
+    }
+
+    /** Returns what an image says about itself. */
+    static ImageHeader header(byte[] bytes) {
+        TiffDirectory directory = new TiffDirectory(ByteBuffer.wrap(bytes));
+        Size size = directory.size(HEIGHT, WIDTH);
+        Size tile = directory.size(TILE_HEIGHT, TILE_WIDTH);
+        checkArgument(
+                tile.area() <= Math.max(size.area(), MOST_TILE_PIXELS),
+                "its tiles have %s pixels",
+                tile);
+        return new ImageHeader(
+                ImageHeader.Kind.TIFF,
+                size,
+                Math.toIntExact(directory.value(CHANNELS, 1)),
+                Math.toIntExact(directory.value(BITS, 1)),
+                orientation(ByteBuffer.wrap(bytes)),
+                ImageHeader.SOUND);
+    }
+
+    private Size size(int height, int width) {
+        return new Size(Math.toIntExact(value(height, 0)), Math.toIntExact(value(width, 0)));
+    }
+
+    /** Returns the orientation that EXIF data tell; upright if they tell none that can be read. */
+    static int orientation(ByteBuffer exif) {
+        try {
+            long value = new TiffDirectory(exif).value(ORIENTATION, ImageHeader.UPRIGHT);
+            return value >= 1 && value <= 8 ? (int) value : ImageHeader.UPRIGHT;
+        } catch (RuntimeException e) {
+            return ImageHeader.UPRIGHT;
+        }
+    }
+
+    /**
+     * Makes an image upright in the memory of its decoder. OpenCV's turns a TIFF whatever it is
+     * told, and one of tiles tile by tile.
+     *
+     * @param encoded the same bytes, [N, 1]
+     */
+    static void makeUpright(byte[] bytes, Mat encoded) {
+        TiffDirectory directory = new TiffDirectory(ByteBuffer.wrap(bytes));
+        int entry = directory.find(ORIENTATION);
+        if (entry != NONE) {
+            encoded.put(entry, 0, directory.shortEntry(ORIENTATION, ImageHeader.UPRIGHT));
+        }
+    }
+
+    private byte[] shortEntry(int tag, int value) {
+        ByteBuffer entry = ByteBuffer.allocate(entryLength()).order(tiff.order());
+        entry.putShort(0, (short) tag).putShort(2, (short) SHORT);
+        if (big) {
+            entry.putLong(4, 1).putShort(12, (short) value);
+        } else {
+            entry.putInt(4, 1).putShort(8, (short) value);
+        }
+        return entry.array();
+    }
+
+    private int entryLength() {
+        return big ? 20 : 12;
+    }
+
+    /** Returns where the first entry of a tag begins; entries behind the end are not there. */
+    private int find(int tag) {
+        long there = Math.min(entries, (tiff.limit() - start) / entryLength());
+        for (int i = 0; i < there; i++) {
+            int entry = start + i * entryLength();
+            if (Short.toUnsignedInt(tiff.getShort(entry)) == tag) {
+                return entry;
+            }
+        }
+        return NONE;
+    }
+
+    /** Returns the first value of an entry, if it has one that is an integer. */
+    private long value(int tag, long otherwise) {
+        int entry = find(tag);
+        if (entry == NONE) {
+            return otherwise;
+        }
+        long count = big ? tiff.getLong(entry + 4) : Integer.toUnsignedLong(tiff.getInt(entry + 4));
+        int type = tiff.getShort(entry + 2);
+        int length =
+                switch (type) {
+                    case 1, 6 -> Byte.BYTES;
+                    case SHORT, 8 -> Short.BYTES;
+                    case 4, 9 -> Integer.BYTES;
+                    case 16, 17 -> Long.BYTES;
+                    default -> 0;
+                };
+        if (count < 1 || length == 0) {
+            return otherwise;
+        }
+        int at = entry + (big ? 12 : 8);
+        if (count > (big ? Long.BYTES : Integer.BYTES) / length) {
+            at = Math.toIntExact(big ? tiff.getLong(at) : Integer.toUnsignedLong(tiff.getInt(at)));
+        }
+        return switch (length) {
+            case Byte.BYTES -> Byte.toUnsignedLong(tiff.get(at));
+            case Short.BYTES -> Short.toUnsignedLong(tiff.getShort(at));
+            case Integer.BYTES -> Integer.toUnsignedLong(tiff.getInt(at));
+            default -> tiff.getLong(at);
+        };
+    }
+}

@@ -1,0 +1,96 @@
+package dev.saccade.datasets.loader;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.primitives.ImmutableIntArray;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.SeededRandom;
+import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.ObjectStatistics;
+import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.TrainingTargets;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/**
+ * Photographs of like shape together.
+ *
+ * <p>Wide photographs (width over height above 1) never share a batch with others, so that little
+ * is padded. Each group is shuffled and filled up to whole batches by repeating its start; then the
+ * batches are shuffled. All of it is a function of seed and epoch. Follows mmdetection's {@code
+ * GroupSampler}; a group smaller than a batch repeats as often as it takes.
+ */
+final class GroupSampler implements Sampler {
+
+    private final ImmutableList<ImmutableIntArray> groups;
+    private final int batchSize;
+    private final long seed;
+
+    private GroupSampler(List<ImmutableIntArray> groups, int batchSize, long seed) {
+        this.groups = ImmutableList.copyOf(groups);
+        this.batchSize = batchSize;
+        this.seed = seed;
+    }
+
+    /**
+     * Returns the sampler of those photographs that {@link TrainingTargets#keeps} keeps.
+     *
+     * @throws SaccadeException if it keeps none
+     */
+    static GroupSampler of(Dataset dataset, int batchSize, long seed) {
+        checkArgument(batchSize > 0, "batch_size: a positive number expected, got %s", batchSize);
+        ImmutableIntArray.Builder wide = ImmutableIntArray.builder();
+        ImmutableIntArray.Builder others = ImmutableIntArray.builder();
+        for (int i = 0; i < dataset.size(); i++) {
+            Photo photo = dataset.photo(i);
+            if (TrainingTargets.keeps(photo, dataset.annotations(i))) {
+                (photo.size().width() > photo.size().height() ? wide : others).add(i);
+            }
+        }
+        List<ImmutableIntArray> groups =
+                List.of(others.build(), wide.build()).stream()
+                        .filter(group -> !group.isEmpty())
+                        .toList();
+        if (groups.isEmpty()) {
+            throw SaccadeException.user(
+                    "nothing to train on: %s",
+                    ObjectStatistics.whyNothing(dataset.size(), dataset.classes()));
+        }
+        return new GroupSampler(groups, batchSize, seed);
+    }
+
+    /** Returns the number of photographs that are trained on. */
+    int size() {
+        return groups.stream().mapToInt(ImmutableIntArray::length).sum();
+    }
+
+    @Override
+    public int batchesPerEpoch() {
+        return groups.stream()
+                .mapToInt(group -> (group.length() + batchSize - 1) / batchSize)
+                .sum();
+    }
+
+    @Override
+    public List<ImmutableIntArray> epoch(int epoch) {
+        SplittableRandom random = SeededRandom.of(seed, epoch);
+        List<ImmutableIntArray> batches = new ArrayList<>();
+        for (ImmutableIntArray group : groups) {
+            List<Integer> order = new ArrayList<>(group.asList());
+            Sampler.shuffle(order, random);
+            for (int start = 0; start < order.size(); start += batchSize) {
+                ImmutableIntArray.Builder batch = ImmutableIntArray.builder(batchSize);
+                for (int i = start; i < start + batchSize; i++) {
+                    batch.add(order.get(i % order.size()));
+                }
+                batches.add(batch.build());
+            }
+        }
+        Sampler.shuffle(batches, random);
+        return ImmutableList.copyOf(batches);
+    }
+}

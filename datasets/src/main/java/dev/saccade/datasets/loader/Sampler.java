@@ -1,0 +1,42 @@
+package dev.saccade.datasets.loader;
+
+import com.google.common.primitives.ImmutableIntArray;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.parts.Targets;
+import dev.saccade.datasets.Dataset;
+
+import java.util.Collections;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/** Decides which photographs of a data set are trained on together, and in which order. */
+interface Sampler {
+
+    /**
+     * Returns the sampler that suits what is learned: like sizes together for objects, whose
+     * photographs keep their shape; all photographs in one for label maps, which are cropped to one
+     * size.
+     *
+     * @throws SaccadeException if there is nothing to train on
+     */
+    static Sampler of(Dataset dataset, Targets targets, int batchSize, long seed) {
+        return switch (targets) {
+            case BOXES, MASKS -> GroupSampler.of(dataset, batchSize, seed);
+            case LABEL_MAPS -> new ShuffledSampler(dataset.size(), batchSize, seed);
+        };
+    }
+
+    /** Returns the number of batches of every epoch. */
+    int batchesPerEpoch();
+
+    /** Returns the batches of an epoch: positions in the data set; a function of the epoch. */
+    List<ImmutableIntArray> epoch(int epoch);
+
+    /** Puts a list into an order that is drawn. */
+    static void shuffle(List<?> list, SplittableRandom random) {
+        for (int i = list.size() - 1; i > 0; i--) {
+            Collections.swap(list, i, random.nextInt(i + 1));
+        }
+    }
+}

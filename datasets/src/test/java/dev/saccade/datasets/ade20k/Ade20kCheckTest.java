@@ -1,0 +1,142 @@
+package dev.saccade.datasets.ade20k;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.saccade.core.parts.Targets;
+import dev.saccade.datasets.CheckOptions;
+import dev.saccade.datasets.DatasetReport;
+import dev.saccade.datasets.Finding;
+import dev.saccade.datasets.PixelStatistics;
+import dev.saccade.datasets.image.ImageFiles;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.awt.image.BufferedImage;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+
+class Ade20kCheckTest {
+
+    private static final Ade20kDataset.Config CONFIG =
+            new Ade20kDataset.Config(
+                    "images/training",
+                    "annotations/training",
+                    List.of("sky", "road", "car"),
+                    Optional.empty(),
+                    true,
+                    255,
+                    ".jpg",
+                    ".png");
+
+    @TempDir Path folder;
+
+    @Test
+    void countsThePixelsOfEveryClass() {
+        new LabelFiles(folder)
+                .add("a", 4, 10, (x, y) -> x)
+                .add("b", 4, 10, (x, y) -> x == 0 ? 255 : 1);
+        DatasetReport report = check(Targets.LABEL_MAPS, 2);
+        assertEquals(List.of(), report.findings());
+        PixelStatistics held = (PixelStatistics) report.statistics();
+        assertEquals(2, held.photographs());
+        assertEquals(60, held.pixels());
+        assertEquals(20, held.ignored());
+        assertEquals(List.of("sky", "road", "car"), List.copyOf(held.classes().keySet()));
+        assertEquals(new PixelStatistics.PerClass(40, 2 / 3.0, 2), held.classes().get("sky"));
+        assertEquals(new PixelStatistics.PerClass(10, 1 / 6.0, 1), held.classes().get("car"));
+    }
+
+    @Test
+    void wantsAPixelWithAClass() {
+        new LabelFiles(folder).add("a", 4, 10, (x, y) -> 0).add("b", 4, 10, (x, y) -> 255);
+        assertFindings(
+                check(Targets.LABEL_MAPS, 1),
+                "a.png: all of its pixels are ignored",
+                "b.png: all of its pixels are ignored",
+                "training: no pixel of any label map has a class");
+    }
+
+    @Test
+    void findsAllThatIsWrongInOnePassWhateverTheNumberOfThreads() {
+        byte[] jpeg = ImageFiles.jpeg(40, 30);
+        byte[] sound = LabelFiles.grey(40, 30, 8, (x, y) -> 1);
+        byte[] damaged = sound.clone();
+        damaged[sound.length - 20] ^= 0x55;
+        new LabelFiles(folder)
+                .add("a", 40, 30, (x, y) -> x == 3 ? 4 : 1)
+                .photo("b", jpeg)
+                .labels("b", LabelFiles.grey(30, 40, 8, (x, y) -> 1))
+                .photo("c", ImageFiles.withOrientation(jpeg, 6))
+                .labels("c", sound)
+                .photo("d", jpeg)
+                .labels("d", ImageFiles.png(40, 30, BufferedImage.TYPE_3BYTE_BGR))
+                .photo("e", jpeg)
+                .labels("e", damaged)
+                .photo("f", Arrays.copyOf(jpeg, jpeg.length - 20))
+                .labels("f", sound)
+                .add("g", 40, 30, (x, y) -> 0)
+                .photo("h", jpeg)
+                .labels("i", sound);
+        DatasetReport report = check(Targets.LABEL_MAPS, 3);
+        assertFindings(
+                report,
+                "h.jpg: has no label map",
+                "i.png: has no photograph",
+                "a.png: value 4 at 30 pixels, the first in row 0, column 3; expected 0",
+                "b.png: is 40x30 (height x width), but its photograph",
+                "EXIF orientation 6",
+                "d.png: PNG is RGB",
+                "e.png: PNG is damaged",
+                "f.jpg: JPEG is truncated",
+                "g.png: all of its pixels are ignored");
+        assertEquals(8, report.errors());
+        assertEquals(report, check(Targets.LABEL_MAPS, 1));
+    }
+
+    @Test
+    void reportsMissingFolders() {
+        assertFindings(
+                check(Targets.LABEL_MAPS, 1),
+                "images/training: no such folder",
+                "annotations/training: no such folder");
+    }
+
+    @Test
+    void reportsFoldersWithoutAFileOfTheSuffix() {
+        new LabelFiles(folder)
+                .write("images/training/a.png", new byte[1])
+                .write("annotations/training/a.PNG", new byte[1]);
+        assertFindings(
+                check(Targets.LABEL_MAPS, 1),
+                "images/training: has no file that ends in \".jpg\"",
+                "annotations/training: has no file that ends in \".png\"");
+    }
+
+    @Test
+    void refusesToTeachObjects() {
+        new LabelFiles(folder).add("a", 4, 10, (x, y) -> x);
+        assertFindings(
+                check(Targets.MASKS, 1),
+                "pixels are labelled, but the model learns to find objects");
+    }
+
+    private DatasetReport check(Targets targets, int threads) {
+        int[] seen = {0};
+        DatasetReport report =
+                CONFIG.check(folder, new CheckOptions(true, targets, threads, () -> seen[0]++));
+        assertTrue(seen[0] >= report.statistics().photographs());
+        return report;
+    }
+
+    private static void assertFindings(DatasetReport report, String... expected) {
+        List<String> lines = report.findings().stream().map(Finding::toString).toList();
+        assertEquals(expected.length, lines.size(), String.join("\n", lines));
+        for (int i = 0; i < expected.length; i++) {
+            assertTrue(lines.get(i).contains(expected[i]), lines.get(i));
+        }
+    }
+}

@@ -1,0 +1,227 @@
+package dev.saccade.datasets.check;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.parts.Targets;
+import dev.saccade.core.structures.LabelMap;
+import dev.saccade.core.structures.Rle;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Annotation;
+import dev.saccade.datasets.CheckOptions;
+import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.DatasetReport;
+import dev.saccade.datasets.Finding;
+import dev.saccade.datasets.ObjectStatistics;
+import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.PixelStatistics;
+import dev.saccade.datasets.TrainingTargets;
+import dev.saccade.datasets.image.ImageFiles;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** A data set that a program makes: three methods. */
+class OwnDatasetTest {
+
+    /** As a user writes one. */
+    private record Own(List<String> classes, List<Photo> photos, List<List<Annotation>> objects)
+            implements Dataset {
+
+        @Override
+        public List<Annotation> annotations(int index) {
+            return objects.get(index);
+        }
+    }
+
+    private record OwnLabels(List<String> classes, List<Photo> photos, List<LabelMap> maps)
+            implements Dataset {
+
+        @Override
+        public LabelMap labels(int index) {
+            return maps.get(index);
+        }
+    }
+
+    private static final Size SIZE = new Size(48, 64);
+
+    @TempDir private Path folder;
+    private Photo first;
+    private Photo second;
+
+    @BeforeEach
+    void writePhotos() throws IOException {
+        first = Photo.of(1, write("a.jpg", ImageFiles.jpeg(64, 48)));
+        second = Photo.of(2, write("b.jpg", ImageFiles.jpeg(64, 48)));
+    }
+
+    private Path write(String name, byte[] bytes) throws IOException {
+        return Files.write(folder.resolve(name), bytes);
+    }
+
+    private static DatasetReport check(Dataset dataset, Targets learned) {
+        return DatasetCheck.run(dataset, new CheckOptions(false, learned, 2, () -> {}));
+    }
+
+    private static List<String> told(DatasetReport report, Finding.Severity severity) {
+        return report.findings().stream()
+                .filter(finding -> finding.severity() == severity)
+                .map(Finding::toString)
+                .toList();
+    }
+
+    @Test
+    void photosHaveTheSizeThatIsDecoded() throws IOException {
+        byte[] turned = ImageFiles.withOrientation(ImageFiles.jpeg(64, 48), 6);
+        Photo photo = Photo.of(7, write("turned.jpg", turned));
+        assertEquals(new Photo(7, folder.resolve("turned.jpg"), new Size(64, 48)), photo);
+        assertEquals(SIZE, first.size());
+        Path missing = folder.resolve("missing.jpg");
+        String message =
+                assertThrows(SaccadeException.class, () -> Photo.of(8, missing)).getMessage();
+        assertEquals(missing + ": no such file", message);
+    }
+
+    @Test
+    void annotationsAreMadeOfBoxesOutlinesAndMasks() {
+        Annotation box = Annotation.of(1, 2, 10, 20, 8, 4);
+        assertEquals(32, box.area());
+        assertTrue(TrainingTargets.isUsable(box, SIZE));
+
+        double[] square = {10, 20, 18, 20, 18, 24, 10, 24};
+        double[] triangle = {30, 10, 30, 20, 40, 20};
+        Annotation outline = Annotation.of(1, 2, square, triangle);
+        assertEquals(new Annotation.Box(10, 10, 30, 14), outline.box());
+        assertEquals(32.0 + 50, outline.area());
+        assertEquals(
+                Rle.fromPolygons(SIZE, List.of(square, triangle)),
+                outline.segmentation().mask(SIZE));
+
+        Rle mask = Rle.fromBox(SIZE, 10, 20, 8, 4);
+        Annotation masked = Annotation.of(1, 2, mask);
+        assertEquals(mask, masked.segmentation().mask(SIZE));
+        assertEquals(box.box(), masked.box());
+        assertEquals(box.area(), masked.area());
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> Annotation.of(1, 2, new double[] {1, 2, 3, 4}));
+    }
+
+    @Test
+    void whatIsRightHasNoFindings() {
+        Own own =
+                new Own(
+                        List.of("cat", "dog"),
+                        List.of(first, second),
+                        List.of(
+                                List.of(Annotation.of(1, 1, Rle.fromBox(SIZE, 4, 4, 20, 20))),
+                                List.of()));
+        DatasetReport report = check(own, Targets.MASKS);
+        assertEquals(List.of(), report.findings());
+        ObjectStatistics held = (ObjectStatistics) report.statistics();
+        assertEquals(
+                List.of(2, 1, 1),
+                List.of(held.photographs(), held.withoutBoxes(), held.objects().boxes()));
+        assertEquals(List.of("cat", "dog"), held.classNames());
+        assertEquals(1, held.boxesPerClass().get("dog"));
+    }
+
+    @Test
+    void allMistakesInObjectsAreTold() {
+        Photo again = new Photo(1, second.file(), new Size(64, 48));
+        Photo gone = new Photo(3, folder.resolve("gone.jpg"), SIZE);
+        Own own =
+                new Own(
+                        List.of("cat", "cat"),
+                        List.of(first, again, gone),
+                        List.of(
+                                List.of(
+                                        Annotation.of(1, 2, 4, 4, 20, 20),
+                                        Annotation.of(1, -1, 4, 4, 20, 20),
+                                        Annotation.of(2, 0, 4, 4, 0, 20),
+                                        Annotation.of(3, 0, Double.NaN, 4, 20, 20)),
+                                List.of(Annotation.of(4, 1, Rle.fromBox(SIZE, 4, 4, 9, 9))),
+                                List.of()));
+        DatasetReport report = check(own, Targets.MASKS);
+        String errors = String.join("\n", told(report, Finding.Severity.ERROR));
+        String a = first.file().toString();
+        Stream.of(
+                        "data set: class \"cat\" comes twice",
+                        "data set: image 1: id occurs twice",
+                        "data set: annotation 1: id occurs twice",
+                        "data set: annotation 1 of image 1 (" + a + "): label 2, expected 0 to 1",
+                        "data set: annotation 3 of image 1 (" + a + "): its box is not finite",
+                        second.file() + ": image 1: is 48x64 (height x width), declared as 64x48",
+                        gone.file() + ": image 3: no such file")
+                .forEach(line -> assertTrue(errors.contains(line), line + "\nin\n" + errors));
+        assertEquals(
+                List.of(
+                        "data set: annotation 2 of image 1 ("
+                                + a
+                                + "): bbox [4.0, 4.0, 0.0, 20.0] has no area, it is dropped",
+                        "data set: annotation 2 of image 1 (" + a + "): area 0.0, it is dropped"),
+                told(report, Finding.Severity.WARNING));
+    }
+
+    @Test
+    void objectsWithoutMasksAreToldWhereMasksAreLearned() {
+        Own own =
+                new Own(
+                        List.of("cat"),
+                        List.of(first),
+                        List.of(List.of(Annotation.of(1, 0, 4, 4, 20, 20))));
+        assertEquals(List.of(), check(own, Targets.BOXES).findings());
+        assertTrue(
+                told(check(own, Targets.MASKS), Finding.Severity.ERROR)
+                        .get(0)
+                        .contains("no object has a segmentation, but the model learns masks"));
+    }
+
+    @Test
+    void photographsThatCannotBeMadeAreTold() {
+        List<Photo> lazy =
+                new Photos(3, i -> Photo.of(i, folder.resolve("abc".charAt(i) + ".jpg")));
+        Own own = new Own(List.of("cat"), lazy, List.of(List.of(), List.of(), List.of()));
+        assertEquals(
+                List.of("data set: photograph 2: " + folder.resolve("c.jpg") + ": no such file"),
+                told(check(own, Targets.BOXES), Finding.Severity.ERROR));
+        assertEquals(
+                List.of("data set: has no classes", "data set: has no photographs"),
+                told(
+                        check(new Own(List.of(), List.of(), List.of()), Targets.BOXES),
+                        Finding.Severity.ERROR));
+    }
+
+    @Test
+    void mistakesInLabelsAreTold() {
+        List<LabelMap> maps = List.of(LabelMap.filled(SIZE, 1), LabelMap.filled(SIZE, 2));
+        Photo third = new Photo(3, first.file(), SIZE);
+        OwnLabels own =
+                new OwnLabels(
+                        List.of("road", "sky"),
+                        List.of(first, second, third),
+                        List.of(maps.get(0), maps.get(1), LabelMap.filled(new Size(4, 4), 0)));
+        DatasetReport report = check(own, Targets.LABEL_MAPS);
+        assertEquals(
+                List.of(
+                        "data set: labels of image 2 (" + second.file() + "): label 2 of 2 classes",
+                        "data set: labels of image 3 ("
+                                + first.file()
+                                + "): are 4x4 (height x width), but the photograph is 48x64"),
+                told(report, Finding.Severity.ERROR));
+        PixelStatistics held = (PixelStatistics) report.statistics();
+        assertEquals(SIZE.area(), held.classes().get("sky").pixels());
+        assertTrue(
+                told(check(own, Targets.BOXES), Finding.Severity.ERROR).isEmpty(),
+                "photographs without objects are no mistake");
+    }
+}

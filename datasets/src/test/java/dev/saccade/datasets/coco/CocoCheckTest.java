@@ -1,0 +1,395 @@
+package dev.saccade.datasets.coco;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.parts.Targets;
+import dev.saccade.datasets.CheckOptions;
+import dev.saccade.datasets.DatasetReport;
+import dev.saccade.datasets.Finding;
+import dev.saccade.datasets.ObjectStatistics;
+import dev.saccade.datasets.image.ImageFiles;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import java.awt.image.BufferedImage;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+
+class CocoCheckTest {
+
+    private final List<String> images = new ArrayList<>();
+    private final List<String> annotations = new ArrayList<>();
+    private final List<String> categories =
+            new ArrayList<>(List.of("{'id': 1, 'name': 'cat'}", "{'id': 2, 'name': 'dog'}"));
+
+    @TempDir Path folder;
+
+    @Test
+    void findsNothingInASoundDataSetAndCountsWhatItHolds() throws IOException {
+        addImage(1, "a.jpg", ImageFiles.jpeg(40, 30), 40, 30);
+        addImage(2, "b.png", ImageFiles.png(30, 40, BufferedImage.TYPE_BYTE_INDEXED), 30, 40);
+        addAnnotation(1, 1, "[1, 2, 5, 6]", "'area': 30");
+        addAnnotation(2, 1, "[0, 0, 40, 30]", "'area': 100, 'iscrowd': 1");
+        DatasetReport report = check(true);
+        assertEquals(List.of(), report.findings());
+        assertEquals(0, report.errors() + report.warnings());
+        ObjectStatistics statistics = (ObjectStatistics) report.statistics();
+        assertEquals(2, statistics.photographs());
+        assertEquals(1, statistics.withoutBoxes());
+        assertEquals(2, statistics.objects().boxes());
+        assertEquals(1, statistics.objects().crowds());
+        assertEquals(Map.of("cat", 2, "dog", 0), statistics.boxesPerClass());
+        assertEquals(1, statistics.boxesPerSize().get("below 8 px"));
+        assertEquals(1, statistics.boxesPerSize().get("below 64 px"));
+        assertEquals(8, statistics.boxesPerSize().size());
+    }
+
+    @Test
+    void findsAllThatIsWrongWithImagesInOnePass() throws IOException {
+        byte[] jpeg = ImageFiles.jpeg(40, 30);
+        byte[] damaged = ImageFiles.png(40, 30, BufferedImage.TYPE_3BYTE_BGR);
+        damaged[damaged.length / 2] ^= 0x55;
+        byte[] html = "<!DOCTYPE html>".getBytes(StandardCharsets.US_ASCII);
+        addImage(1, "empty.jpg", new byte[0], 40, 30);
+        addImage(2, "page.jpg", html, 40, 30);
+        addImage(3, "cut.jpg", Arrays.copyOf(jpeg, jpeg.length - 20), 40, 30);
+        addImage(4, "bomb.png", ImageFiles.pngThatClaims(100_000, 100_000), 100_000, 100_000);
+        addImage(5, "turned.jpg", ImageFiles.withOrientation(jpeg, 6), 40, 30);
+        addImage(6, "named.png", jpeg, 40, 30);
+        addImage(7, "other.jpg", jpeg, 41, 30);
+        addImage(8, "inks.jpg", ImageFiles.cmykJpeg(40, 30, 9), 40, 30);
+        addImage(9, "deep.png", ImageFiles.png(40, 30, BufferedImage.TYPE_USHORT_GRAY), 40, 30);
+        addImage(10, "damaged.png", damaged, 40, 30);
+        images.add(image(11, "missing.jpg", 40, 30));
+        images.add(image(12, "../outside.jpg", 40, 30));
+
+        assertFindings(
+                check(true),
+                "image 12: file_name \"../outside.jpg\" leaves the folder",
+                "empty.jpg: image 1: is empty (0 bytes)",
+                "page.jpg: image 2: is no image, it starts with \"<!DOCTYPE html>\"",
+                "cut.jpg: image 3: JPEG is truncated",
+                "bomb.png: image 4: PNG of 100000x100000 pixels, at most 178 million",
+                "turned.jpg: image 5: is 40x30 (height x width), declared as 30x40: the boxes were"
+                        + " drawn without turning",
+                "named.png: image 6: is a JPEG by its content",
+                "other.jpg: image 7: is 30x40 (height x width), declared as 30x41",
+                "inks.jpg: image 8: is CMYK",
+                "deep.png: image 9: has more than 8 bits",
+                "damaged.png: image 10: PNG is damaged",
+                "missing.jpg: image 11: no such file");
+    }
+
+    @Test
+    void findsAllThatIsWrongWithAnnotationsInOnePass() throws IOException {
+        addImage(1, "a.jpg", ImageFiles.jpeg(40, 30), 40, 30);
+        addImage(1, "b.jpg", ImageFiles.jpeg(40, 30), 40, 30);
+        addAnnotation(1, 1, "[1, 2, 5, 6]", "'area': 30");
+        addAnnotation(1, 1, "[1, 2, 5, 6]", "'area': 30");
+        addAnnotation(2, 9, "[1, 2, 5, 6]", "'area': 30");
+        addAnnotation(3, 1, "[1, NaN, 5, 6]", "'area': 30");
+        addAnnotation(4, 1, "[1, 2, 0, 6]", "'area': 30");
+        addAnnotation(5, 1, "[1, 2, -5, 6]", "'area': 30");
+        addAnnotation(6, 1, "[1, 2, 0.5, 6]", "'area': 30");
+        addAnnotation(7, 1, "[50, 2, 5, 6]", "'area': 30");
+        addAnnotation(8, 1, "[30, 2, 20, 6]", "'area': 30");
+        addAnnotation(9, 1, "[1, 2, 5, 6]", "'area': 0");
+        String sound = "[1, 2, 5, 6]";
+        addAnnotation(10, 1, sound, outline("[[1, 1, 5, 1]]"));
+        addAnnotation(11, 1, sound, outline("[[1, 1, 5, 1, 5]]"));
+        addAnnotation(12, 1, sound, outline("[[1, 1, 5, NaN, 5, 5]]"));
+        addAnnotation(13, 1, sound, outline("{'size': [30, 40], 'counts': [1, 2, 3]}"));
+        addAnnotation(14, 1, sound, outline("{'size': [30, 40], 'counts': [1300, -100]}"));
+        addAnnotation(15, 1, sound, outline("{'size': [40, 30], 'counts': [1200]}"));
+        addAnnotation(16, 1, sound, outline("{'size': [30, 40], 'counts': '~~~'}"));
+        addAnnotation(17, 1, sound, outline("{'size': [30, 40], 'counts': [1200]}"));
+        addAnnotation(18, 1, sound, outline("{'size': [30], 'counts': 'x'}"));
+        addAnnotation(19, 1, sound, outline("{'size': [30, 40], 'counts': [1e15, 2]}"));
+        addAnnotation(20, 1, "'box'", "'area': 9");
+
+        assertFindings(
+                check(false),
+                "run lengths lack a usable size or counts",
+                "expected bbox to be an array of numbers, got box",
+                "image 1: id occurs twice",
+                "annotation 1: id occurs twice",
+                "annotation 2: there is no image 9",
+                "annotation 3: bbox [1.0, NaN, 5.0, 6.0] is not finite",
+                "annotation 20: bbox [NaN, NaN, NaN, NaN] is not finite",
+                "annotation 4 of image 1 (a.jpg): bbox [1.0, 2.0, 0.0, 6.0] has no area",
+                "annotation 5 of image 1 (a.jpg): bbox [1.0, 2.0, -5.0, 6.0] has no area",
+                "annotation 6 of image 1 (a.jpg): bbox [1.0, 2.0, 0.5, 6.0] is thinner than",
+                "annotation 7 of image 1 (a.jpg): bbox [50.0, 2.0, 5.0, 6.0] lies outside of 30x40",
+                "annotation 8 of image 1 (a.jpg): bbox [30.0, 2.0, 20.0, 6.0] sticks out of 30x40",
+                "annotation 9 of image 1 (a.jpg): area 0.0",
+                "annotation 10 of image 1 (a.jpg): segmentation: ",
+                "annotation 11 of image 1 (a.jpg): segmentation: ",
+                "annotation 12 of image 1 (a.jpg): segmentation: ",
+                "annotation 13 of image 1 (a.jpg): segmentation: ",
+                "annotation 14 of image 1 (a.jpg): segmentation: ",
+                "annotation 15 of image 1 (a.jpg): segmentation: run lengths of a mask of 40x30",
+                "annotation 16 of image 1 (a.jpg): segmentation: ",
+                "annotation 17 of image 1 (a.jpg): segmentation covers no pixel",
+                "annotation 19 of image 1 (a.jpg): segmentation: ");
+    }
+
+    @Test
+    void missesOutlinesOfAllThatMasksAreLearnedFrom() throws IOException {
+        addImage(1, "a.jpg", ImageFiles.jpeg(40, 30), 40, 30);
+        addAnnotation(1, 1, "[1, 2, 5, 6]", outline("[[1, 2, 6, 2, 6, 8, 1, 8]]"));
+        addAnnotation(2, 1, "[1, 2, 5, 6]", "'area': 30");
+        addAnnotation(3, 1, "[1, 2, 5, 6]", outline("[]"));
+        addAnnotation(4, 1, "[1, 2, 5, 6]", "'area': 30, 'iscrowd': 1");
+        addAnnotation(5, 1, "[1, 2, 5, 6]", "'area': 30, 'ignore': 1");
+        assertFindings(check(false));
+        assertFindings(checkMasks("dog"));
+        assertFindings(
+                checkMasks("cat"),
+                "a.json: annotation 2 of image 1 (a.jpg): has no segmentation to learn a mask from",
+                "a.json: annotation 3 of image 1 (a.jpg): has no segmentation to learn a mask");
+    }
+
+    @Test
+    void saysInOneLineThatThereAreBoxesOnly() throws IOException {
+        addImage(1, "a.jpg", ImageFiles.jpeg(40, 30), 40, 30);
+        addAnnotation(1, 1, "[1, 2, 5, 6]", "'area': 30");
+        addAnnotation(2, 1, "[1, 2, 5, 6]", "'area': 30");
+        assertFindings(checkMasks(), "no object has a segmentation, but the model learns masks");
+    }
+
+    @Test
+    void suspectsCornersInsteadOfWidthAndHeight() throws IOException {
+        addImage(1, "a.jpg", ImageFiles.jpeg(40, 30), 40, 30);
+        addAnnotation(1, 1, "[25, 10, 35, 28]", "'area': 30");
+        addAnnotation(2, 1, "[5, 10, 15, 28]", "'area': 30");
+        addAnnotation(3, 1, "[22, 1, 38, 15]", "'area': 30");
+        assertFindings(check(false), "the bboxes look like [x1, y1, x2, y2]");
+    }
+
+    @Test
+    void tellsThatFractionsOfAnImageAreNoPixels() throws IOException {
+        addImage(1, "a.jpg", ImageFiles.jpeg(40, 30), 40, 30);
+        addAnnotation(1, 1, "[0.5, 0.4, 0.9, 0.3]", "'area': 0.27");
+        addAnnotation(2, 1, "[0.25, 0.5, 0.2, 1.0]", "'area': 0.2");
+        assertFindings(
+                check(false),
+                "a.json: the bboxes are fractions of their images, such as [0.5000, 0.4000, 0.9000,"
+                        + " 0.3000]: they look like YOLO's [centre x, centre y, width, height],"
+                        + " expected [x, y, width, height] in pixels");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "[1, 2, 5, 6] | 'area': 0 | 0 of 3 objects are left to learn, the others are stated"
+                        + " to have an area of 0 (3); the first is annotation 1 of image 1",
+                "[1, 2, 5, 6] | 'iscrowd': 1 | 0 of 3 objects are left to learn, the others are"
+                        + " crowds (3)",
+                "[1, 2, 5, 6] | 'ignore': 1 | the others are marked to be ignored (3)",
+                "[1, 2, 0, 6] | 'iscrowd': 0 | the others are without width or height (3)",
+                "[50, 2, 5, 6] | 'iscrowd': 0 | the others are outside of their images (3)",
+                "[1, 2, 0.5, 6] | 'iscrowd': 0 | the others are thinner than a pixel (3)",
+            })
+    void wantsObjectsThatAreLeftToLearn(String box, String more, String expected)
+            throws IOException {
+        addImage(1, "a.jpg", ImageFiles.jpeg(40, 30), 40, 30);
+        for (int id = 1; id <= 3; id++) {
+            addAnnotation(id, 1, box, more);
+        }
+        DatasetReport report = check(false);
+        assertEquals(1, report.errors());
+        Finding first = report.findings().get(0);
+        assertEquals(Finding.Severity.ERROR, first.severity());
+        assertTrue(first.message().contains(expected), first.message());
+        assertEquals(0, ((ObjectStatistics) report.statistics()).objects().usable());
+    }
+
+    @Test
+    void itIsAnErrorIfMoreThanHalfOfTheObjectsAreDropped() throws IOException {
+        addImage(1, "a.jpg", ImageFiles.jpeg(40, 30), 40, 30);
+        addAnnotation(1, 1, "[1, 2, 5, 6]", "'area': 30");
+        addAnnotation(2, 1, "[1, 2, 0, 6]", "'area': 30");
+        for (int id = 3; id < 20; id++) {
+            addAnnotation(id, 1, "[1, 2, 5, 6]", "'area': 30, 'iscrowd': 1");
+        }
+        assertEquals(0, check(false).errors(), "crowds are meant to be passed over");
+        addAnnotation(20, 1, "[50, 2, 5, 6]", "'area': 30");
+        assertFindings(
+                check(false),
+                "1 of 20 objects are left to learn, the others are crowds (17), without width or"
+                        + " height (1), outside of their images (1); the first is annotation 2",
+                "annotation 2",
+                "annotation 20");
+    }
+
+    @Test
+    void itIsAnErrorIfMostOutlinesCoverNoPixel() throws IOException {
+        addImage(1, "a.jpg", ImageFiles.jpeg(40, 30), 40, 30);
+        addAnnotation(1, 1, "[1, 2, 5, 6]", outline("[[0.1, 0.1, 0.3, 0.1, 0.3, 0.3]]"));
+        addAnnotation(2, 1, "[1, 2, 5, 6]", outline("[[0.2, 0.1, 0.3, 0.1, 0.3, 0.3]]"));
+        addAnnotation(3, 1, "[1, 2, 5, 6]", outline("[[1, 2, 6, 2, 6, 8, 1, 8]]"));
+        assertEquals(0, check(false).errors());
+        assertFindings(
+                checkMasks(),
+                "annotation 1",
+                "annotation 2",
+                "2 of 3 outlines cover no pixel; expected points in pixels of the image");
+    }
+
+    @Test
+    void classesAreToldApartByTheirNames() throws IOException {
+        addImage(1, "a.jpg", ImageFiles.jpeg(40, 30), 40, 30);
+        addAnnotation(1, 1, "[1, 2, 5, 6]", "'area': 30");
+        categories.add("{'id': 7, 'name': 'cat'}");
+        assertFindings(
+                check(false),
+                "a.json: categories 1 (1 objects), 7 (0 objects): are all named \"cat\"");
+        Path json = write();
+        SaccadeException refused =
+                assertThrows(
+                        SaccadeException.class, () -> CocoDataset.open(json, folder, List.of()));
+        assertTrue(refused.getMessage().contains("are all named \"cat\""));
+    }
+
+    @Test
+    void onlyWantedClassesCount() throws IOException {
+        addImage(1, "a.jpg", ImageFiles.jpeg(40, 30), 40, 30);
+        addAnnotation(1, 1, "[1, 2, 5, 6]", "'area': 30");
+        ObjectStatistics dogs = (ObjectStatistics) checkBoxes("dog").statistics();
+        assertEquals(List.of("dog"), dogs.classNames());
+        assertEquals(List.of(1, 0), List.of(dogs.objects().boxes(), dogs.objects().usable()));
+        assertFindings(
+                checkBoxes("dog", "cow"), "class \"cow\" is not among its categories [cat, dog]");
+    }
+
+    @Test
+    void warningsDoNotHideAnError() throws IOException {
+        addImage(1, "a.jpg", ImageFiles.jpeg(40, 30), 40, 30);
+        for (int id = 0; id < 20_100; id++) {
+            addAnnotation(id, 1, id < 10_050 ? "[1, 2, 0, 6]" : "[1, 2, 5, 6]", "'area': 30");
+        }
+        images.add(image(2, "gone.jpg", 40, 30));
+        DatasetReport report = check(false);
+        assertEquals(List.of(1, 10_050), List.of(report.errors(), report.warnings()));
+        assertEquals(10_001, report.findings().size());
+        assertTrue(report.findings().get(10_000).toString().contains("gone.jpg"));
+    }
+
+    @Test
+    void reportsAFileThatIsNoJson() throws IOException {
+        Path json = Files.writeString(folder.resolve("a.json"), "{\"images\": [}");
+        DatasetReport report =
+                CocoCheck.run(
+                        json,
+                        folder,
+                        List.of(),
+                        new CheckOptions(true, Targets.BOXES, 1, () -> {}));
+        assertFindings(report, "a.json: 1:13: no valid JSON");
+        assertEquals(0, report.statistics().photographs());
+    }
+
+    @Test
+    void refusesToTeachTheClassOfEveryPixel() throws IOException {
+        addImage(1, "a.jpg", ImageFiles.jpeg(40, 30), 40, 30);
+        addAnnotation(1, 1, "[1, 2, 5, 6]", "'area': 30");
+        CheckOptions options = new CheckOptions(false, Targets.LABEL_MAPS, 1, () -> {});
+        assertFindings(
+                CocoCheck.run(write(), folder, List.of(), options),
+                "a.json: objects are labelled, but the model learns the class of every pixel");
+    }
+
+    @Test
+    void givesTheSameReportWhateverTheNumberOfThreads() throws IOException {
+        for (int i = 0; i < 30; i++) {
+            addImage(i, i + ".jpg", new byte[i % 3], 40, 30);
+        }
+        Path json = write();
+        List<DatasetReport> reports = new ArrayList<>();
+        for (int threads : new int[] {1, 4}) {
+            int[] seen = {0};
+            reports.add(
+                    CocoCheck.run(
+                            json,
+                            folder,
+                            List.of(),
+                            new CheckOptions(true, Targets.BOXES, threads, () -> seen[0]++)));
+            assertEquals(30, seen[0]);
+        }
+        assertEquals(reports.get(0), reports.get(1));
+        assertEquals(30, reports.get(0).errors());
+    }
+
+    private static void assertFindings(DatasetReport report, String... expected) {
+        List<String> lines = report.findings().stream().map(Finding::toString).toList();
+        String all = String.join("\n", lines);
+        for (int i = 0; i < Math.min(lines.size(), expected.length); i++) {
+            assertTrue(
+                    lines.get(i).contains(expected[i]),
+                    expected[i] + "\nnot in line " + i + " of\n" + all);
+        }
+        assertEquals(expected.length, lines.size(), all);
+        assertEquals(lines.size(), report.errors() + report.warnings());
+    }
+
+    private DatasetReport check(boolean decode) throws IOException {
+        return check(Targets.BOXES, decode);
+    }
+
+    private DatasetReport checkBoxes(String... classes) throws IOException {
+        return check(Targets.BOXES, false, classes);
+    }
+
+    private DatasetReport checkMasks(String... classes) throws IOException {
+        return check(Targets.MASKS, false, classes);
+    }
+
+    private DatasetReport check(Targets targets, boolean decode, String... classes)
+            throws IOException {
+        return CocoCheck.run(
+                write(), folder, List.of(classes), new CheckOptions(decode, targets, 2, () -> {}));
+    }
+
+    private Path write() throws IOException {
+        String json =
+                "{'images': [%s], 'annotations': [%s], 'categories': [%s]}"
+                        .formatted(
+                                String.join(",\n", images),
+                                String.join(",\n", annotations),
+                                String.join(",\n", categories));
+        return Files.writeString(folder.resolve("a.json"), json.replace('\'', '"'));
+    }
+
+    private void addImage(int id, String name, byte[] bytes, int width, int height)
+            throws IOException {
+        Files.write(folder.resolve(name), bytes);
+        images.add(image(id, name, width, height));
+    }
+
+    private static String image(int id, String name, int width, int height) {
+        return "{'id': %d, 'file_name': '%s', 'width': %d, 'height': %d}"
+                .formatted(id, name, width, height);
+    }
+
+    private void addAnnotation(int id, int imageId, String box, String more) {
+        annotations.add(
+                "{'id': %d, 'image_id': %d, 'category_id': 1, 'bbox': %s, %s}"
+                        .formatted(id, imageId, box, more));
+    }
+
+    private static String outline(String segmentation) {
+        return "'area': 9, 'segmentation': " + segmentation;
+    }
+}

@@ -1,0 +1,99 @@
+package dev.saccade.datasets.loader;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.ImageInfo;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.Transform;
+import dev.saccade.datasets.image.ImageSource;
+import dev.saccade.datasets.transforms.Normalize;
+import dev.saccade.datasets.transforms.Pad;
+import dev.saccade.datasets.transforms.PhotometricDistortion;
+import dev.saccade.datasets.transforms.Resize;
+import dev.saccade.datasets.transforms.TestTimeAugmentation;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.nio.FloatBuffer;
+import java.nio.file.Path;
+import java.util.List;
+
+class ViewReaderTest {
+
+    private static final List<Transform> PLAIN =
+            List.of(
+                    new Resize(List.of(List.of(60, 40)), Resize.Mode.VALUE, true, List.of(), 1),
+                    new Normalize(),
+                    new Pad());
+
+    private static final TestTimeAugmentation VIEWS =
+            new TestTimeAugmentation(List.of(List.of(90, 60), List.of(60, 40)), true);
+
+    @TempDir Path folder;
+
+    @Test
+    void tellsOfEveryViewWhatHasHappened() {
+        Dataset dataset = new PhotoFolder(folder).add(30, 20);
+        try (PhotoViews views = new ViewReader(VIEWS.views(PLAIN)).read(dataset, 0)) {
+            assertEquals(4, views.batches().size());
+            for (int v = 0; v < 4; v++) {
+                ImageInfo image = views.batches().get(v).images().get(0);
+                assertEquals(100, image.id());
+                assertEquals(new Size(20, 30), image.original());
+                assertEquals(v < 2 ? new Size(60, 90) : new Size(40, 60), image.size());
+                assertEquals(v < 2 ? 3 : 2, image.scaleX());
+                assertEquals(v % 2 == 1, image.flipped());
+            }
+        }
+    }
+
+    @Test
+    void mirrorsWhatIsResizedAndPadsItOnTheRight() {
+        Dataset dataset = new PhotoFolder(folder).add(30, 20);
+        try (PhotoViews views = new ViewReader(VIEWS.views(PLAIN)).read(dataset, 0)) {
+            FloatBuffer upright = views.batches().get(2).pixels();
+            FloatBuffer mirrored = views.batches().get(3).pixels();
+            boolean symmetric = true;
+            for (int row = 0; row < 40; row++) {
+                for (int x = 0; x < 60; x++) {
+                    assertEquals(upright.get(64 * row + x), mirrored.get(64 * row + 59 - x));
+                    symmetric &= upright.get(64 * row + x) == mirrored.get(64 * row + x);
+                }
+                assertEquals(0, mirrored.get(64 * row + 60));
+            }
+            assertFalse(symmetric);
+        }
+    }
+
+    @Test
+    void makesEachViewAsIfThereWereNoOther() {
+        Dataset dataset = new PhotoFolder(folder).add(60, 40).add(44, 60);
+        List<Transform> distorted = List.of(new PhotometricDistortion(), new Normalize());
+        for (int i = 0; i < dataset.size(); i++) {
+            try (PhotoViews both = new ViewReader(List.of(distorted, PLAIN)).read(dataset, i);
+                    PhotoViews one = new ViewReader(List.of(PLAIN)).read(dataset, i)) {
+                assertEquals(one.batches().get(0).pixels(), both.batches().get(1).pixels());
+            }
+        }
+    }
+
+    @Test
+    void namesTheFileThatCannotBeUsed() {
+        Dataset dataset = new PhotoFolder(folder).add(new byte[] {1, 2, 3}, new Size(4, 4));
+        ViewReader reader = new ViewReader(VIEWS.views(PLAIN));
+        SaccadeException labelled =
+                assertThrows(SaccadeException.class, () -> reader.read(dataset, 0));
+        assertTrue(labelled.getMessage().startsWith("image 100: "), labelled.getMessage());
+        Path file = dataset.photo(0).file();
+        SaccadeException loose =
+                assertThrows(
+                        SaccadeException.class, () -> reader.read(List.of(ImageSource.of(file))));
+        assertTrue(loose.getMessage().startsWith(file.toString()), loose.getMessage());
+    }
+}

@@ -1,0 +1,79 @@
+package dev.saccade.datasets.transforms;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.saccade.datasets.Transform;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import java.util.List;
+
+class TestTimeAugmentationTest {
+
+    private static final Normalize NORMALIZE = new Normalize();
+    private static final Pad PAD = new Pad();
+    private static final RandomFlip MIRROR = new RandomFlip(1, RandomFlip.Direction.HORIZONTAL);
+
+    private static Resize resize(int edge, int otherEdge, boolean keepRatio) {
+        return new Resize(
+                List.of(List.of(edge, otherEdge)), Resize.Mode.VALUE, keepRatio, List.of(), 1);
+    }
+
+    @Test
+    void goScaleByScaleEachUprightAndThenMirrored() {
+        TestTimeAugmentation views =
+                new TestTimeAugmentation(List.of(List.of(1333, 480), List.of(1333, 960)), true);
+        Resize first = resize(1333, 480, false);
+        Resize second = resize(1333, 960, false);
+        assertEquals(
+                List.of(
+                        List.of(first, NORMALIZE, PAD),
+                        List.of(first, MIRROR, NORMALIZE, PAD),
+                        List.of(second, NORMALIZE, PAD),
+                        List.of(second, MIRROR, NORMALIZE, PAD)),
+                views.views(List.of(resize(1333, 800, false), NORMALIZE, PAD)));
+    }
+
+    @Test
+    void areOfTheScaleOfTheTransformsIfNoneIsGiven() {
+        List<Transform> transforms = List.of(NORMALIZE, resize(1333, 800, true));
+        assertEquals(List.of(transforms), new TestTimeAugmentation().views(transforms));
+        assertEquals(
+                List.of(transforms, List.of(NORMALIZE, resize(1333, 800, true), MIRROR)),
+                new TestTimeAugmentation(List.of(), true).views(transforms));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0", "2"})
+    void needOneResizeAmongTheTransforms(int resizes) {
+        List<Transform> transforms =
+                resizes == 0
+                        ? List.of(NORMALIZE, PAD)
+                        : List.of(new Resize(), new Resize(), NORMALIZE, PAD);
+        IllegalArgumentException thrown =
+                assertThrows(
+                        IllegalArgumentException.class,
+                        () -> new TestTimeAugmentation().views(transforms));
+        assertTrue(
+                thrown.getMessage().contains("normalize, pad], expected exactly one resize"),
+                thrown.getMessage());
+    }
+
+    @Test
+    void refuseScalesThatAreNoPairsOfEdges() {
+        List<List<Integer>> scales = List.of(List.of(1333, 800), List.of(800), List.of(1333, 0));
+        IllegalArgumentException thrown =
+                assertThrows(
+                        IllegalArgumentException.class,
+                        () -> new TestTimeAugmentation(scales, false));
+        assertEquals(
+                List.of(
+                        "scales[1]: got [800], expected a list of 2",
+                        "scales[2][1]: got 0, expected at least 1"),
+                thrown.getMessage().lines().toList());
+    }
+}

@@ -1,0 +1,171 @@
+package dev.saccade.report.draw;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.LabelMap;
+import dev.saccade.core.structures.Rle;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Sample;
+
+import org.opencv.core.CvType;
+import org.opencv.core.Mat;
+import org.opencv.core.Point;
+import org.opencv.core.Scalar;
+import org.opencv.imgproc.Imgproc;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.IntStream;
+
+/**
+ * Draws objects on photographs: a box and a name in the colour of the class, larger on larger
+ * photographs.
+ */
+public final class Canvas {
+
+    private static final double LINE_PER_EDGE = 0.003;
+    private static final double MASK_OPACITY = 0.45;
+    private static final double OUTLINE_OPACITY = 0.8;
+
+    /** The width of the outline of a mask over the diagonal of the image. */
+    private static final double OUTLINE = 0.002;
+
+    private static final int CHANNELS = 3;
+    private static final Scalar WHITE = new Scalar(255, 255, 255);
+
+    private final Mat image;
+    private final int line;
+    private final Lettering letters;
+
+    private Canvas(Mat image) {
+        checkArgument(
+                image.type() == CvType.CV_8UC3,
+                "image of %s, expected CV_8UC3",
+                CvType.typeToString(image.type()));
+        double edge = Math.sqrt((double) image.rows() * image.cols());
+        this.image = image;
+        this.line = (int) Math.max(1, Math.rint(edge * LINE_PER_EDGE));
+        this.letters = Lettering.of(new Size(image.rows(), image.cols()));
+    }
+
+    /**
+     * Draws objects, their masks tinted and outlined; the best scores come last, on top.
+     *
+     * @param image [H, W, 3] BGR uint8; is drawn on
+     * @param instances boxes in the pixels of the image, masks of its size if there are any; scores
+     *     are written where there are any
+     * @param classes the names of the labels
+     */
+    public static void draw(Mat image, Instances instances, List<String> classes) {
+        Canvas canvas = new Canvas(image);
+        List<Integer> order =
+                IntStream.range(0, instances.size())
+                        .boxed()
+                        .sorted(Comparator.reverseOrder())
+                        .toList();
+        canvas.masks(instances, order);
+        order.forEach(i -> canvas.box(instances.boxes(), i, colour(instances.label(i))));
+        order.forEach(i -> canvas.label(instances, i, classes));
+    }
+
+    /**
+     * Returns a picture of a sample as its transforms left it, with masks where it has any, or with
+     * its labels; the caller frees it.
+     *
+     * @param classes the names of the labels
+     */
+    public static Mat picture(Sample sample, List<String> classes) {
+        Mat picture = new Mat();
+        sample.image().convertTo(picture, CvType.CV_8UC3);
+        // Masks and labels may be padded already, the image is not.
+        Size size = sample.info().size();
+        if (sample.labels().isPresent()) {
+            LabelMap labels = sample.labels().get().crop(0, 0, size);
+            Mat labelled = LabelCanvas.picture(picture, labels, classes);
+            picture.release();
+            return labelled;
+        }
+        draw(picture, sample.targets().mapMasks(mask -> mask.crop(0, 0, size)), classes);
+        return picture;
+    }
+
+    /** Tints masks and their outlines, in one copy of the pixels for all. */
+    private void masks(Instances instances, List<Integer> order) {
+        if (!instances.hasMasks()) {
+            return;
+        }
+        byte[] pixels = new byte[Math.toIntExact(image.total()) * CHANNELS];
+        image.get(0, 0, pixels);
+        for (int i : order) {
+            Scalar colour = colour(instances.label(i));
+            Rle mask = instances.mask(i);
+            tint(pixels, mask, colour, MASK_OPACITY);
+            tint(pixels, mask.boundary(OUTLINE), colour, OUTLINE_OPACITY);
+        }
+        image.put(0, 0, pixels);
+    }
+
+    private void tint(byte[] pixels, Rle mask, Scalar colour, double opacity) {
+        mask.forEachStretch(
+                (x, top, bottom) -> {
+                    for (int y = top; y < bottom; y++) {
+                        for (int channel = 0; channel < CHANNELS; channel++) {
+                            int at = (y * image.cols() + x) * CHANNELS + channel;
+                            double old = Byte.toUnsignedInt(pixels[at]);
+                            pixels[at] =
+                                    (byte) Math.rint(old + opacity * (colour.val[channel] - old));
+                        }
+                    }
+                });
+    }
+
+    private void box(Boxes boxes, int i, Scalar colour) {
+        Point from = new Point(Math.rint(boxes.x1(i)), Math.rint(boxes.y1(i)));
+        Point to = new Point(Math.rint(boxes.x2(i)) - 1, Math.rint(boxes.y2(i)) - 1);
+        Imgproc.rectangle(image, from, to, colour, line, Imgproc.LINE_AA);
+    }
+
+    /** Writes a name on a plate above its box, or in the box where the image ends above it. */
+    private void label(Instances instances, int i, List<String> classes) {
+        Scalar colour = colour(instances.label(i));
+        String text = text(instances, i, classes);
+        org.opencv.core.Size size = letters.size(text);
+        double margin = Math.max(2, Math.rint(size.height * 0.3));
+        double width = size.width + 2 * margin;
+        double height = size.height + 2 * margin;
+        double left = Math.rint(instances.boxes().x1(i) - line / 2.0);
+        double top = Math.rint(instances.boxes().y1(i)) - height;
+        left = Math.max(0, Math.min(left, image.cols() - width));
+        top = top < 0 ? Math.max(0, top + height) : top;
+        Imgproc.rectangle(
+                image,
+                new Point(left, top),
+                new Point(left + width - 1, top + height - 1),
+                colour,
+                Imgproc.FILLED);
+        letters.write(
+                image,
+                text,
+                new Point(left + margin, top + height - margin),
+                isLight(colour) ? Lettering.BLACK : WHITE);
+    }
+
+    private static String text(Instances instances, int i, List<String> classes) {
+        String name = classes.get(instances.label(i));
+        return instances.hasScores()
+                ? String.format(Locale.ROOT, "%s %.2f", name, instances.score(i))
+                : name;
+    }
+
+    private static Scalar colour(int label) {
+        int rgb = ClassColours.rgb(label);
+        return new Scalar(rgb & 0xFF, rgb >> 8 & 0xFF, rgb >> 16);
+    }
+
+    private static boolean isLight(Scalar bgr) {
+        return 0.114 * bgr.val[0] + 0.587 * bgr.val[1] + 0.299 * bgr.val[2] > 140;
+    }
+}
