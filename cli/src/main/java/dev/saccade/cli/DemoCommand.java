@@ -143,8 +143,8 @@ final class DemoCommand implements Callable<Integer> {
                             detector.classes());
             Predictor predictor = new ObjectPredictor(detector, pictures, 0.3);
             for (int i = 0; i < PREDICTED; i++) {
-                predictor.predict(
-                        ImageSource.of(images.resolve("scene_%04d.jpg".formatted(scenes + i))));
+                Path scene = images.resolve("scene_%04d.jpg".formatted(scenes + i));
+                PredictCommand.predict(ImageSource.of(scene), predictor);
             }
         }
     }

@@ -4,7 +4,6 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.Count;
-import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.datasets.image.ImageSource;
@@ -14,6 +13,7 @@ import dev.saccade.models.Detector;
 
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 /** Finds objects: writes a picture with boxes, and masks if there are any, for each photograph. */
 final class ObjectPredictor implements Predictor {
@@ -66,30 +66,15 @@ final class ObjectPredictor implements Predictor {
 
     @Override
     public List<Found> predict(ImageSource photo) {
-        List<DetectedObject> sure =
-                detector.detect(photo).stream()
-                        .filter(object -> object.score() >= minScore)
-                        .toList();
-        pictures.write(photo, instances(sure));
+        Instances found = detector.predict(photo);
+        Instances sure =
+                found.select(
+                        IntStream.range(0, found.size())
+                                .filter(i -> found.score(i) >= minScore)
+                                .toArray());
+        pictures.write(photo, sure);
         objects += sure.size();
-        return sure.stream().map(Found::of).toList();
-    }
-
-    private static Instances instances(List<DetectedObject> objects) {
-        float[] corners = new float[4 * objects.size()];
-        int[] labels = new int[objects.size()];
-        float[] scores = new float[objects.size()];
-        for (int i = 0; i < labels.length; i++) {
-            Box box = objects.get(i).box();
-            corners[4 * i] = (float) box.x1();
-            corners[4 * i + 1] = (float) box.y1();
-            corners[4 * i + 2] = (float) box.x2();
-            corners[4 * i + 3] = (float) box.y2();
-            labels[i] = objects.get(i).classIndex();
-            scores[i] = (float) objects.get(i).score();
-        }
-        return Instances.predicted(Boxes.of(corners), labels, scores)
-                .withMasks(objects.stream().flatMap(object -> object.mask().stream()).toList());
+        return DetectedObject.of(sure, detector.classes()).stream().map(Found::of).toList();
     }
 
     @Override

@@ -10,6 +10,8 @@ import dev.saccade.models.Detector;
 import dev.saccade.models.Segmenter;
 import dev.saccade.models.TrainedModel;
 
+import org.opencv.core.Mat;
+
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -120,7 +122,7 @@ final class PredictCommand implements Callable<Integer> {
             for (int i = 0; i < photos.size(); i++) {
                 try {
                     ImageSource photo = Photographs.source(photos.get(i));
-                    predicted.put(photo.name(), predictor.predict(photo));
+                    predicted.put(photo.name(), predict(photo, predictor));
                 } catch (SaccadeException e) {
                     if (e.kind() == SaccadeException.Kind.INTERNAL) {
                         throw e;
@@ -129,6 +131,16 @@ final class PredictCommand implements Callable<Integer> {
                 }
                 progress.to(i + 1);
             }
+        }
+    }
+
+    /** Decodes a photograph once, for all that is done with its pixels. */
+    static List<?> predict(ImageSource photo, Predictor predictor) {
+        Mat image = photo.read();
+        try {
+            return predictor.predict(ImageSource.of(photo.name(), image));
+        } finally {
+            image.release();
         }
     }
 

@@ -13,6 +13,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 
+import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordingFile;
+
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -94,6 +97,27 @@ class PredictCommandTest {
         assertTrue(err.endsWith("saccade: 3 of 6 inputs could not be used\n"), err);
         assertEquals(Set.of("a.jpg", "d.jpg", "e.jpg"), predicted());
         assertEquals(Set.of("a.jpg", "d.jpg", "e.jpg", "predictions.json"), visible(out));
+    }
+
+    @Test
+    void aPhotographIsReadAndDecodedOnce() throws IOException {
+        Path photo = tiny.photo(folder.resolve("a.jpg"));
+        Path records = folder.resolve("reads.jfr");
+        try (Recording recording = new Recording()) {
+            recording.enable("jdk.FileRead").withoutThreshold();
+            recording.start();
+            assertEquals(0, predict(photo).code());
+            recording.stop();
+            recording.dump(records);
+        }
+        long bytes =
+                RecordingFile.readAllEvents(records).stream()
+                        .filter(read -> read.getEventType().getName().equals("jdk.FileRead"))
+                        .filter(read -> photo.toString().equals(read.getString("path")))
+                        .mapToLong(read -> Math.max(0, read.getLong("bytesRead")))
+                        .sum();
+        assertEquals(Files.size(photo), bytes);
+        assertEquals(Set.of("a.jpg", "predictions.json"), visible(out));
     }
 
     @Test

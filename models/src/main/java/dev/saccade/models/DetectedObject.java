@@ -23,8 +23,13 @@ import java.util.stream.IntStream;
 public record DetectedObject(
         String label, int classIndex, double score, Box box, Optional<Rle> mask) {
 
-    /** Returns the objects of one photograph, in their order. */
-    static List<DetectedObject> of(Instances instances, List<String> classes) {
+    /**
+     * Returns the objects of one photograph, in their order.
+     *
+     * @param instances as a detector predicts them, in pixels of the photograph
+     * @param classes the names of the labels
+     */
+    public static List<DetectedObject> of(Instances instances, List<String> classes) {
         Boxes boxes = instances.boxes();
         return IntStream.range(0, instances.size())
                 .mapToObj(

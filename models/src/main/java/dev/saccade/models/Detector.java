@@ -92,7 +92,7 @@ public final class Detector extends TrainedModel {
      * @throws SaccadeException of kind user that names it, if it is no usable image
      */
     public List<DetectedObject> detect(ImageSource photo) {
-        return read(photo, views -> DetectedObject.of(predict(views), classes()));
+        return DetectedObject.of(predict(photo), classes());
     }
 
     /**
@@ -103,6 +103,15 @@ public final class Detector extends TrainedModel {
      */
     public List<List<DetectedObject>> detect(List<ImageSource> photos) {
         return photos.stream().map(this::detect).collect(ImmutableList.toImmutableList());
+    }
+
+    /**
+     * Returns the objects in a photograph as boxes, labels, scores and masks, such as to draw them.
+     *
+     * @throws SaccadeException of kind user that names it, if it is no usable image
+     */
+    public Instances predict(ImageSource photo) {
+        return read(photo, this::predict);
     }
 
     /** Returns the objects in a photograph of which all views are there, such as for metrics. */

@@ -77,7 +77,16 @@ public final class ImageSource {
      */
     public static ImageSource of(Mat image) {
         requireNonNull(image, "image");
-        String name = "Mat of " + image.rows() + "x" + image.cols();
+        return of("Mat of " + image.rows() + "x" + image.cols(), image);
+    }
+
+    /**
+     * Returns such an image of OpenCV's, which the caller still frees, too.
+     *
+     * @param name what messages call it
+     */
+    public static ImageSource of(String name, Mat image) {
+        requireNonNull(image, "image");
         return new ImageSource(name, () -> bgr(name, image));
     }
 
