@@ -7,6 +7,7 @@ import dev.saccade.core.Checks;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.PartConfig;
+import dev.saccade.core.parts.Retired;
 import dev.saccade.core.parts.Unwrapped;
 
 import java.lang.reflect.ParameterizedType;
@@ -180,7 +181,11 @@ final class Binding {
     }
 
     private Object record(
-            Class<? extends Record> type, ConfigNode.Mapping node, Object fallback, String path) {
+            Class<? extends Record> type,
+            ConfigNode.Mapping written,
+            Object fallback,
+            String path) {
+        ConfigNode.Mapping node = withoutRetiredKeys(written, type);
         Optional<Defaults> defaults = defaults(type, node, fallback, path);
         if (defaults.isEmpty()) {
             return FAILED;
@@ -195,6 +200,16 @@ final class Binding {
             }
         }
         return made == FAILED ? FAILED : named(made, node, path);
+    }
+
+    /** Returns a section with the values of the keys of earlier versions where they belong now. */
+    private static ConfigNode.Mapping withoutRetiredKeys(
+            ConfigNode.Mapping written, Class<? extends Record> type) {
+        ConfigNode.Mapping node = written;
+        for (Retired retired : type.getAnnotationsByType(Retired.class)) {
+            node = node.moved(retired.key(), retired.now());
+        }
+        return node;
     }
 
     /** Returns the record of the settings that a config has for it, whatever else it has. */

@@ -2,6 +2,7 @@ package dev.saccade.config;
 
 import com.google.common.base.Ascii;
 import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Maps;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -44,6 +45,31 @@ public sealed interface ConfigNode {
         /** Returns the value of a key. */
         public Optional<ConfigNode> get(String key) {
             return Optional.ofNullable(entries.get(key));
+        }
+
+        /**
+         * Returns this map with the value of a key elsewhere, unless there is one already; the same
+         * map if it has no such key.
+         *
+         * @param key of this map
+         * @param place dotted, from this map; empty for nowhere
+         */
+        Mapping moved(String key, String place) {
+            ConfigNode value = entries.get(key);
+            if (value == null) {
+                return this;
+            }
+            Mapping rest = new Mapping(Maps.filterKeys(entries, each -> !each.equals(key)), origin);
+            return place.isEmpty() ? rest : new Mapping(at(place, value), origin).overlaidBy(rest);
+        }
+
+        private static Map<String, ConfigNode> at(String place, ConfigNode value) {
+            int dot = place.indexOf('.');
+            return dot < 0
+                    ? Map.of(place, value)
+                    : Map.of(
+                            place.substring(0, dot),
+                            new Mapping(at(place.substring(dot + 1), value), value.origin()));
         }
 
         /**

@@ -140,6 +140,17 @@ class ConfigsTest {
     }
 
     @Test
+    void retiredKeysMeanWhatTheyMeant() {
+        Recipe now = bind("optimizer: {type: adamw, weight_decay: 0.1}");
+        assertEquals(now, bind("optimizer: {type: adamw, decay: 0.1, amsgrad: true}"));
+        assertEquals(now, bind("optimizer: {type: adamw, decay: 0.2, weight_decay: 0.1}"));
+        assertProblem(
+                "optimizer:\n  type: adamw\n  decay: much\n",
+                "recipe.yaml:3: optimizer.weight_decay: got the text");
+        assertProblem("optimizer: {decay: 0.1}", "optimizer.decay: unknown key");
+    }
+
+    @Test
     void whatARecordRefusesNamesTheKey() {
         assertProblem(
                 "name: x\nsection:\n  out_indices: []\n  depth: -1",

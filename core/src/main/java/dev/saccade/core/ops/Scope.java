@@ -4,6 +4,8 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDScope;
 
+import dev.saccade.core.structures.Losses;
+
 import java.util.function.Supplier;
 
 /**
@@ -29,6 +31,18 @@ public final class Scope {
         }
         kept.forEach(NDScope::register);
         return kept;
+    }
+
+    /** Returns the losses that {@code body} computes; all other arrays it made are freed. */
+    public static Losses losses(Supplier<Losses> body) {
+        Losses[] losses = new Losses[1];
+        list(
+                () -> {
+                    losses[0] = body.get();
+                    NDList kept = new NDList(losses[0].terms().values());
+                    return kept.addAll(new NDList(losses[0].figures().values()));
+                });
+        return losses[0];
     }
 
     /** Runs {@code body} and frees every array it made. */
