@@ -138,7 +138,7 @@ class LibraryPageTest {
         ModelSpec spec =
                 new ModelSpec(
                         parts,
-                        List.of(resize, new Normalize(), new Pad()),
+                        List.of(resize, Configs.of(Normalize.class), Configs.of(Pad.class)),
                         Optional.empty(),
                         List.of("a", "b", "c"));
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {

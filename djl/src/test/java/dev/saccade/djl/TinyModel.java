@@ -70,8 +70,8 @@ enum TinyModel {
                 new ModelSpec(
                         Configs.bind(ConfigFile.parse(yaml, "test"), ModelConfig.class),
                         isSegmenter()
-                                ? List.of(resize, new Normalize())
-                                : List.of(resize, new Normalize(), new Pad()),
+                                ? List.of(resize, Configs.of(Normalize.class))
+                                : List.of(resize, Configs.of(Normalize.class), Configs.of(Pad.class)),
                         views,
                         isSegmenter() ? List.of("a", "b", "c", "d", "e", "f") : List.of("a", "b"));
         Path file = folder.resolve(name().toLowerCase(Locale.ROOT) + ".safetensors");

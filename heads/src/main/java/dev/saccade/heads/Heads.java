@@ -2,10 +2,28 @@ package dev.saccade.heads;
 
 import dev.saccade.core.parts.PartConfig;
 import dev.saccade.core.parts.PartProvider;
+import dev.saccade.heads.anchor.RetinaNetHead;
+import dev.saccade.heads.box.DeltaXywhBoxCoder;
+import dev.saccade.heads.box.MaxIouAssigner;
+import dev.saccade.heads.box.PseudoSampler;
+import dev.saccade.heads.box.RandomSampler;
+import dev.saccade.heads.loss.CiouLoss;
+import dev.saccade.heads.loss.CrossEntropyLoss;
+import dev.saccade.heads.loss.DiouLoss;
+import dev.saccade.heads.loss.FocalLoss;
+import dev.saccade.heads.loss.GiouLoss;
+import dev.saccade.heads.loss.IouLoss;
+import dev.saccade.heads.loss.L1Loss;
+import dev.saccade.heads.loss.SmoothL1Loss;
+import dev.saccade.heads.roi.CascadeMaskRcnnHead;
+import dev.saccade.heads.roi.MaskRcnnHead;
+import dev.saccade.heads.segmentation.FcnHead;
+import dev.saccade.heads.segmentation.SemanticFpnHead;
+import dev.saccade.heads.segmentation.UperNetHead;
 
 import java.util.List;
 
-/** The heads that a config can name. */
+/** The heads that a config can name, and the parts that they are made of. */
 public final class Heads implements PartProvider {
 
     @Override
@@ -16,6 +34,18 @@ public final class Heads implements PartProvider {
                 CascadeMaskRcnnHead.Config.class,
                 UperNetHead.Config.class,
                 SemanticFpnHead.Config.class,
-                FcnHead.Config.class);
+                FcnHead.Config.class,
+                MaxIouAssigner.class,
+                RandomSampler.class,
+                PseudoSampler.class,
+                DeltaXywhBoxCoder.class,
+                FocalLoss.class,
+                CrossEntropyLoss.class,
+                L1Loss.class,
+                SmoothL1Loss.class,
+                IouLoss.class,
+                GiouLoss.class,
+                DiouLoss.class,
+                CiouLoss.class);
     }
 }

@@ -13,12 +13,12 @@ public enum Norm {
     SYNC_BN;
 
     /** Returns a 3x3 convolution with ReLU that keeps the size. */
-    ConvModule conv(int in, int out) {
+    public ConvModule conv(int in, int out) {
         return conv(in, out, 3);
     }
 
     /** Returns a convolution of an odd kernel, with ReLU, that keeps the size. */
-    ConvModule conv(int in, int out, int kernel) {
+    public ConvModule conv(int in, int out, int kernel) {
         return this == NONE
                 ? ConvModule.relu(in, out, kernel, 1, kernel / 2, WeightInit.kaimingNormal())
                 : ConvModule.normRelu(in, out, kernel, 1, kernel / 2);

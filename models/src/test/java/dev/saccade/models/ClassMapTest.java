@@ -1,5 +1,6 @@
 package dev.saccade.models;
 
+import dev.saccade.config.Configs;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -72,15 +73,7 @@ class ClassMapTest {
         Files.write(folder.resolve("names.txt"), names);
         Files.write(Files.createDirectory(folder.resolve("labels")).resolve("a.png"), png);
         Files.write(Files.createDirectory(folder.resolve("photos")).resolve("a.png"), png);
-        return new Ade20kDataset.Config(
-                        "photos",
-                        "labels",
-                        List.of(),
-                        Optional.of("names.txt"),
-                        true,
-                        0,
-                        ".png",
-                        ".png")
+        return Configs.of(Ade20kDataset.Config.class, "images=photos", "annotations=labels", "classes_file=names.txt", "ignore_index=0", "image_suffix=.png")
                 .open(folder)
                 .labels(0);
     }

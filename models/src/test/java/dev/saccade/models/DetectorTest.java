@@ -81,7 +81,7 @@ class DetectorTest {
     private static final Resize RESIZE =
             new Resize(List.of(OWN), Resize.Mode.VALUE, true, List.of(), 1);
 
-    private static final List<Transform> TRANSFORMS = List.of(RESIZE, new Normalize(), new Pad());
+    private static final List<Transform> TRANSFORMS = List.of(RESIZE, Configs.of(Normalize.class), Configs.of(Pad.class));
 
     @TempDir Path folder;
     private Path photo;
@@ -162,7 +162,7 @@ class DetectorTest {
             List<ImageBatch> batches = new ArrayList<>();
             for (List<Integer> scale : List.of(OWN, LARGER)) {
                 Resize resize = new Resize(List.of(scale), Resize.Mode.VALUE, true, List.of(), 1);
-                List<Transform> transforms = List.of(resize, new Normalize());
+                List<Transform> transforms = List.of(resize, Configs.of(Normalize.class));
                 try (PhotoViews view =
                         new ViewReader(List.of(transforms)).read(List.of(ImageSource.of(photo)))) {
                     ImageBatch upright = view.on(manager).get(0);
@@ -296,7 +296,7 @@ class DetectorTest {
 
     @Test
     void refusesViewsThatItsTransformsCannotMake() {
-        try (Detector detector = load("retinanet", "0.5", List.of(new Normalize()))) {
+        try (Detector detector = load("retinanet", "0.5", List.of(Configs.of(Normalize.class)))) {
             SaccadeException thrown =
                     assertThrows(
                             SaccadeException.class,
@@ -354,7 +354,7 @@ class DetectorTest {
                                         + " retinanet}");
         ModelSpec read = ModelSpec.fromMetadata(Map.of("saccade.model", older), "file");
         assertEquals(Optional.empty(), read.views());
-        assertEquals(List.of(List.of(RESIZE, new Normalize())), read.viewTransforms());
+        assertEquals(List.of(List.of(RESIZE, Configs.of(Normalize.class))), read.viewTransforms());
     }
 
     @Test

@@ -6,8 +6,8 @@ import dev.saccade.backbones.Swin;
 import dev.saccade.config.Configs;
 import dev.saccade.core.parts.Backbone;
 import dev.saccade.core.parts.DetectionHead;
-import dev.saccade.heads.CascadeMaskRcnnHead;
-import dev.saccade.heads.MaskRcnnHead;
+import dev.saccade.heads.roi.CascadeMaskRcnnHead;
+import dev.saccade.heads.roi.MaskRcnnHead;
 import dev.saccade.necks.Fpn;
 
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,8 +26,8 @@ class ParameterTotalsTest {
     })
     void areThoseOfSwin(String variant, long maskRcnn, long cascade) {
         Backbone.Config backbone = Configs.of(Swin.Config.class, "variant=" + variant);
-        assertEquals(maskRcnn, total(backbone, new MaskRcnnHead.Config()));
-        assertEquals(cascade, total(backbone, new CascadeMaskRcnnHead.Config()));
+        assertEquals(maskRcnn, total(backbone, Configs.of(MaskRcnnHead.Config.class)));
+        assertEquals(cascade, total(backbone, Configs.of(CascadeMaskRcnnHead.Config.class)));
     }
 
     private static long total(Backbone.Config backbone, DetectionHead.Config head) {

@@ -23,11 +23,11 @@ import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Size;
-import dev.saccade.heads.CrossEntropyLoss;
-import dev.saccade.heads.FcnHead;
+import dev.saccade.heads.segmentation.PixelCrossEntropy;
+import dev.saccade.heads.segmentation.FcnHead;
 import dev.saccade.heads.Norm;
-import dev.saccade.heads.SemanticFpnHead;
-import dev.saccade.heads.UperNetHead;
+import dev.saccade.heads.segmentation.SemanticFpnHead;
+import dev.saccade.heads.segmentation.UperNetHead;
 import dev.saccade.models.segmentation.SlidingWindow;
 import dev.saccade.necks.Fpn;
 
@@ -46,7 +46,7 @@ class SegmentationModelTest {
     private static final Fpn.Config NECK = new Fpn.Config(256, 0, 4, Fpn.ExtraConvs.NONE, false);
     private static final FcnHead.Config AUXILIARY =
             new FcnHead.Config(
-                    2, 8, 1, 3, false, 0.1, Norm.BN, false, new CrossEntropyLoss().weighted(0.4));
+                    2, 8, 1, 3, false, 0.1, Norm.BN, false, Configs.of(PixelCrossEntropy.class).weighted(0.4));
 
     private final NDManager manager = NDManager.newBaseManager("PyTorch");
 
@@ -68,11 +68,11 @@ class SegmentationModelTest {
                 total(
                         backbone,
                         Optional.empty(),
-                        new UperNetHead.Config(),
-                        Optional.of(new FcnHead.Config())));
+                        Configs.of(UperNetHead.Config.class),
+                        Optional.of(Configs.of(FcnHead.Config.class))));
         assertEquals(
                 semanticFpn,
-                total(backbone, Optional.of(NECK), new SemanticFpnHead.Config(), Optional.empty()));
+                total(backbone, Optional.of(NECK), Configs.of(SemanticFpnHead.Config.class), Optional.empty()));
     }
 
     private static long total(
@@ -87,14 +87,7 @@ class SegmentationModelTest {
 
     private SegmentationModel segmenter(Optional<SlidingWindow> window) {
         UperNetHead.Config head =
-                new UperNetHead.Config(
-                        List.of(0, 1, 2, 3),
-                        List.of(1, 2),
-                        8,
-                        0.1,
-                        Norm.BN,
-                        false,
-                        new CrossEntropyLoss());
+                Configs.of(UperNetHead.Config.class, "pool_scales=[1, 2]", "channels=8", "norm=bn");
         SegmentationModel segmenter =
                 new SegmentationModel(
                         new ModelConfig(
@@ -173,7 +166,7 @@ class SegmentationModelTest {
     @Test
     void namesThePartThatDoesNotFit() {
         FcnHead.Config missing =
-                new FcnHead.Config(4, 8, 1, 3, false, 0.1, Norm.BN, false, new CrossEntropyLoss());
+                Configs.of(FcnHead.Config.class, "in_index=4", "channels=8", "norm=bn");
         SaccadeException thrown =
                 assertThrows(
                         SaccadeException.class,
@@ -181,7 +174,7 @@ class SegmentationModelTest {
                                 total(
                                         Configs.of(ResNet.Config.class),
                                         Optional.empty(),
-                                        new SemanticFpnHead.Config(),
+                                        Configs.of(SemanticFpnHead.Config.class),
                                         Optional.of(missing)));
         assertTrue(thrown.getMessage().startsWith("model.auxiliary_head: "));
     }

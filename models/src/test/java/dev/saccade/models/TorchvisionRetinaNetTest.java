@@ -69,7 +69,7 @@ class TorchvisionRetinaNetTest {
                                 "start_level=1",
                                 "add_extra_convs=on_output",
                                 "relu_before_extra_convs=true"),
-                        new RetinaNetHead.Config());
+                        Configs.of(RetinaNetHead.Config.class));
         Map<String, Shape> shapes = new TreeMap<>();
         new DetectionModel(config, Collections.nCopies(80, "thing"))
                 .namedParameters()

@@ -2,7 +2,7 @@ package dev.saccade.parity;
 
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Size;
-import dev.saccade.heads.AnchorGenerator;
+import dev.saccade.heads.anchor.AnchorGenerator;
 
 import java.util.List;
 

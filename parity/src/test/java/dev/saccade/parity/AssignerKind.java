@@ -1,7 +1,11 @@
 package dev.saccade.parity;
 
+import dev.saccade.config.Configs;
 import dev.saccade.core.structures.Boxes;
-import dev.saccade.heads.MaxIouAssigner;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.heads.box.Assignment;
+import dev.saccade.heads.box.MaxIouAssigner;
+import dev.saccade.heads.box.Priors;
 
 import java.util.Arrays;
 import java.util.List;
@@ -21,26 +25,28 @@ final class AssignerKind implements Kind {
                         ? Boxes.of(recorded.array("gt_ignore").floats())
                         : Boxes.empty();
         int[] labels = recorded.array("gt_labels").ints();
+        Priors priors = new Priors(boxes);
+        Instances objects = Instances.groundTruth(groundTruth, labels);
 
         List<Settings> configs = recorded.settings().objects("config");
         for (int k = 0; k < configs.size(); k++) {
             MaxIouAssigner assigner = assigner(configs.get(k));
-            MaxIouAssigner.Assignment found = assigner.assign(boxes, groundTruth, ignored);
-            compare(recorded, "gt_inds" + k, found.gtIndex());
-            recorded.compare("max_overlaps" + k, NumpyArray.of(found.maxOverlap()), OVERLAP);
+            Assignment found = assigner.assign(priors, objects.withIgnored(ignored));
+            compare(recorded, "gt_inds" + k, found.gtInds());
+            recorded.compare("max_overlaps" + k, NumpyArray.of(found.maxOverlaps()), OVERLAP);
             compare(
                     recorded,
                     "labels" + k,
-                    Arrays.stream(found.gtIndex()).map(i -> i > 0 ? labels[i - 1] : -1).toArray());
+                    Arrays.stream(found.gtInds()).map(i -> i > 0 ? labels[i - 1] : -1).toArray());
             compare(
                     recorded,
                     "gt_inds_noignore" + k,
-                    assigner.assign(boxes, groundTruth, Boxes.empty()).gtIndex());
+                    assigner.assign(priors, objects).gtInds());
         }
         compare(
                 recorded,
                 "gt_inds_empty",
-                assigner(configs.get(0)).assign(boxes, Boxes.empty(), Boxes.empty()).gtIndex());
+                assigner(configs.get(0)).assign(priors, Instances.empty()).gtInds());
     }
 
     /** Returns the assigner of mmdetection's settings. */
@@ -50,14 +56,7 @@ final class AssignerKind implements Kind {
         config.only("perm_repeat_gt_cfg", null);
         // From so many objects on the original assigns on another device.
         config.describes("gpu_assign_thr");
-        return new MaxIouAssigner(
-                config.number("pos_iou_thr"),
-                config.number("neg_iou_thr"),
-                config.number("min_pos_iou", 0),
-                config.flag("match_low_quality", true),
-                config.flag("gt_max_assign_all", true),
-                config.number("ignore_iof_thr", -1),
-                config.flag("ignore_wrt_candidates", true));
+        return Configs.of(MaxIouAssigner.class, "pos_iou_thr=" + config.number("pos_iou_thr"), "neg_iou_thr=" + config.number("neg_iou_thr"), "min_pos_iou=" + config.number("min_pos_iou", 0), "match_low_quality=" + config.flag("match_low_quality", true), "gt_max_assign_all=" + config.flag("gt_max_assign_all", true), "ignore_iof_thr=" + config.number("ignore_iof_thr", -1), "ignore_wrt_candidates=" + config.flag("ignore_wrt_candidates", true));
     }
 
     private static void compare(Case recorded, String name, int[] found) {

@@ -2,7 +2,8 @@ package dev.saccade.parity;
 
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Size;
-import dev.saccade.heads.BoxCoder;
+import dev.saccade.heads.box.BoxCoder;
+import dev.saccade.heads.box.DeltaXywhBoxCoder;
 
 import java.util.List;
 
@@ -50,14 +51,14 @@ final class BoxCoderKind implements Kind {
         config.only("add_ctr_clamp", false);
         // Of the clamp that is not there, and of the class of tensors that the original returns.
         config.describes("ctr_clamp", "use_box_type");
-        return new BoxCoder(
+        return new DeltaXywhBoxCoder(
                 config.numbers("target_means", List.of(0.0, 0.0, 0.0, 0.0)),
                 config.numbers("target_stds", List.of(1.0, 1.0, 1.0, 1.0)));
     }
 
     private static float[] decode(
             BoxCoder coder, Boxes boxes, float[] deltas, Size image, boolean clip) {
-        Boxes decoded = clip ? coder.decode(boxes, deltas, image) : coder.decode(boxes, deltas);
+        Boxes decoded = clip ? coder.decode(boxes, deltas).clip(image) : coder.decode(boxes, deltas);
         return decoded.toArray();
     }
 

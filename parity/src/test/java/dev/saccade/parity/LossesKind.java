@@ -1,13 +1,22 @@
 package dev.saccade.parity;
 
+import dev.saccade.config.Configs;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.DataType;
 
 import com.google.common.collect.ImmutableMap;
 
-import dev.saccade.heads.BoxLosses;
-import dev.saccade.heads.ClassificationLosses;
-import dev.saccade.heads.FocalLoss;
+import dev.saccade.heads.loss.BoxLoss;
+import dev.saccade.heads.loss.CiouLoss;
+import dev.saccade.heads.loss.ClassificationLoss;
+import dev.saccade.heads.loss.CrossEntropyLoss;
+import dev.saccade.heads.loss.DiouLoss;
+import dev.saccade.heads.loss.FocalLoss;
+import dev.saccade.heads.loss.GiouLoss;
+import dev.saccade.heads.loss.IouLoss;
+import dev.saccade.heads.loss.L1Loss;
+import dev.saccade.heads.loss.MaskCrossEntropy;
+import dev.saccade.heads.loss.SmoothL1Loss;
 
 import org.opentest4j.TestAbortedException;
 
@@ -46,109 +55,74 @@ final class LossesKind implements Kind {
         Matcher focal = FOCAL.matcher(name);
         if (smooth.matches()) {
             // b9 is the 1/9 of region proposals.
-            float beta = 1 / Float.parseFloat(smooth.group(1));
-            compare(
-                    recorded,
-                    name,
-                    "pred",
-                    pred ->
-                            BoxLosses.smoothL1(
-                                    pred, of(recorded, "target"), weights(recorded), beta));
+            boxes(recorded, name, new SmoothL1Loss(1 / Double.parseDouble(smooth.group(1)), 1));
         } else if (focal.matches()) {
-            focal(
-                    recorded,
-                    name,
-                    Double.parseDouble(focal.group(1)) / 10,
-                    Double.parseDouble(focal.group(2)) / 10);
+            double gamma = Double.parseDouble(focal.group(1)) / 10;
+            double alpha = Double.parseDouble(focal.group(2)) / 10;
+            classes(recorded, name, "cls_logits", "labels", new FocalLoss(gamma, alpha, 1));
         } else {
             named(recorded, name);
         }
     }
 
     private static void named(Case recorded, String name) {
+        ClassificationLoss sigmoid = new CrossEntropyLoss(true, 1);
         switch (name) {
-            case "l1" ->
-                    compare(
-                            recorded,
-                            name,
-                            "pred",
-                            pred -> BoxLosses.l1(pred, of(recorded, "target"), weights(recorded)));
-            case "iouloss" -> boxes(recorded, name, BoxLosses::iou);
-            case "giouloss" -> boxes(recorded, name, BoxLosses::giou);
-            case "diouloss" -> boxes(recorded, name, BoxLosses::diou);
-            case "ciouloss" -> boxes(recorded, name, BoxLosses::ciou);
-            case "focal" -> focal(recorded, name, 2, 0.25);
-            case "bce" -> labelled(recorded, name, "cls_logits", "labels");
-            case "bce_rpn" -> labelled(recorded, name, "rpn_logits", "rpn_labels");
+            case "l1" -> boxes(recorded, name, Configs.of(L1Loss.class));
+            case "iouloss" -> boxes(recorded, name, Configs.of(IouLoss.class));
+            case "giouloss" -> boxes(recorded, name, Configs.of(GiouLoss.class));
+            case "diouloss" -> boxes(recorded, name, Configs.of(DiouLoss.class));
+            case "ciouloss" -> boxes(recorded, name, Configs.of(CiouLoss.class));
+            case "focal" -> classes(recorded, name, "cls_logits", "labels", Configs.of(FocalLoss.class));
+            case "bce" -> classes(recorded, name, "cls_logits", "labels", sigmoid);
+            case "bce_rpn" -> classes(recorded, name, "rpn_logits", "rpn_labels", sigmoid);
             case "ce" ->
-                    compare(
-                            recorded,
-                            name,
-                            "softmax_logits",
-                            logits ->
-                                    ClassificationLosses.softmax(
-                                            logits,
-                                            labels(recorded, "labels"),
-                                            of(recorded, "label_weights")));
+                    classes(recorded, name, "softmax_logits", "labels", Configs.of(CrossEntropyLoss.class));
             case "mask" -> mask(recorded, name);
             default -> throw new TestAbortedException("nothing is built for the loss " + name);
         }
     }
 
-    /** A loss between predicted boxes, boxes to predict and one weight a box. */
-    @FunctionalInterface
-    private interface BoxLoss {
-        NDArray sum(NDArray pred, NDArray target, NDArray weight);
-    }
-
+    /** Losses of whole boxes were recorded on boxes, the others on numbers. */
     private static void boxes(Case recorded, String name, BoxLoss loss) {
+        String ofBoxes = name.endsWith("iouloss") ? "_boxes" : "";
         compare(
                 recorded,
                 name,
-                "pred_boxes",
+                "pred" + ofBoxes,
                 pred ->
                         loss.sum(
                                 pred,
-                                of(recorded, "target_boxes"),
-                                of(recorded, "weight_boxes").mean(new int[] {1})));
+                                recorded.tensor("target" + ofBoxes),
+                                recorded.tensor("weight" + ofBoxes)));
     }
 
-    private static void focal(Case recorded, String name, double gamma, double alpha) {
-        compare(
-                recorded,
-                name,
-                "cls_logits",
-                logits ->
-                        new FocalLoss(gamma, alpha)
-                                .sum(
-                                        logits,
-                                        labels(recorded, "labels").toType(DataType.INT32, false),
-                                        of(recorded, "label_weights")));
-    }
-
-    private static void labelled(Case recorded, String name, String logits, String labels) {
+    private static void classes(
+            Case recorded, String name, String logits, String labels, ClassificationLoss loss) {
         compare(
                 recorded,
                 name,
                 logits,
                 pred ->
-                        ClassificationLosses.sigmoid(
-                                pred, labels(recorded, labels), of(recorded, "label_weights")));
+                        loss.sum(
+                                pred,
+                                recorded.tensor(labels).toType(DataType.INT32, false),
+                                recorded.tensor("label_weights")));
     }
 
     private static void mask(Case recorded, String name) {
-        // The mean over pixels; avg_factor does not apply.
-        float boxes = (float) recorded.settings().number("avg_factor");
         compare(
                 recorded,
                 name,
                 "mask_logits",
-                logits ->
-                        ClassificationLosses.mask(
-                                        logits,
-                                        of(recorded, "mask_targets"),
-                                        labels(recorded, "mask_labels"))
-                                .mul(boxes));
+                logits -> {
+                    NDArray targets = recorded.tensor("mask_targets");
+                    // The original takes the mean over pixels; avg_factor does not apply.
+                    float pixels = targets.size() / (float) recorded.settings().number("avg_factor");
+                    return new MaskCrossEntropy(1)
+                            .sum(logits, targets, labels(recorded, "mask_labels"))
+                            .div(pixels);
+                });
     }
 
     /** Compares a sum of losses over the recorded number of boxes, and its gradient. */
@@ -156,19 +130,11 @@ final class LossesKind implements Kind {
             Case recorded, String name, String input, UnaryOperator<NDArray> sum) {
         float boxes = (float) recorded.settings().number("avg_factor");
         float weight = LOSS_WEIGHT.getOrDefault(name, 1f);
-        NDArray prediction = of(recorded, input);
+        NDArray prediction = recorded.tensor(input);
         prediction.setRequiresGradient(true);
         NDArray value = Backward.run(() -> sum.apply(prediction).mul(weight).div(boxes));
         recorded.compare("value_" + name, value.reshape(1), VALUE);
         recorded.compare("grad_" + name, prediction.getGradient(), GRADIENT);
-    }
-
-    private static NDArray of(Case recorded, String name) {
-        return recorded.tensor(name);
-    }
-
-    private static NDArray weights(Case recorded) {
-        return recorded.tensor("weight");
     }
 
     private static NDArray labels(Case recorded, String name) {

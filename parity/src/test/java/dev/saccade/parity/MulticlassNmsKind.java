@@ -2,7 +2,7 @@ package dev.saccade.parity;
 
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
-import dev.saccade.heads.MulticlassNms;
+import dev.saccade.heads.box.MulticlassNms;
 
 /** Scored boxes to objects, with boxes of their own for every class or shared by all. */
 final class MulticlassNmsKind implements Kind {

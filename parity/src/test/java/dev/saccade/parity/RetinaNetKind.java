@@ -3,7 +3,8 @@ package dev.saccade.parity;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.Instances;
-import dev.saccade.heads.RetinaNetHead;
+import dev.saccade.heads.anchor.LevelMaps;
+import dev.saccade.heads.anchor.RetinaNetHead;
 
 import java.util.List;
 
@@ -31,8 +32,8 @@ final class RetinaNetKind implements Kind {
 
     private static void compareMaps(RecordedDetector built) {
         FeaturePyramid pyramid = built.compareFeatures();
-        List<RetinaNetHead.Maps> maps = ((RetinaNetHead) built.detector().head()).forward(pyramid);
-        built.compareMaps("cls", maps.stream().map(RetinaNetHead.Maps::cls).toList());
-        built.compareMaps("reg", maps.stream().map(RetinaNetHead.Maps::reg).toList());
+        List<LevelMaps> maps = ((RetinaNetHead) built.detector().head()).forward(pyramid);
+        built.compareMaps("cls", maps.stream().map(LevelMaps::cls).toList());
+        built.compareMaps("reg", maps.stream().map(LevelMaps::reg).toList());
     }
 }

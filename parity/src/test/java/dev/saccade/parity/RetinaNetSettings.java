@@ -1,7 +1,10 @@
 package dev.saccade.parity;
 
-import dev.saccade.heads.MulticlassNms;
-import dev.saccade.heads.RetinaNetHead;
+import dev.saccade.heads.anchor.RetinaNetHead;
+import dev.saccade.heads.box.MulticlassNms;
+import dev.saccade.heads.box.PseudoSampler;
+import dev.saccade.heads.loss.FocalLoss;
+import dev.saccade.heads.loss.L1Loss;
 
 /** mmdetection's settings of a RetinaNet head. */
 final class RetinaNetSettings {
@@ -11,15 +14,12 @@ final class RetinaNetSettings {
     /** Returns the head; its widths and strides are left to the caller to check. */
     static RetinaNetHead.Config head(Settings head, Settings train, Settings test) {
         head.onlyClass("type", "RetinaHead");
-        head.only("reg_decoded_bbox", false);
         Settings anchors = head.object("anchor_generator");
         Settings focal = head.object("loss_cls");
         focal.onlyClass("type", "FocalLoss");
         focal.only("use_sigmoid", true);
-        focal.only("loss_weight", 1);
         Settings boxes = head.object("loss_bbox");
         boxes.onlyClass("type", "L1Loss");
-        boxes.only("loss_weight", 1);
         train.only("allowed_border", -1);
         train.only("pos_weight", -1);
         train.describes("debug");
@@ -30,10 +30,15 @@ final class RetinaNetSettings {
                 anchors.integer("scales_per_octave"),
                 anchors.numbers("ratios"),
                 AnchorsKind.centerOffset(anchors),
-                focal.number("gamma", 2),
-                focal.number("alpha", 0.25),
-                AssignerKind.assigner(train.object("assigner")),
+                new FocalLoss(
+                        focal.number("gamma", 2),
+                        focal.number("alpha", 0.25),
+                        focal.number("loss_weight", 1)),
+                new L1Loss(boxes.number("loss_weight", 1)),
+                head.flag("reg_decoded_bbox", false),
                 BoxCoderKind.clippingCoder(head.object("bbox_coder")),
+                AssignerKind.assigner(train.object("assigner")),
+                new PseudoSampler(),
                 test.integer("nms_pre"),
                 nms(test));
     }

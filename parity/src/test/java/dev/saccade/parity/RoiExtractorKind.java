@@ -4,7 +4,7 @@ import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.Rois;
-import dev.saccade.heads.RoiExtractor;
+import dev.saccade.heads.roi.RoiExtractor;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -4,11 +4,11 @@ import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.parts.HeadConfig;
 import dev.saccade.core.parts.Neck;
 import dev.saccade.core.parts.SegmentationHead;
-import dev.saccade.heads.CrossEntropyLoss;
-import dev.saccade.heads.FcnHead;
 import dev.saccade.heads.Norm;
-import dev.saccade.heads.SemanticFpnHead;
-import dev.saccade.heads.UperNetHead;
+import dev.saccade.heads.segmentation.FcnHead;
+import dev.saccade.heads.segmentation.PixelCrossEntropy;
+import dev.saccade.heads.segmentation.SemanticFpnHead;
+import dev.saccade.heads.segmentation.UperNetHead;
 import dev.saccade.models.ModelConfig;
 import dev.saccade.models.SegmentationModel;
 import dev.saccade.models.segmentation.SlidingWindow;
@@ -176,14 +176,14 @@ final class SegmenterSettings {
         };
     }
 
-    private static CrossEntropyLoss loss(Settings head) {
+    private static PixelCrossEntropy loss(Settings head) {
         Settings loss = head.objectOrEmpty("loss_decode");
         loss.onlyClass("type", "CrossEntropyLoss");
         loss.only("use_sigmoid", false);
         loss.only("use_mask", false);
         loss.only("reduction", "mean");
         loss.only("loss_name", "loss_seg");
-        return new CrossEntropyLoss(
+        return new PixelCrossEntropy(
                 loss.number("loss_weight", 1),
                 loss.has("class_weight") ? loss.numbers("class_weight") : List.of(),
                 loss.flag("avg_non_ignore", false));

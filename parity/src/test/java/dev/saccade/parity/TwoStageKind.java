@@ -7,8 +7,8 @@ import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
-import dev.saccade.heads.RpnHead;
-import dev.saccade.heads.TwoStageHead;
+import dev.saccade.heads.anchor.LevelMaps;
+import dev.saccade.heads.roi.TwoStageHead;
 
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -34,9 +34,9 @@ final class TwoStageKind implements Kind {
         built.checkFits(model.object("rpn_head"));
         FeaturePyramid pyramid = built.compareFeatures();
         TwoStageHead head = (TwoStageHead) built.detector().head();
-        RpnHead.Output proposed = head.rpn().forward(pyramid);
-        built.compareMaps("rpn_cls", proposed.cls());
-        built.compareMaps("rpn_reg", proposed.reg());
+        List<LevelMaps> proposed = head.rpn().forward(pyramid);
+        built.compareMaps("rpn_cls", proposed.stream().map(LevelMaps::cls).toList());
+        built.compareMaps("rpn_reg", proposed.stream().map(LevelMaps::reg).toList());
         List<ImageInfo> images = built.batch().images();
         built.compareBoxes("proposals", head.propose(pyramid, images).get(0));
 

@@ -1,17 +1,26 @@
 package dev.saccade.parity;
 
 import dev.saccade.core.parts.DetectionHead;
-import dev.saccade.heads.BoxHead;
-import dev.saccade.heads.BoxLoss;
-import dev.saccade.heads.CascadeMaskRcnnHead;
-import dev.saccade.heads.MaskHead;
-import dev.saccade.heads.MaskRcnnHead;
-import dev.saccade.heads.MulticlassNms;
 import dev.saccade.heads.Norm;
-import dev.saccade.heads.Proposals;
-import dev.saccade.heads.RandomSampler;
-import dev.saccade.heads.RoiExtractor;
-import dev.saccade.heads.RpnHead;
+import dev.saccade.heads.anchor.ProposalConfig;
+import dev.saccade.heads.anchor.RpnHead;
+import dev.saccade.heads.box.MulticlassNms;
+import dev.saccade.heads.box.RandomSampler;
+import dev.saccade.heads.loss.BoxLoss;
+import dev.saccade.heads.loss.CiouLoss;
+import dev.saccade.heads.loss.ClassificationLoss;
+import dev.saccade.heads.loss.CrossEntropyLoss;
+import dev.saccade.heads.loss.DiouLoss;
+import dev.saccade.heads.loss.GiouLoss;
+import dev.saccade.heads.loss.IouLoss;
+import dev.saccade.heads.loss.L1Loss;
+import dev.saccade.heads.loss.SmoothL1Loss;
+import dev.saccade.heads.roi.BoxHead;
+import dev.saccade.heads.roi.CascadeMaskRcnnHead;
+import dev.saccade.heads.roi.MaskHead;
+import dev.saccade.heads.roi.MaskRcnnHead;
+import dev.saccade.heads.roi.RoiExtractor;
+import dev.saccade.heads.roi.RoiStage;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -68,12 +77,12 @@ final class TwoStageSettings {
         List<Double> weights = roiHead.numbers("stage_loss_weights");
         List<Settings> heads = roiHead.objects("bbox_head");
         List<Settings> trains = model.object("train_cfg").objects("rcnn");
-        List<CascadeMaskRcnnHead.Stage> built = new ArrayList<>();
+        List<RoiStage.Config> built = new ArrayList<>();
         for (int s = 0; s < stages; s++) {
             Settings train = trains.get(Math.min(s, trains.size() - 1));
             trained(train);
             built.add(
-                    new CascadeMaskRcnnHead.Stage(
+                    new RoiStage.Config(
                             boxHead(heads.get(Math.min(s, heads.size() - 1))),
                             AssignerKind.assigner(train.object("assigner")),
                             sampler(train.object("sampler")),
@@ -98,7 +107,6 @@ final class TwoStageSettings {
         Settings head = model.object("rpn_head");
         head.onlyClass("type", "RPNHead");
         Settings anchors = head.object("anchor_generator");
-        crossEntropy(head.object("loss_cls"), true);
         Settings train = model.object("train_cfg").object("rpn");
         train.only("pos_weight", -1);
         train.describes("debug");
@@ -112,6 +120,7 @@ final class TwoStageSettings {
                 anchors.numbers("ratios"),
                 AnchorsKind.centerOffset(anchors),
                 BoxCoderKind.clippingCoder(head.object("bbox_coder")),
+                crossEntropy(head.object("loss_cls"), true),
                 boxLoss(head.object("loss_bbox")),
                 head.flag("reg_decoded_bbox", false),
                 AssignerKind.assigner(train.object("assigner")),
@@ -121,11 +130,11 @@ final class TwoStageSettings {
                 proposals(model.object("test_cfg").object("rpn")));
     }
 
-    private static Proposals proposals(Settings config) {
+    private static ProposalConfig proposals(Settings config) {
         Settings nms = config.object("nms");
         nms.onlyClass("type", "nms");
         config.describes("nms_across_levels", "nms_post");
-        return new Proposals(
+        return new ProposalConfig(
                 config.integer("nms_pre"),
                 config.integer("max_per_img"),
                 nms.number("iou_threshold"),
@@ -172,7 +181,6 @@ final class TwoStageSettings {
         for (String branch : List.of("cls_convs", "cls_fcs", "reg_convs", "reg_fcs")) {
             head.only("num_" + branch, 0);
         }
-        crossEntropy(head.object("loss_cls"), false);
         return new BoxHead.Config(
                 head.integer("num_shared_convs", convs),
                 head.integer("conv_out_channels", 256),
@@ -182,6 +190,7 @@ final class TwoStageSettings {
                 BoxCoderKind.clippingCoder(head.object("bbox_coder")),
                 head.flag("reg_class_agnostic", false),
                 head.flag("reg_decoded_bbox", false),
+                crossEntropy(head.object("loss_cls"), false),
                 boxLoss(head.object("loss_bbox")));
     }
 
@@ -209,10 +218,10 @@ final class TwoStageSettings {
                 loss.number("loss_weight", 1));
     }
 
-    private static void crossEntropy(Settings loss, boolean sigmoid) {
+    private static ClassificationLoss crossEntropy(Settings loss, boolean sigmoid) {
         loss.onlyClass("type", "CrossEntropyLoss");
         loss.only("use_sigmoid", sigmoid);
-        loss.only("loss_weight", 1);
+        return new CrossEntropyLoss(sigmoid, loss.number("loss_weight", 1));
     }
 
     private static Norm norm(Settings head) {
@@ -232,17 +241,16 @@ final class TwoStageSettings {
         loss.only("reduction", "mean");
         loss.only("eps", 1e-6);
         loss.only("linear", false);
-        BoxLoss.Type type =
-                switch (loss.text("type")) {
-                    case "L1Loss" -> BoxLoss.Type.L1;
-                    case "SmoothL1Loss" -> BoxLoss.Type.SMOOTH_L1;
-                    case "IoULoss" -> BoxLoss.Type.IOU;
-                    case "GIoULoss" -> BoxLoss.Type.GIOU;
-                    case "DIoULoss" -> BoxLoss.Type.DIOU;
-                    case "CIoULoss" -> BoxLoss.Type.CIOU;
-                    default -> throw loss.unbuilt("type");
-                };
-        return new BoxLoss(type, loss.number("beta", 1), loss.number("loss_weight", 1));
+        double weight = loss.number("loss_weight", 1);
+        return switch (loss.text("type")) {
+            case "L1Loss" -> new L1Loss(weight);
+            case "SmoothL1Loss" -> new SmoothL1Loss(loss.number("beta", 1), weight);
+            case "IoULoss" -> new IouLoss(weight);
+            case "GIoULoss" -> new GiouLoss(weight);
+            case "DIoULoss" -> new DiouLoss(weight);
+            case "CIoULoss" -> new CiouLoss(weight);
+            default -> throw loss.unbuilt("type");
+        };
     }
 
     private void trained(Settings train) {

@@ -73,7 +73,7 @@ final class Fixtures {
         ModelSpec spec =
                 new ModelSpec(
                         parts,
-                        List.of(new Normalize(), new Pad()),
+                        List.of(Configs.of(Normalize.class), Configs.of(Pad.class)),
                         Optional.empty(),
                         List.of("a", "b", "c"));
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {

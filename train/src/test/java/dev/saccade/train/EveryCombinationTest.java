@@ -208,7 +208,7 @@ class EveryCombinationTest {
     private static List<Float> train(Model model, NoiseScene scene) {
         model.train(true);
         List<Float> losses = new ArrayList<>();
-        try (Optimizer optimizer = new AdamW.Config().build(model)) {
+        try (Optimizer optimizer = Configs.of(AdamW.Config.class).build(model)) {
             for (int step = 0; step < 2; step++) {
                 Gradients gradients = scene.gradients(model, optimizer, losses::add);
                 optimizer.step(gradients, 1, 1e-3);

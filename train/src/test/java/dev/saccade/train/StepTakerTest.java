@@ -1,5 +1,6 @@
 package dev.saccade.train;
 
+import dev.saccade.config.Configs;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -36,7 +37,7 @@ class StepTakerTest {
     }
 
     private Batch batch(int from, int to) {
-        SampleReader reader = new SampleReader(List.of(new Normalize()), Targets.BOXES);
+        SampleReader reader = new SampleReader(List.of(Configs.of(Normalize.class)), Targets.BOXES);
         List<Sample> samples =
                 IntStream.range(from, to)
                         .mapToObj(i -> reader.trainingSample(photos, i, 0, 0))
@@ -58,7 +59,7 @@ class StepTakerTest {
         // Statistics over a batch would differ between small and large ones.
         run.net.train(false);
         try (run.manager;
-                Optimizer optimizer = new Sgd.Config().build(run.net)) {
+                Optimizer optimizer = Configs.of(Sgd.Config.class).build(run.net)) {
             StepTaker steps =
                     new StepTaker(run::squares, optimizer, accumulation, Optional.of(0.5));
             Iterator<Batch> iterator = batches.iterator();
@@ -84,7 +85,7 @@ class StepTakerTest {
     void aStepTakesNoMoreBatchesThanItNeeds() {
         TinyRun run = new TinyRun();
         try (run.manager;
-                Optimizer optimizer = new Sgd.Config().build(run.net)) {
+                Optimizer optimizer = Configs.of(Sgd.Config.class).build(run.net)) {
             StepTaker steps = new StepTaker(run::squares, optimizer, 2, Optional.empty());
             Iterator<Batch> iterator = List.of(batch(0, 2), batch(2, 4), batch(4, 6)).iterator();
             assertEquals(4, steps.step(iterator, 1, 0.1).images());

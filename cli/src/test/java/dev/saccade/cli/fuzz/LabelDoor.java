@@ -1,5 +1,6 @@
 package dev.saccade.cli.fuzz;
 
+import dev.saccade.config.Configs;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.saccade.core.structures.LabelMap;
@@ -17,8 +18,7 @@ import java.util.Optional;
 final class LabelDoor implements Door {
 
     private static final Ade20kDataset.Config CONFIG =
-            new Ade20kDataset.Config(
-                    "photos", "labels", List.of(), Optional.empty(), false, 255, ".png", ".png");
+            Configs.of(Ade20kDataset.Config.class, "images=photos", "annotations=labels", "reduce_zero_label=false", "image_suffix=.png");
 
     private static final int SIZE_END = 24;
     private static final long BYTES_PER_PIXEL = 8;

@@ -9,7 +9,7 @@ import dev.saccade.backbones.ResNet;
 import dev.saccade.config.ConfigWriter;
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.heads.RetinaNetHead;
+import dev.saccade.heads.anchor.RetinaNetHead;
 import dev.saccade.models.ModelConfig;
 import dev.saccade.necks.Fpn;
 import dev.saccade.train.optimizers.Optimizer;
@@ -106,7 +106,7 @@ class RunConfigTest {
                         ModelConfig.detector(
                                 Configs.of(ResNet.Config.class, "depth=18"),
                                 Configs.of(Fpn.Config.class),
-                                new RetinaNetHead.Config()),
+                                Configs.of(RetinaNetHead.Config.class)),
                         new DataConfig()));
         SaccadeException none =
                 assertThrows(

@@ -1,5 +1,6 @@
 package dev.saccade.train.optimizers;
 
+import dev.saccade.config.Configs;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
@@ -72,7 +73,7 @@ class GradientsTest {
         Conv2d conv = new Conv2d(3, 4, 3, 1, 1, WeightInit.normal(0.1));
         conv.initialize(manager, 0);
         float[] before = conv.namedParameters().get("weight").getArray().toFloatArray();
-        Optimizer.Config config = optimizer.equals("sgd") ? new Sgd.Config() : new AdamW.Config();
+        Optimizer.Config config = optimizer.equals("sgd") ? Configs.of(Sgd.Config.class) : Configs.of(AdamW.Config.class);
         try (NDManager step = manager.newSubManager();
                 Optimizer update = config.build(conv)) {
             NDArray x = step.randomNormal(new Shape(2, 3, 9, 7));

@@ -243,6 +243,6 @@ class OptimizerTest {
     @Test
     void refusesToLearnNothing() {
         net.freeze();
-        assertThrows(SaccadeException.class, () -> new Sgd.Config().build(net));
+        assertThrows(SaccadeException.class, () -> Configs.of(Sgd.Config.class).build(net));
     }
 }

@@ -1,5 +1,6 @@
 package dev.saccade.train.schedules;
 
+import dev.saccade.config.Configs;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
@@ -31,7 +32,7 @@ class ScheduleTest {
     void theStepsOfADetectorAreThoseOfMmcv(long iteration, double expected) {
         assertEquals(
                 expected,
-                new StepSchedule().learningRate(1e-4, iteration, COCO_1X),
+                Configs.of(StepSchedule.class).learningRate(1e-4, iteration, COCO_1X),
                 1e-9 * expected);
     }
 
@@ -45,7 +46,7 @@ class ScheduleTest {
     void thePolynomialOfUperNetIsThatOfMmcv(long iteration, double expected) {
         assertEquals(
                 expected,
-                new PolySchedule().learningRate(6e-5, iteration, new RunLength(160_000, 1263)),
+                Configs.of(PolySchedule.class).learningRate(6e-5, iteration, new RunLength(160_000, 1263)),
                 1e-9 * expected);
     }
 
@@ -72,9 +73,9 @@ class ScheduleTest {
     void noScheduleEverExceedsTheBase(@ForAll @LongRange(max = 87_959) long iteration) {
         for (Schedule schedule :
                 List.of(
-                        new StepSchedule(),
-                        new PolySchedule(),
-                        new CosineSchedule(),
+                        Configs.of(StepSchedule.class),
+                        Configs.of(PolySchedule.class),
+                        Configs.of(CosineSchedule.class),
                         new ConstantSchedule(new Warmup(700, 0)))) {
             double rate = schedule.learningRate(1e-4, iteration, COCO_1X);
             assertEquals(rate, Math.min(1e-4, Math.max(0, rate)), schedule.type());

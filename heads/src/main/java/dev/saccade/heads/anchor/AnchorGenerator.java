@@ -1,0 +1,147 @@
+package dev.saccade.heads.anchor;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.collect.ImmutableList;
+
+import dev.saccade.core.Checks;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.Size;
+
+import java.util.List;
+
+/**
+ * Anchors of every cell of every level, as mmdetection lays them out: ratio-major inside a cell,
+ * cells row by row.
+ */
+public final class AnchorGenerator {
+
+    private static final int MOST_PER_CELL = 256;
+    private static final long MOST_ANCHORS = 100_000_000;
+
+    private final ImmutableList<Integer> strides;
+    private final ImmutableList<Boxes> base;
+
+    /** Refuses more anchors in a cell than a map of them could be held; published are nine. */
+    public static void check(String key, int scales, int ratios) {
+        Checks.require(
+                scales * ratios <= MOST_PER_CELL,
+                key,
+                ratios + " values",
+                "at most %s anchors in a cell, but with %s scales these are %s",
+                MOST_PER_CELL,
+                scales,
+                scales * ratios);
+    }
+
+    /**
+     * Makes the anchors of one cell for every level.
+     *
+     * @param scales anchor sizes in strides
+     * @param ratios height over width
+     * @param centerOffset where in its cell an anchor is centred, in strides from the top-left
+     *     corner, in [0, 1]
+     * @param strides stride of every level in pixels; also the base size
+     */
+    public AnchorGenerator(
+            List<Double> scales, List<Double> ratios, double centerOffset, List<Integer> strides) {
+        checkArgument(!scales.isEmpty() && !ratios.isEmpty(), "no scales or no ratios");
+        this.strides = ImmutableList.copyOf(strides);
+        this.base =
+                strides.stream()
+                        .map(stride -> baseAnchors(scales, ratios, centerOffset, stride))
+                        .collect(ImmutableList.toImmutableList());
+    }
+
+    /**
+     * Returns the scales of RetinaNet: {@code base * 2^(i / perOctave)}.
+     *
+     * @param base size of the smallest anchor in strides
+     * @param perOctave number of scales
+     */
+    public static List<Double> octaveScales(double base, int perOctave) {
+        ImmutableList.Builder<Double> scales = ImmutableList.builder();
+        for (int i = 0; i < perOctave; i++) {
+            scales.add(base * Math.pow(2, (double) i / perOctave));
+        }
+        return scales.build();
+    }
+
+    private static Boxes baseAnchors(
+            List<Double> scales, List<Double> ratios, double centerOffset, int size) {
+        float center = (float) (centerOffset * size);
+        float[] boxes = new float[4 * ratios.size() * scales.size()];
+        int at = 0;
+        for (double ratio : ratios) {
+            float heightRatio = (float) Math.sqrt((float) ratio);
+            float widthRatio = 1 / heightRatio;
+            for (double scale : scales) {
+                float halfWidth = 0.5f * (size * widthRatio * (float) scale);
+                float halfHeight = 0.5f * (size * heightRatio * (float) scale);
+                boxes[at++] = center - halfWidth;
+                boxes[at++] = center - halfHeight;
+                boxes[at++] = center + halfWidth;
+                boxes[at++] = center + halfHeight;
+            }
+        }
+        return Boxes.of(boxes);
+    }
+
+    /** Returns the number of levels. */
+    public int levels() {
+        return base.size();
+    }
+
+    /** Returns the number of anchors in a cell, the same on every level. */
+    public int anchorsPerCell() {
+        return base.get(0).size();
+    }
+
+    /** Returns the anchors of a cell at the origin, {@code [A]}. */
+    public Boxes baseAnchors(int level) {
+        return base.get(level);
+    }
+
+    /**
+     * Returns the anchors of a level, {@code [H * W * A]}.
+     *
+     * @param level the level
+     * @param grid height and width of its feature map
+     * @throws SaccadeException of kind user, if there are too many of them
+     */
+    public Boxes anchors(int level, Size grid) {
+        float[] cell = base.get(level).toArray();
+        long count = grid.area() * anchorsPerCell();
+        if (count > MOST_ANCHORS) {
+            throw SaccadeException.user(
+                    "%d anchors on a map of %s cells, at most %d million are looked at; show the"
+                            + " model smaller images",
+                    count, grid, MOST_ANCHORS / 1_000_000);
+        }
+        float[] anchors = new float[(int) count * 4];
+        int stride = strides.get(level);
+        int at = 0;
+        for (int y = 0; y < grid.height(); y++) {
+            for (int x = 0; x < grid.width(); x++) {
+                for (int i = 0; i < cell.length; i++) {
+                    anchors[at++] = cell[i] + (i % 2 == 0 ? x : y) * stride;
+                }
+            }
+        }
+        return Boxes.of(anchors);
+    }
+
+    /**
+     * Returns the part of a level's grid that an image covers; anchors of other cells lie in the
+     * padding of the batch and are not trained.
+     *
+     * @param padded the size of the image with its own padding
+     */
+    public Size validGrid(int level, Size grid, Size padded) {
+        int stride = strides.get(level);
+        return new Size(
+                Math.min((padded.height() + stride - 1) / stride, grid.height()),
+                Math.min((padded.width() + stride - 1) / stride, grid.width()));
+    }
+}

@@ -1,0 +1,39 @@
+package dev.saccade.heads.anchor;
+
+import dev.saccade.core.conversion.CheckpointRules;
+import dev.saccade.core.conversion.NameTable;
+
+import java.util.List;
+
+/** RetinaNet as torchvision saves it; ours has the names of mmdetection. */
+final class RetinaNetCheckpoints {
+
+    /**
+     * {@code retinanet_resnet50_fpn} in files of either age, of which the newer come first; FCOS of
+     * torchvision shares backbone and FPN.
+     */
+    private static final NameTable TORCHVISION =
+            new NameTable(
+                    "torchvision",
+                    "backbone.body.{*}",
+                    List.of("backbone.layer1.0.conv1.weight", "bbox_head.retina_cls.weight"),
+                    """
+                    backbone.body.{*}                        backbone.{*}
+                    backbone.fpn.inner_blocks.{i}.0.{*}      neck.lateral_convs.{i}.conv.{*}
+                    backbone.fpn.inner_blocks.{i}.{*}        neck.lateral_convs.{i}.conv.{*}
+                    backbone.fpn.extra_blocks.p6.{*}         neck.fpn_convs.3.conv.{*}
+                    backbone.fpn.extra_blocks.p7.{*}         neck.fpn_convs.4.conv.{*}
+                    backbone.fpn.layer_blocks.{i}.0.{*}      neck.fpn_convs.{i}.conv.{*}
+                    backbone.fpn.layer_blocks.{i}.{*}        neck.fpn_convs.{i}.conv.{*}
+                    head.classification_head.conv.{i}.0.{*}  bbox_head.cls_convs.{i}.conv.{*}
+                    head.classification_head.conv.{2i}.{*}   bbox_head.cls_convs.{i}.conv.{*}
+                    head.regression_head.conv.{i}.0.{*}      bbox_head.reg_convs.{i}.conv.{*}
+                    head.regression_head.conv.{2i}.{*}       bbox_head.reg_convs.{i}.conv.{*}
+                    head.classification_head.cls_logits.{*}  bbox_head.retina_cls.{*}
+                    head.regression_head.bbox_reg.{*}        bbox_head.retina_reg.{*}
+                    """);
+
+    static final CheckpointRules RULES = CheckpointRules.NONE.withNames(TORCHVISION);
+
+    private RetinaNetCheckpoints() {}
+}

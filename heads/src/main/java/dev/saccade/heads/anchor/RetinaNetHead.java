@@ -1,0 +1,169 @@
+package dev.saccade.heads.anchor;
+
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Default;
+import ai.djl.ndarray.NDArray;
+
+import com.google.common.collect.ImmutableList;
+
+import dev.saccade.core.Checks;
+import dev.saccade.core.conversion.CheckpointRules;
+import dev.saccade.core.parts.Retired;
+import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.ConvModule;
+import dev.saccade.core.nn.WeightInit;
+import dev.saccade.core.ops.Scope;
+import dev.saccade.core.parts.DetectionHead;
+import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.heads.box.Assigner;
+import dev.saccade.heads.box.BoxCoder;
+import dev.saccade.heads.box.DeltaXywhBoxCoder;
+import dev.saccade.heads.box.MaxIouAssigner;
+import dev.saccade.heads.box.MulticlassNms;
+import dev.saccade.heads.box.PseudoSampler;
+import dev.saccade.heads.box.Sampler;
+import dev.saccade.heads.box.ScoredBoxes;
+import dev.saccade.heads.loss.BoxLoss;
+import dev.saccade.heads.loss.ClassificationLoss;
+import dev.saccade.heads.loss.FocalLoss;
+import dev.saccade.heads.loss.L1Loss;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * RetinaNet's head (Lin et al. 2017) as in mmdetection: two towers of convolutions, shared by all
+ * levels, that score and move every anchor.
+ */
+public final class RetinaNetHead extends AnchorHead {
+
+    /**
+     * The hyper-parameters of a RetinaNet head.
+     *
+     * @param featChannels width of the towers
+     * @param stackedConvs length of the towers
+     * @param octaveBaseScale size of the smallest anchor in strides
+     * @param scalesPerOctave number of anchor sizes
+     * @param ratios height over width of the anchors
+     * @param centerOffset where in its cell an anchor is centred, in strides from the top-left
+     *     corner; 0 in mmdetection's recipes, 0.5 for the middle
+     * @param lossCls the loss of the classes
+     * @param lossBbox the loss of the boxes
+     * @param regDecodedBbox whether that loss looks at boxes rather than at their changes
+     * @param bboxCoder how boxes are written
+     * @param assigner which anchor learns what
+     * @param sampler which anchors are trained
+     * @param nmsPre so many anchors of a level, those of the highest scores, are looked at
+     * @param nms how objects are selected
+     */
+    @Retired(key = "focal_gamma", now = "loss_cls.gamma")
+    @Retired(key = "focal_alpha", now = "loss_cls.alpha")
+    @Part("retinanet")
+    public record Config(
+            @Default("256") int featChannels,
+            @Default("4") int stackedConvs,
+            @Default("4") double octaveBaseScale,
+            @Default("3") int scalesPerOctave,
+            @Default("[0.5, 1.0, 2.0]") List<Double> ratios,
+            @Default("0") double centerOffset,
+            @Default("{type: focal}") ClassificationLoss lossCls,
+            @Default("{type: l1}") BoxLoss lossBbox,
+            @Default("false") boolean regDecodedBbox,
+            @Default("{type: delta_xywh}") BoxCoder bboxCoder,
+            @Default("{type: max_iou}") Assigner assigner,
+            @Default("{type: pseudo}") Sampler sampler,
+            @Default("1000") int nmsPre,
+            MulticlassNms nms)
+            implements DetectionHead.Config, AnchorHead.Config {
+
+
+        /** Checks the values. */
+        public Config {
+            ratios = ImmutableList.copyOf(ratios);
+            new Checks()
+                    .within("feat_channels", featChannels, 1, 8192)
+                    .within("stacked_convs", stackedConvs, 0, 100)
+                    .within("octave_base_scale", octaveBaseScale, 0.001, 1000)
+                    .within("scales_per_octave", scalesPerOctave, 1, 100)
+                    .size("ratios", ratios, 1, 100)
+                    .each("ratios", ratios, 0.001, 1000)
+                    .within("center_offset", centerOffset, 0, 1)
+                    .within("nms_pre", nmsPre, 1, 100_000_000)
+                    .throwIfAny();
+            AnchorGenerator.check("ratios", scalesPerOctave, ratios.size());
+        }
+
+        /** Until losses were parts, that of the classes stood beside the other keys. */
+        @Override
+        public CheckpointRules checkpointRules() {
+            return RetinaNetCheckpoints.RULES;
+        }
+
+        @Override
+        public AnchorGenerator anchorGenerator(List<Integer> strides) {
+            List<Double> scales = AnchorGenerator.octaveScales(octaveBaseScale, scalesPerOctave);
+            return new AnchorGenerator(scales, ratios, centerOffset, strides);
+        }
+
+        @Override
+        public RetinaNetHead build(List<FeatureInfo> features, int numClasses) {
+            return new RetinaNetHead(this, features, numClasses);
+        }
+    }
+
+    /** Probability that an untrained head gives to an object. */
+    private static final double PRIOR = 0.01;
+
+    private final Config config;
+    private final List<ConvModule> clsConvs = new ArrayList<>();
+    private final List<ConvModule> regConvs = new ArrayList<>();
+    private final Conv2d retinaCls;
+    private final Conv2d retinaReg;
+
+    /** Makes a head without weights. */
+    public RetinaNetHead(Config config, List<FeatureInfo> features, int numClasses) {
+        super(config, features, numClasses);
+        this.config = config;
+        WeightInit init = WeightInit.normal(0.01);
+        int width = config.featChannels();
+        for (int i = 0; i < config.stackedConvs(); i++) {
+            int in = i == 0 ? features.get(0).channels() : width;
+            clsConvs.add(
+                    add("bbox_head.cls_convs." + i, ConvModule.relu(in, width, 3, 1, 1, init)));
+            regConvs.add(
+                    add("bbox_head.reg_convs." + i, ConvModule.relu(in, width, 3, 1, 1, init)));
+        }
+        int in = config.stackedConvs() == 0 ? features.get(0).channels() : width;
+        int anchors = anchorsPerCell();
+        WeightInit prior = WeightInit.constant((float) -Math.log((1 - PRIOR) / PRIOR));
+        retinaCls =
+                add(
+                        "bbox_head.retina_cls",
+                        new Conv2d(in, anchors * clsOutChannels(), 3, 1, 1, init, prior));
+        retinaReg = add("bbox_head.retina_reg", new Conv2d(in, anchors * 4, 3, 1, 1, init));
+    }
+
+    @Override
+    protected LevelMaps forward(NDArray level) {
+        return new LevelMaps(tower(clsConvs, retinaCls, level), tower(regConvs, retinaReg, level));
+    }
+
+    private static NDArray tower(List<ConvModule> convs, Conv2d last, NDArray level) {
+        return Scope.array(
+                () -> {
+                    NDArray x = level;
+                    for (ConvModule conv : convs) {
+                        x = conv.forward(x);
+                    }
+                    return last.forward(x);
+                });
+    }
+
+    @Override
+    protected Instances select(List<ScoredBoxes> candidates) {
+        ScoredBoxes all = ScoredBoxes.concat(candidates);
+        return config.nms().apply(all.boxes(), all.scores(), numClasses()).instances();
+    }
+}

@@ -1,0 +1,57 @@
+package dev.saccade.heads.box;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+
+import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.heads.loss.BoxLoss;
+
+import java.util.Arrays;
+
+/**
+ * Learning to move boxes.
+ *
+ * @param coder how a move is written
+ * @param loss how far a move is from what it should be
+ * @param decoded whether the loss looks at the boxes moved, or at the numbers of the move
+ */
+public record BoxRegression(BoxCoder coder, BoxLoss loss, boolean decoded) {
+
+    /** Returns the sum of the loss where all boxes weigh the same. */
+    public NDArray sum(NDArray deltas, Boxes boxes, Boxes targets) {
+        float[] ones = new float[boxes.size()];
+        Arrays.fill(ones, 1);
+        return sum(deltas, boxes, targets, ones);
+    }
+
+    /**
+     * Returns the weighted sum of the loss, a scalar that is 0 for no boxes.
+     *
+     * @param deltas {@code [P, 4]} predicted moves
+     * @param boxes [P] boxes they move
+     * @param targets [P] boxes to get to
+     * @param weights [P] the weight of each
+     */
+    public NDArray sum(NDArray deltas, Boxes boxes, Boxes targets, float... weights) {
+        return Scope.array(
+                () -> {
+                    NDArray weight =
+                            Tensors.of(deltas.getManager(), weights, new Shape(weights.length, 1))
+                                    .broadcast(deltas.getShape());
+                    return decoded
+                            ? loss.sum(
+                                    coder.decode(on(deltas, boxes.toArray()), deltas),
+                                    on(deltas, targets.toArray()),
+                                    weight)
+                            : loss.sum(deltas, on(deltas, coder.encode(boxes, targets)), weight);
+                });
+    }
+
+    private static NDArray on(NDArray like, float[] rows) {
+        NDManager manager = like.getManager();
+        return Tensors.of(manager, rows, new Shape(rows.length / 4, 4));
+    }
+}

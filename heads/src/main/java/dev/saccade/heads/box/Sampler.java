@@ -1,0 +1,36 @@
+package dev.saccade.heads.box;
+
+import dev.saccade.core.parts.PartConfig;
+
+import java.util.SplittableRandom;
+
+/**
+ * Chooses which of the assigned priors of an image are trained; a part that YAML names by {@code
+ * type}, such as {@code sampler: {type: random, num: 256}}.
+ *
+ * <p>To bring one of your own, implement this with a record and name the record in {@code
+ * META-INF/services/dev.saccade.heads.box.Sampler}.
+ */
+public interface Sampler extends PartConfig {
+
+    /**
+     * Chooses among the priors of an image.
+     *
+     * @param assignment what each of them should learn
+     * @param random of this image and this head in this epoch; all that is random comes from here
+     */
+    SamplingResult sample(Assignment assignment, SplittableRandom random);
+
+    /** Returns how many priors of an image are trained at most. */
+    default int num() {
+        return Integer.MAX_VALUE;
+    }
+
+    /**
+     * Returns whether the objects themselves join the regions that a second stage is trained on;
+     * they never join anchors.
+     */
+    default boolean addGtAsProposals() {
+        return false;
+    }
+}

@@ -1,0 +1,39 @@
+package dev.saccade.heads.loss;
+
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Retired;
+import dev.saccade.core.ops.Script;
+
+/**
+ * The sum of {@code 1 - DIoU} of boxes by their corners: overlap and distance (Zheng et al. 2020).
+ *
+ * @param lossWeight weight of the loss among the others
+ */
+@Retired(key = "beta")
+@Part("diou")
+    public record DiouLoss(
+            @Default("1") double lossWeight) implements WeightOnlyBoxLoss {
+
+    private static final Script SCRIPT =
+            Script.compile(
+                    SIGNATURE,
+                    Overlap.OF_BOXES
+                            + Overlap.ENCLOSURE
+                            + Overlap.DISTANCE
+                            + """
+                            loss = torch.rsub(torch.sub(iou, distance), 1.)
+                            return torch.sum(torch.mul(loss, weight))
+                            """);
+
+
+    /** Checks the weight. */
+    public DiouLoss {
+        WeightOnlyBoxLoss.check(lossWeight);
+    }
+
+    @Override
+    public Script script() {
+        return SCRIPT;
+    }
+}

@@ -1,0 +1,86 @@
+package dev.saccade.heads.loss;
+
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Default;
+import ai.djl.ndarray.NDArray;
+
+import dev.saccade.core.Checks;
+import dev.saccade.core.ops.ScriptTemplate;
+
+/**
+ * Focal loss on sigmoids (Lin et al. 2017): cross entropy that easy examples hardly contribute to.
+ *
+ * <p>The loss and its gradient are computed together, in pieces that fit the cache; nothing of the
+ * size of the logits is kept but the gradient.
+ *
+ * @param gamma how fast easy examples fade
+ * @param alpha weight of the labelled class against all others
+ * @param lossWeight weight of the loss among the others
+ */
+@Part("focal")
+    public record FocalLoss(
+            @Default("2") double gamma,
+            @Default("0.25") double alpha,
+            @Default("1") double lossWeight)
+        implements ClassificationLoss {
+
+    /** Elements worked on at once; a handful of such float buffers fit the cache of a core. */
+    private static final int CHUNK = 1 << 16;
+
+    /**
+     * With {@code z} the logit signed so that it should be large, {@code u = sigmoid(-z)}: the loss
+     * is {@code -a u^gamma log(1 - u)} and its derivative by z is {@code a u^gamma (gamma (1 - u)
+     * log(1 - u) - u)}. The last line adds 0 with the right gradient.
+     */
+    private static final ScriptTemplate SCRIPT =
+            ScriptTemplate.of(
+                    "(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor",
+                    """
+                    n = torch.size(logits, 0)
+                    c = torch.size(logits, 1)
+                    x = torch.detach(logits)
+                    grad = torch.empty([n, c], dtype=6, device=x.device)
+                    total = torch.zeros([], dtype=6, device=x.device)
+                    classes = torch.arange(c, dtype=3, device=x.device)
+                    rows = %4$s // c + 1
+                    start = 0
+                    while start < n:
+                        end = torch.add(start, rows)
+                        if end > n:
+                            end = n
+                        part = torch.slice(x, 0, start, end)
+                        weight = torch.unsqueeze(torch.slice(weights, 0, start, end), 1)
+                        label = torch.unsqueeze(torch.slice(labels, 0, start, end), 1)
+                        sign = torch.sub(torch.mul(torch.eq(label, classes), 2.0), 1.0)
+                        z = torch.mul(part, sign)
+                        log = torch.log_sigmoid(z)
+                        u = torch.sigmoid_(torch.neg_(z))
+                        scale = torch.mul_(torch.pow(u, %1$s), weight)
+                        balance = torch.add(torch.mul(sign, (%2$s - %3$s) / 2.0), (%2$s + %3$s) / 2.0)
+                        scale = torch.mul_(scale, balance)
+                        total = torch.sub(total, torch.sum(torch.mul(scale, log)))
+                        slope = torch.mul_(torch.mul_(torch.rsub(u, 1.0), log), %1$s)
+                        slope = torch.mul_(torch.mul_(torch.sub_(slope, u), scale), sign)
+                        out = torch.copy_(torch.slice(grad, 0, start, end), slope)
+                        start = end
+                    surrogate = torch.dot(torch.reshape(logits, [-1]), torch.reshape(grad, [-1]))
+                    return torch.add(total, torch.sub(surrogate, torch.detach(surrogate)))
+                    """);
+
+
+
+    /** Checks the values. */
+    public FocalLoss {
+        new Checks()
+                .within("gamma", gamma, 0, 100)
+                .within("alpha", alpha, 0, 1)
+                .within("loss_weight", lossWeight, 0, 1e6)
+                .throwIfAny();
+    }
+
+    @Override
+    public NDArray sum(NDArray logits, NDArray labels, NDArray weights) {
+        return WeightedSum.run(
+                SCRIPT.with(gamma, alpha, 1 - alpha, CHUNK), lossWeight, logits, labels, weights);
+    }
+}

@@ -1,0 +1,41 @@
+package dev.saccade.heads.loss;
+
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Retired;
+import dev.saccade.core.ops.Script;
+
+/**
+ * The sum of {@code 1 - GIoU} of boxes by their corners (Rezatofighi et al. 2019).
+ *
+ * @param lossWeight weight of the loss among the others
+ */
+@Retired(key = "beta")
+@Part("giou")
+    public record GiouLoss(
+            @Default("1") double lossWeight) implements WeightOnlyBoxLoss {
+
+    private static final Script SCRIPT =
+            Script.compile(
+                    SIGNATURE,
+                    Overlap.OF_BOXES
+                            + Overlap.ENCLOSURE
+                            + """
+                            union = torch.clamp(union, 1e-06)
+                            hull = torch.clamp(torch.mul(cw, ch), 1e-06)
+                            iou = torch.div(inter, union)
+                            giou = torch.sub(iou, torch.div(torch.sub(hull, union), hull))
+                            return torch.sum(torch.mul(torch.rsub(giou, 1.), weight))
+                            """);
+
+
+    /** Checks the weight. */
+    public GiouLoss {
+        WeightOnlyBoxLoss.check(lossWeight);
+    }
+
+    @Override
+    public Script script() {
+        return SCRIPT;
+    }
+}

@@ -1,0 +1,39 @@
+package dev.saccade.heads.loss;
+
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Retired;
+import dev.saccade.core.ops.Script;
+
+/**
+ * The sum of {@code -ln IoU} of boxes by their corners, the IoU at least 1e-6 (UnitBox, Yu et al.
+ * 2016).
+ *
+ * @param lossWeight weight of the loss among the others
+ */
+@Retired(key = "beta")
+@Part("iou")
+    public record IouLoss(
+            @Default("1") double lossWeight) implements WeightOnlyBoxLoss {
+
+    private static final Script SCRIPT =
+            Script.compile(
+                    SIGNATURE,
+                    Overlap.OF_BOXES
+                            + """
+                            iou = torch.div(inter, torch.clamp(union, 1e-06))
+                            loss = torch.neg(torch.log(torch.clamp(iou, 1e-06)))
+                            return torch.sum(torch.mul(loss, weight))
+                            """);
+
+
+    /** Checks the weight. */
+    public IouLoss {
+        WeightOnlyBoxLoss.check(lossWeight);
+    }
+
+    @Override
+    public Script script() {
+        return SCRIPT;
+    }
+}

@@ -1,0 +1,35 @@
+package dev.saccade.heads.loss;
+
+import ai.djl.ndarray.NDArray;
+
+import dev.saccade.core.ops.Script;
+
+/**
+ * Binary cross entropy of the cells of masks, as mmdetection's {@code mask_cross_entropy}.
+ *
+ * @param lossWeight weight of the loss among the others
+ */
+public record MaskCrossEntropy(double lossWeight) {
+
+    private static final Script SCRIPT =
+            Script.compile(
+                    "(logits: Tensor, targets: Tensor, labels: Tensor) -> Tensor",
+                    """
+                    boxes = torch.arange(torch.size(logits, 0), dtype=4, device=logits.device)
+                    index = annotate(List[Optional[Tensor]], [boxes, torch.to(labels, 4)])
+                    chosen = torch.index(logits, index)
+                    return torch.binary_cross_entropy_with_logits(chosen, targets, None, None, 2)
+                    """);
+
+    /**
+     * Returns the sum over all cells of the masks of the labelled classes, times the weight of the
+     * loss; a scalar that is 0 for no masks.
+     *
+     * @param logits {@code [N, C, H, W]}
+     * @param targets {@code [N, H, W]} in [0, 1]
+     * @param labels {@code [N]} integers
+     */
+    public NDArray sum(NDArray logits, NDArray targets, NDArray labels) {
+        return WeightedSum.run(SCRIPT, lossWeight, logits, targets, labels);
+    }
+}

@@ -1,0 +1,45 @@
+package dev.saccade.heads.loss;
+
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Default;
+import ai.djl.ndarray.NDArray;
+
+import dev.saccade.core.Checks;
+import dev.saccade.core.ops.ScriptTemplate;
+
+/**
+ * The sum of absolute differences, squared where they are small (Fast R-CNN, Girshick 2015).
+ *
+ * @param beta from this difference on the loss is linear
+ * @param lossWeight weight of the loss among the others
+ */
+@Part("smooth_l1")
+    public record SmoothL1Loss(
+            @Default("1") double beta,
+            @Default("1") double lossWeight) implements BoxLoss {
+
+    private static final ScriptTemplate SCRIPT =
+            ScriptTemplate.of(
+                    "(pred: Tensor, target: Tensor, weight: Tensor) -> Tensor",
+                    """
+                    b = %1$s
+                    d = torch.abs(torch.sub(pred, target))
+                    inner = torch.mul(torch.mul(d, d), 0.5 / b)
+                    outer = torch.sub(d, 0.5 * b)
+                    return torch.sum(torch.mul(torch.where(torch.lt(d, b), inner, outer), weight))
+                    """);
+
+
+    /** Checks the values. */
+    public SmoothL1Loss {
+        new Checks()
+                .above("beta", beta, 0, 1000)
+                .within("loss_weight", lossWeight, 0, 1e6)
+                .throwIfAny();
+    }
+
+    @Override
+    public NDArray sum(NDArray pred, NDArray target, NDArray weight) {
+        return WeightedSum.run(SCRIPT.with((double) (float) beta), lossWeight, pred, target, weight);
+    }
+}

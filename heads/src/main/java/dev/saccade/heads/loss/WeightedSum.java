@@ -1,0 +1,21 @@
+package dev.saccade.heads.loss;
+
+import ai.djl.ndarray.NDArray;
+
+import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.Tensors;
+
+/** A loss that is one script, times its weight among the others. */
+final class WeightedSum {
+
+    private WeightedSum() {}
+
+    static NDArray run(Script script, double lossWeight, NDArray... inputs) {
+        return Scope.array(
+                () -> {
+                    NDArray sum = script.run(inputs);
+                    return sum.mul(Tensors.of(sum.getManager(), (float) lossWeight));
+                });
+    }
+}

@@ -1,0 +1,268 @@
+package dev.saccade.heads.roi;
+
+import dev.saccade.core.parts.Default;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Activation;
+
+import com.google.common.collect.ImmutableMap;
+
+import dev.saccade.core.Checks;
+import dev.saccade.core.nn.ConvModule;
+import dev.saccade.core.nn.Linear;
+import dev.saccade.core.nn.Module;
+import dev.saccade.core.nn.WeightInit;
+import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.Losses;
+import dev.saccade.heads.Norm;
+import dev.saccade.heads.box.BoxCoder;
+import dev.saccade.heads.box.BoxRegression;
+import dev.saccade.heads.box.DeltaXywhBoxCoder;
+import dev.saccade.heads.loss.BoxLoss;
+import dev.saccade.heads.loss.ClassificationLoss;
+import dev.saccade.heads.loss.CrossEntropyLoss;
+import dev.saccade.heads.loss.L1Loss;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Says what a pooled region shows and moves its box, as mmdetection's {@code ConvFCBBoxHead}:
+ * convolutions, then linear layers, then a score for every class and four numbers for every class
+ * or for all.
+ */
+public final class BoxHead extends Module {
+
+    /**
+     * The hyper-parameters of a box head.
+     *
+     * @param numSharedConvs number of 3x3 convolutions
+     * @param convOutChannels their width
+     * @param norm what stands behind them
+     * @param numSharedFcs number of linear layers
+     * @param fcOutChannels their width
+     * @param bboxCoder how boxes are written
+     * @param regClassAgnostic whether boxes are moved alike for all classes
+     * @param regDecodedBbox whether the loss of the boxes looks at boxes rather than at their
+     *     changes
+     * @param lossCls the loss of the classes and of background, of one softmax
+     * @param lossBbox the loss of the boxes
+     */
+    public record Config(
+            @Default("0") int numSharedConvs,
+            @Default("256") int convOutChannels,
+            @Default("none") Norm norm,
+            @Default("2") int numSharedFcs,
+            @Default("1024") int fcOutChannels,
+            @Default("{type: delta_xywh, stds: [0.1, 0.1, 0.2, 0.2]}") BoxCoder bboxCoder,
+            @Default("false") boolean regClassAgnostic,
+            @Default("false") boolean regDecodedBbox,
+            @Default("{type: cross_entropy}") ClassificationLoss lossCls,
+            @Default("{type: l1}") BoxLoss lossBbox) {
+
+        /** Checks the values. */
+        public Config {
+            new Checks()
+                    .within("num_shared_convs", numSharedConvs, 0, 100)
+                    .within("conv_out_channels", convOutChannels, 1, 8192)
+                    .within("num_shared_fcs", numSharedFcs, 0, 100)
+                    .within("fc_out_channels", fcOutChannels, 1, 65536)
+                    .throwIfAny();
+            Checks.require(
+                    !lossCls.useSigmoid(),
+                    "loss_cls",
+                    lossCls.type(),
+                    "a loss of one softmax, as background has a score of its own, such as"
+                            + " {type: cross_entropy, use_sigmoid: false}");
+        }
+    }
+
+    private static final Script FLATTEN =
+            Script.compile("(x: Tensor) -> Tensor", "return torch.flatten(x, 1)");
+
+    /** The part of the regions whose best class is the right one, in percent. */
+    private static final Script ACCURACY =
+            Script.compile(
+                    "(logits: Tensor, labels: Tensor) -> Tensor",
+                    """
+                    hits = torch.eq(torch.argmax(logits, 1), labels)
+                    return torch.mul(torch.mean(torch.type_as(hits, logits)), 100.)
+                    """);
+
+    /** The four numbers of the labelled class, or of the best one where that is background. */
+    private static final Script OF_CLASS =
+            Script.compile(
+                    "(deltas: Tensor, logits: Tensor, labels: Tensor) -> Tensor",
+                    """
+                    labels = torch.to(labels, 4)
+                    classes = torch.sub(torch.size(logits, 1), 1)
+                    best = torch.argmax(torch.slice(logits, 1, 0, classes), 1)
+                    label = torch.where(torch.eq(labels, classes), best, labels)
+                    if torch.size(deltas, 1) == 4:
+                      chosen = deltas
+                    else:
+                      each = torch.reshape(deltas, [-1, classes, 4])
+                      index = torch.expand(torch.reshape(label, [-1, 1, 1]), [-1, 1, 4])
+                      chosen = torch.squeeze(torch.gather(each, 1, index), 1)
+                    return chosen
+                    """);
+
+    private final Config config;
+    private final int numClasses;
+    private final BoxRegression regression;
+    private final List<ConvModule> convs = new ArrayList<>();
+    private final List<Linear> fcs = new ArrayList<>();
+    private final Linear cls;
+    private final Linear reg;
+
+    /**
+     * Makes a head without weights.
+     *
+     * @param channels of a pooled region
+     * @param size its height and width
+     */
+    BoxHead(Config config, int channels, int size, int numClasses) {
+        this.config = config;
+        this.numClasses = numClasses;
+        regression =
+                new BoxRegression(config.bboxCoder(), config.lossBbox(), config.regDecodedBbox());
+        int in = channels;
+        for (int i = 0; i < config.numSharedConvs(); i++) {
+            convs.add(add("shared_convs." + i, config.norm().conv(in, config.convOutChannels())));
+            in = config.convOutChannels();
+        }
+        in *= size * size;
+        for (int i = 0; i < config.numSharedFcs(); i++) {
+            fcs.add(
+                    add(
+                            "shared_fcs." + i,
+                            new Linear(
+                                    in,
+                                    config.fcOutChannels(),
+                                    WeightInit.xavierUniform(),
+                                    WeightInit.ZEROS)));
+            in = config.fcOutChannels();
+        }
+        int moves = config.regClassAgnostic() ? 4 : 4 * numClasses;
+        WeightInit clsInit = WeightInit.normal(0.01);
+        WeightInit regInit = WeightInit.normal(0.001);
+        cls = add("fc_cls", new Linear(in, numClasses + 1, clsInit, WeightInit.ZEROS));
+        reg = add("fc_reg", new Linear(in, moves, regInit, WeightInit.ZEROS));
+    }
+
+    /**
+     * What the head says of regions.
+     *
+     * @param logits {@code [R, C + 1]}, background last
+     * @param deltas {@code [R, C * 4]} box changes for each class, or {@code [R, 4]} for all
+     */
+    record Output(NDArray logits, NDArray deltas) {
+
+        NDList list() {
+            return new NDList(logits, deltas);
+        }
+    }
+
+    /**
+     * Looks at regions.
+     *
+     * @param pooled {@code [R, C, S, S]}
+     */
+    Output forward(NDArray pooled) {
+        NDList outputs =
+                Scope.list(
+                        () -> {
+                            NDArray x = pooled;
+                            for (ConvModule conv : convs) {
+                                x = conv.forward(x);
+                            }
+                            x = FLATTEN.run(x);
+                            for (Linear fc : fcs) {
+                                x = Activation.relu(fc.forward(x));
+                            }
+                            return new NDList(cls.forward(x), reg.forward(x));
+                        });
+        return new Output(outputs.get(0), outputs.get(1));
+    }
+
+    @Override
+    public NDList call(NDList inputs) {
+        return forward(inputs.singletonOrThrow()).list();
+    }
+
+    /**
+     * Returns {@code loss_cls} and {@code loss_bbox}, each over the number of regions, and as a
+     * figure {@code acc}, the share of regions told rightly, in percent.
+     */
+    Losses losses(Output output, RoiSamples samples) {
+        return Scope.losses(
+                () -> {
+                    NDManager manager = output.logits().getManager();
+                    Shape shape = new Shape(samples.labels().length);
+                    NDArray labels = Tensors.of(manager, samples.labels(), shape);
+                    NDArray weights = Tensors.of(manager, samples.weights(), shape);
+                    NDArray number = Tensors.of(manager, samples.number());
+                    NDArray cls = config.lossCls().sum(output.logits(), labels, weights);
+                    NDArray bbox =
+                            regression.sum(
+                                    positives(output.deltas(), samples),
+                                    samples.rois().boxes().select(samples.positives()),
+                                    samples.targets());
+                    return new Losses(
+                            ImmutableMap.of("loss_cls", cls.div(number), "loss_bbox", bbox.div(number)),
+                            ImmutableMap.of("acc", ACCURACY.run(output.logits(), labels)));
+                });
+    }
+
+    /** Returns what is predicted for the classes of the positive regions, {@code [P, 4]}. */
+    private NDArray positives(NDArray deltas, RoiSamples samples) {
+        int[] rows =
+                Arrays.stream(samples.positives())
+                        .map(
+                                i ->
+                                        config.regClassAgnostic()
+                                                ? i
+                                                : i * numClasses + samples.labels()[i])
+                        .toArray();
+        return deltas.reshape(-1, 4)
+                .get(Tensors.of(deltas.getManager(), rows, new Shape(rows.length)));
+    }
+
+    /**
+     * Returns regions moved as the head says for what they show, not clipped to an image.
+     *
+     * @param boxes [R]
+     * @param labels [R] what they show; where it is background, what the head takes them for
+     */
+    Boxes refine(Output output, Boxes boxes, int[] labels) {
+        float[] chosen =
+                NoGrad.call(
+                        () -> {
+                            NDManager manager = output.logits().getManager();
+                            Shape shape = new Shape(labels.length);
+                            NDArray shown = Tensors.of(manager, labels, shape);
+                            return OF_CLASS.run(output.deltas(), output.logits(), shown)
+                                    .toFloatArray();
+                        });
+        return config.bboxCoder().decode(boxes, chosen);
+    }
+
+    /** Returns regions moved as the head says for what it takes them for. */
+    Boxes refine(Output output, Boxes boxes) {
+        int[] background = new int[boxes.size()];
+        Arrays.fill(background, numClasses);
+        return refine(output, boxes, background);
+    }
+
+    /** Returns the coder of the boxes. */
+    BoxCoder coder() {
+        return config.bboxCoder();
+    }
+}

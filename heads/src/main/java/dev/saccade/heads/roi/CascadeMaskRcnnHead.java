@@ -1,0 +1,83 @@
+package dev.saccade.heads.roi;
+
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Default;
+import com.google.common.collect.ImmutableList;
+
+import dev.saccade.core.Checks;
+import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.heads.anchor.ProposalConfig;
+import dev.saccade.heads.anchor.RpnHead;
+import dev.saccade.heads.box.DeltaXywhBoxCoder;
+import dev.saccade.heads.box.MaxIouAssigner;
+import dev.saccade.heads.box.MulticlassNms;
+import dev.saccade.heads.box.RandomSampler;
+import dev.saccade.heads.loss.CrossEntropyLoss;
+import dev.saccade.heads.loss.SmoothL1Loss;
+
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The heads of Cascade Mask R-CNN (Cai and Vasconcelos 2018) on a pyramid, as in mmdetection: each
+ * stage starts from the regions that the one before has moved, and is trained to be stricter;
+ * without the mask heads, those of Cascade R-CNN.
+ */
+public final class CascadeMaskRcnnHead extends TwoStageHead {
+
+    /**
+     * The hyper-parameters of Cascade Mask R-CNN.
+     *
+     * @param rpnHead what proposes regions
+     * @param bboxRoiExtractor what pools them for the box heads
+     * @param stages what looks at them, one after the other
+     * @param maskRoiExtractor what pools them for the mask heads
+     * @param maskHead what draws the masks, in every stage; nothing for Cascade R-CNN
+     * @param nms how objects are selected
+     * @param maskThrBinary pixels of at least this probability are in a mask
+     */
+    @Part("cascade_mask_rcnn")
+    public record Config(
+            @Default(
+                            "{loss_bbox: {type: smooth_l1, beta: 0.1111111111111111},"
+                                    + " allowed_border: 0, train_proposals: {max_per_img: 2000}}")
+                    RpnHead.Config rpnHead,
+            RoiExtractor bboxRoiExtractor,
+            @Default(
+                            "[{},"
+                                    + " {bbox_head: {bbox_coder: {stds: [0.05, 0.05, 0.1, 0.1]}},"
+                                    + " assigner: {pos_iou_thr: 0.6, neg_iou_thr: 0.6, min_pos_iou: 0.6},"
+                                    + " loss_weight: 0.5},"
+                                    + " {bbox_head: {bbox_coder: {stds: [0.033, 0.033, 0.067, 0.067]}},"
+                                    + " assigner: {pos_iou_thr: 0.7, neg_iou_thr: 0.7, min_pos_iou: 0.7},"
+                                    + " loss_weight: 0.25}]")
+                    List<RoiStage.Config> stages,
+            @Default("{output_size: 14}") RoiExtractor maskRoiExtractor,
+            @Default("{}") Optional<MaskHead.Config> maskHead,
+            MulticlassNms nms,
+            @Default("0.5") double maskThrBinary)
+            implements TwoStageHead.Config {
+
+        /** Checks the values. */
+        public Config {
+            stages = ImmutableList.copyOf(stages);
+            new Checks()
+                    .size("stages", stages, 1, 30)
+                    .above("mask_thr_binary", maskThrBinary, 0, 1)
+                    .throwIfAny();
+        }
+
+        @Override
+        public CascadeMaskRcnnHead build(List<FeatureInfo> features, int numClasses) {
+            return new CascadeMaskRcnnHead(this, features, numClasses);
+        }
+    }
+
+    /** Makes heads without weights. */
+    public CascadeMaskRcnnHead(Config config, List<FeatureInfo> features, int numClasses) {
+        super(config, features, numClasses);
+        for (int s = 0; s < config.stages().size(); s++) {
+            addStage("." + s, "s" + s + ".", config.stages().get(s));
+        }
+    }
+}

@@ -1,0 +1,68 @@
+package dev.saccade.heads.roi;
+
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.Checks;
+import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.heads.anchor.RpnHead;
+import dev.saccade.heads.box.Assigner;
+import dev.saccade.heads.box.MaxIouAssigner;
+import dev.saccade.heads.box.MulticlassNms;
+import dev.saccade.heads.box.RandomSampler;
+import dev.saccade.heads.box.Sampler;
+
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The heads of Mask R-CNN (He et al. 2017) on a pyramid, as in mmdetection; without the mask head,
+ * those of Faster R-CNN.
+ */
+public final class MaskRcnnHead extends TwoStageHead {
+
+    /**
+     * The hyper-parameters of Mask R-CNN.
+     *
+     * @param rpnHead what proposes regions
+     * @param bboxRoiExtractor what pools them for the box head
+     * @param bboxHead what says what they show
+     * @param maskRoiExtractor what pools them for the mask head
+     * @param maskHead what draws the masks; nothing for Faster R-CNN
+     * @param assigner which region learns what
+     * @param sampler which regions are trained
+     * @param nms how objects are selected
+     * @param maskThrBinary pixels of at least this probability are in a mask
+     */
+    @Part("mask_rcnn")
+    public record Config(
+            RpnHead.Config rpnHead,
+            RoiExtractor bboxRoiExtractor,
+            BoxHead.Config bboxHead,
+            @Default("{output_size: 14}") RoiExtractor maskRoiExtractor,
+            @Default("{}") Optional<MaskHead.Config> maskHead,
+            @Default("{type: max_iou, pos_iou_thr: 0.5, neg_iou_thr: 0.5, min_pos_iou: 0.5}") Assigner assigner,
+            @Default("{type: random}") Sampler sampler,
+            MulticlassNms nms,
+            @Default("0.5") double maskThrBinary)
+            implements TwoStageHead.Config {
+
+        /** Checks the values. */
+        public Config {
+            new Checks().above("mask_thr_binary", maskThrBinary, 0, 1).throwIfAny();
+        }
+
+        @Override
+        public MaskRcnnHead build(List<FeatureInfo> features, int numClasses) {
+            return new MaskRcnnHead(this, features, numClasses);
+        }
+    }
+
+    /** Makes heads without weights. */
+    public MaskRcnnHead(Config config, List<FeatureInfo> features, int numClasses) {
+        super(config, features, numClasses);
+        addStage(
+                "",
+                "",
+                new RoiStage.Config(config.bboxHead(), config.assigner(), config.sampler(), 1));
+    }
+}

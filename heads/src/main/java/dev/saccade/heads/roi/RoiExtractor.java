@@ -1,0 +1,108 @@
+package dev.saccade.heads.roi;
+
+import dev.saccade.core.parts.Default;
+import ai.djl.ndarray.NDArray;
+
+import com.google.common.collect.ImmutableList;
+
+import dev.saccade.core.Checks;
+import dev.saccade.core.ops.RoiAlign;
+import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.FeaturePyramid;
+import dev.saccade.core.structures.Rois;
+import dev.saccade.core.structures.Size;
+
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * Pools regions from the level of a pyramid that fits their size (Lin et al. 2017), as
+ * mmdetection's {@code SingleRoIExtractor}.
+ *
+ * @param outputSize height and width of a pooled region
+ * @param samplingRatio points along each axis of a bin; 0 for as many as the bin has cells
+ * @param aligned whether cells are centred at half-integers, as they should be
+ * @param featmapStrides strides of the levels used, the first of the pyramid
+ * @param finestScale regions of less than twice this size in pixels are pooled from the first level
+ */
+public record RoiExtractor(
+            @Default("7") int outputSize,
+            @Default("0") int samplingRatio,
+            @Default("true") boolean aligned,
+            @Default("[4, 8, 16, 32]") List<Integer> featmapStrides,
+            @Default("56") double finestScale) {
+
+    /** Two gibibytes of floats; masks of LVIS take half of it. */
+    private static final long MOST_VALUES = 1 << 29;
+
+
+    /** Checks the values. */
+    public RoiExtractor {
+        featmapStrides = ImmutableList.copyOf(featmapStrides);
+        new Checks()
+                .within("output_size", outputSize, 1, 64)
+                .within("sampling_ratio", samplingRatio, 0, 20)
+                .size("featmap_strides", featmapStrides, 1, 16)
+                .each("featmap_strides", featmapStrides, 1, 1 << 20)
+                .above("finest_scale", finestScale, 0, 1e6)
+                .throwIfAny();
+    }
+
+    /** Checks that a pyramid has the levels. */
+    void checkFits(List<FeatureInfo> features) {
+        List<Integer> strides = features.stream().map(FeatureInfo::stride).toList();
+        Checks.require(
+                strides.size() >= featmapStrides.size()
+                        && strides.subList(0, featmapStrides.size()).equals(featmapStrides),
+                "featmap_strides",
+                featmapStrides,
+                "the first of the neck's %s",
+                strides);
+    }
+
+    /**
+     * Refuses regions that would fill the memory when they are pooled.
+     *
+     * @param key of this extractor
+     * @param regions of an image
+     * @param channels of a region, at most
+     */
+    void checkHolds(String key, int regions, int channels) {
+        long values = (long) regions * channels * outputSize * outputSize;
+        Checks.require(
+                values <= MOST_VALUES,
+                key + ".output_size",
+                outputSize,
+                "at most %d numbers for all regions of an image; %d regions with %d channels have"
+                        + " %d",
+                MOST_VALUES,
+                regions,
+                channels,
+                values);
+    }
+
+    /**
+     * Pools regions.
+     *
+     * @return {@code [R, C, outputSize, outputSize]} in the order of the regions
+     */
+    public NDArray pool(FeaturePyramid features, Rois rois) {
+        RoiAlign align = new RoiAlign(new Size(outputSize, outputSize), samplingRatio, aligned);
+        return align.pool(features, featmapStrides, rois, levels(rois.boxes()));
+    }
+
+    /** Returns the level of each box: one up for every doubling of its size. */
+    public int[] levels(Boxes boxes) {
+        int last = featmapStrides.size() - 1;
+        return IntStream.range(0, boxes.size())
+                .map(i -> (int) Math.min(Math.max(doublings(boxes, i), 0), last))
+                .toArray();
+    }
+
+    /** How often the finest scale is doubled; in the steps of the original, all float32. */
+    private double doublings(Boxes boxes, int i) {
+        float size = (float) Math.sqrt(boxes.area(i));
+        return Math.floor((float) (Math.log(size / (float) finestScale + 1e-6f) / Math.log(2)));
+    }
+}

@@ -1,0 +1,140 @@
+package dev.saccade.heads.roi;
+
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.Checks;
+import dev.saccade.core.nn.SampleDraws;
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.heads.Norm;
+import dev.saccade.heads.box.Assigner;
+import dev.saccade.heads.box.Assignment;
+import dev.saccade.heads.box.DeltaXywhBoxCoder;
+import dev.saccade.heads.box.MaxIouAssigner;
+import dev.saccade.heads.box.Priors;
+import dev.saccade.heads.box.RandomSampler;
+import dev.saccade.heads.box.Sampler;
+import dev.saccade.heads.box.SamplingResult;
+import dev.saccade.heads.loss.CrossEntropyLoss;
+import dev.saccade.heads.loss.GiouLoss;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.SplittableRandom;
+
+/** A stage that looks at regions and corrects them; Mask R-CNN has one, a cascade several. */
+public final class RoiStage {
+
+    /**
+     * The hyper-parameters of a stage.
+     *
+     * @param bboxHead what says what regions show
+     * @param assigner which region learns what
+     * @param sampler which regions are trained
+     * @param lossWeight weight of the losses of the stage among those of the others
+     */
+    public record Config(
+            @Default(
+                            "{num_shared_convs: 4, norm: sync_bn, num_shared_fcs: 1,"
+                                    + " reg_decoded_bbox: true,"
+                                    + " loss_bbox: {type: giou, loss_weight: 10}}")
+                    BoxHead.Config bboxHead,
+            @Default(
+                            "{type: max_iou, pos_iou_thr: 0.5, neg_iou_thr: 0.5, min_pos_iou: 0.5,"
+                                    + " match_low_quality: false}")
+                    Assigner assigner,
+            @Default("{type: random}") Sampler sampler,
+            @Default("1") double lossWeight) {
+
+
+        /** Checks the values. */
+        public Config {
+            new Checks().within("loss_weight", lossWeight, 0, 1e6).throwIfAny();
+        }
+    }
+
+    /** Tells the draws of the samplers from those of all other layers. */
+    private static final long DRAWS = 0x526F4900L;
+
+    private final Config config;
+    private final int index;
+    private final String prefix;
+    private final BoxHead box;
+    private final Optional<MaskHead> mask;
+
+    /**
+     * Makes a stage.
+     *
+     * @param index position among the stages
+     * @param prefix what the names of its losses start with
+     * @param box says what regions show and moves them
+     * @param mask draws what they show; none in a detector of boxes
+     */
+    RoiStage(Config config, int index, String prefix, BoxHead box, Optional<MaskHead> mask) {
+        this.config = config;
+        this.index = index;
+        this.prefix = prefix;
+        this.box = box;
+        this.mask = mask;
+    }
+
+    Config config() {
+        return config;
+    }
+
+    int index() {
+        return index;
+    }
+
+    String prefix() {
+        return prefix;
+    }
+
+    BoxHead box() {
+        return box;
+    }
+
+    Optional<MaskHead> mask() {
+        return mask;
+    }
+
+    /**
+     * Draws the regions that the stage is trained on.
+     *
+     * @param proposals of each image
+     * @param objects of each image, boxes without area left out
+     * @param numClasses C, the label of background
+     */
+    RoiSamples sample(List<Boxes> proposals, List<Instances> objects, int numClasses) {
+        List<RoiSamples.OfImage> images = new ArrayList<>();
+        for (int n = 0; n < proposals.size(); n++) {
+            SplittableRandom random = SampleDraws.of(n, DRAWS + index);
+            images.add(sample(proposals.get(n), objects.get(n), random));
+        }
+        return RoiSamples.join(images, numClasses);
+    }
+
+    private RoiSamples.OfImage sample(
+            Boxes proposals, Instances objects, SplittableRandom random) {
+        Assignment assignment = config.assigner().assign(new Priors(proposals), objects);
+        Boxes candidates = proposals;
+        int copies = config.sampler().addGtAsProposals() ? objects.size() : 0;
+        if (copies > 0) {
+            candidates = Boxes.concat(List.of(objects.boxes(), proposals));
+            assignment = assignment.behindObjects(copies);
+        }
+        SamplingResult sampled = config.sampler().sample(assignment, random);
+        int[] positives = sampled.posInds();
+        boolean[] repeated = new boolean[positives.length];
+        for (int i = 0; i < repeated.length; i++) {
+            repeated[i] = positives[i] < copies;
+        }
+        return new RoiSamples.OfImage(
+                Boxes.concat(
+                        List.of(
+                                candidates.select(positives),
+                                candidates.select(sampled.negInds()))),
+                objects.select(assignment.objects(positives)),
+                repeated);
+    }
+}

@@ -1,0 +1,2 @@
+/** Heads that propose regions and look at each of them, in one stage or in several. */
+package dev.saccade.heads.roi;

@@ -1,0 +1,123 @@
+package dev.saccade.heads.segmentation;
+
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Default;
+import ai.djl.ndarray.NDArray;
+
+import dev.saccade.core.Checks;
+import dev.saccade.core.nn.ConvModule;
+import dev.saccade.core.ops.Scope;
+import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.parts.SegmentationHead;
+import dev.saccade.core.structures.FeaturePyramid;
+import dev.saccade.heads.Norm;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Some convolutions on one level (Long et al. 2015), as mmsegmentation's {@code FCNHead}; in
+ * published recipes it teaches the third level of the backbone beside {@link UperNetHead}.
+ */
+public final class FcnHead extends DecodeHead {
+
+    /**
+     * The hyper-parameters of an FCN head.
+     *
+     * @param inIndex the level that is used, 0 the finest
+     * @param channels width of the convolutions
+     * @param numConvs number of convolutions; with none, the level must have {@code channels}
+     * @param kernelSize their kernel, odd
+     * @param concatInput whether one more convolution mixes their output with the level itself
+     * @param dropoutRatio how many channels are dropped in training
+     * @param norm what stands behind the convolutions
+     * @param alignCorners how scores are resized
+     * @param lossDecode the loss
+     */
+    @Part("fcn")
+    public record Config(
+            @Default("2") int inIndex,
+            @Default("256") int channels,
+            @Default("1") int numConvs,
+            @Default("3") int kernelSize,
+            @Default("false") boolean concatInput,
+            @Default("0.1") double dropoutRatio,
+            @Default("sync_bn") Norm norm,
+            @Default("false") boolean alignCorners,
+            @Default("{loss_weight: 0.4}") PixelCrossEntropy lossDecode)
+            implements SegmentationHead.Config {
+
+        /** Checks the values. */
+        public Config {
+            PixelClassifier.checks(channels, dropoutRatio)
+                    .within("in_index", inIndex, 0, 15)
+                    .within("num_convs", numConvs, 0, 100)
+                    .within("kernel_size", kernelSize, 1, 71)
+                    .throwIfAny();
+            Checks.require(kernelSize % 2 == 1, "kernel_size", kernelSize, "an odd number");
+        }
+
+        @Override
+        public FcnHead build(List<FeatureInfo> features, int numClasses) {
+            return new FcnHead(this, features, numClasses);
+        }
+    }
+
+    /** Tells the dropout of the head of each level from all other layers that draw. */
+    private static final long DRAWS = 0x46434E00L;
+
+    private final Config config;
+    private final List<ConvModule> convs = new ArrayList<>();
+    private final Optional<ConvModule> convCat;
+    private final PixelClassifier classifier;
+
+    /** Makes a head without weights. */
+    public FcnHead(Config config, List<FeatureInfo> features, int numClasses) {
+        super(config.alignCorners(), config.lossDecode(), numClasses);
+        this.config = config;
+        int in = PixelClassifier.select(features, List.of(config.inIndex())).get(0).channels();
+        int width = config.channels();
+        Checks.require(
+                config.numConvs() > 0 || in == width,
+                "channels",
+                width,
+                "the %s of the level, as num_convs is 0",
+                in);
+        for (int i = 0; i < config.numConvs(); i++) {
+            ConvModule conv = config.norm().conv(i == 0 ? in : width, width, config.kernelSize());
+            convs.add(add("convs." + i, conv));
+        }
+        convCat =
+                config.concatInput()
+                        ? Optional.of(
+                                add(
+                                        "conv_cat",
+                                        config.norm().conv(in + width, width, config.kernelSize())))
+                        : Optional.empty();
+        classifier =
+                add(
+                        "",
+                        new PixelClassifier(
+                                width,
+                                numClasses,
+                                config.dropoutRatio(),
+                                DRAWS + config.inIndex()));
+    }
+
+    @Override
+    public NDArray logits(FeaturePyramid features) {
+        NDArray level = features.get(config.inIndex());
+        return Scope.array(
+                () -> {
+                    NDArray x = level;
+                    for (ConvModule conv : convs) {
+                        x = conv.forward(x);
+                    }
+                    if (convCat.isPresent()) {
+                        x = convCat.get().forward(level.concat(x, 1));
+                    }
+                    return classifier.forward(x);
+                });
+    }
+}

@@ -1,0 +1,196 @@
+package dev.saccade.heads.segmentation;
+
+import dev.saccade.core.parts.Default;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDArrays;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.primitives.Floats;
+
+import dev.saccade.core.Checks;
+import dev.saccade.core.ops.BilinearResize;
+import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.structures.LabelMap;
+import dev.saccade.core.structures.Size;
+
+import java.util.List;
+
+/**
+ * Softmax cross entropy of every pixel, as mmsegmentation's {@code CrossEntropyLoss}: scores are
+ * resized to the size of the labels, and pixels of {@link LabelMap#IGNORE} add nothing.
+ *
+ * <p>The loss and its gradient are computed together, image by image and in bands of rows that fit
+ * the cache: of the size of the labels, with all classes, nothing is ever held.
+ *
+ * @param lossWeight weight of the loss among the others
+ * @param classWeight a factor for each class; empty for none. It does not change the divisor
+ * @param avgNonIgnore whether the divisor is the number of pixels that are not ignored, instead of
+ *     that of all, as in the published recipes
+ */
+public record PixelCrossEntropy(
+            @Default("1") double lossWeight,
+            @Default("[]") List<Double> classWeight,
+            @Default("false") boolean avgNonIgnore) {
+
+    /** Scores worked on at once; a handful of such float buffers fit the cache. */
+    private static final int BAND = 1 << 19;
+
+    /** The loss and the number of pixels that are right. */
+    private static final Shape FIGURES = new Shape(2);
+
+    private static final Script TOKENS =
+            Script.compile(
+                    "(logits: Tensor, n: Tensor) -> Tensor",
+                    """
+                    image = torch.select(torch.detach(logits), 0, int(n))
+                    return torch.contiguous(torch.permute(image, [1, 2, 0]))
+                    """);
+
+    /**
+     * One band: adds the loss and the number of pixels that are right to {@code sums}, and the
+     * gradient to {@code dx}. {@code x} has the width of the labels and the height of the logits;
+     * {@code shares} mixes its rows, from {@code place[0]}, to those of the labels, from {@code
+     * place[1]}.
+     */
+    private static final Script STEP =
+            Script.compile(
+                    "(x: Tensor, dx: Tensor, sums: Tensor, shares: Tensor, place: Tensor,"
+                            + " labels: Tensor, weights: Tensor, scale: Tensor) -> Tensor",
+                    """
+                    first = int(place[0])
+                    last = first + torch.size(shares, 1)
+                    top = int(place[1])
+                    bottom = top + torch.size(shares, 0)
+                    rows = torch.reshape(torch.slice(x, 0, first, last), [last - first, -1])
+                    scores = torch.reshape(torch.mm(shares, rows), [-1, torch.size(x, 2)])
+                    label = torch.reshape(torch.slice(labels, 0, top, bottom), [-1])
+                    valid = torch.ge(label, 0)
+                    index = torch.clamp(label, 0)
+                    weight = torch.mul(torch.index_select(weights, 0, index), valid)
+                    column = torch.unsqueeze(index, 1)
+                    slope = torch.log_softmax(scores, 1)
+                    log = torch.squeeze(torch.gather(slope, 1, column), 1)
+                    right = torch.logical_and(torch.eq(log, torch.amax(slope, [1])), valid)
+                    loss = torch.neg(torch.dot(log, weight))
+                    sums = torch.add_(sums, torch.stack([loss, torch.type_as(torch.sum(right), loss)]))
+                    slope = torch.exp_(slope)
+                    minus = torch.full_like(column, -1, dtype=6)
+                    slope = torch.scatter_add_(slope, 1, column, minus)
+                    slope = torch.mul_(slope, torch.unsqueeze(torch.mul(weight, scale), 1))
+                    slopes = torch.reshape(slope, [bottom - top, -1])
+                    target = torch.view(torch.slice(dx, 0, first, last), [last - first, -1])
+                    out = torch.addmm_(target, torch.t(shares), slopes)
+                    return sums
+                    """);
+
+    private static final Script VALID =
+            Script.compile("(labels: Tensor) -> Tensor", "return torch.sum(torch.ge(labels, 0))");
+
+    /** The loss, with a sum that adds 0 to it and has the right gradient; the right pixels. */
+    private static final Script FINISH =
+            Script.compile(
+                    "(logits: Tensor, gradient: Tensor, sums: Tensor) -> Tuple[Tensor, Tensor]",
+                    """
+                    tokens = torch.reshape(torch.permute(logits, [0, 2, 3, 1]), [-1])
+                    surrogate = torch.dot(tokens, torch.reshape(gradient, [-1]))
+                    zero = torch.sub(surrogate, torch.detach(surrogate))
+                    values = torch.to(sums, 6)
+                    return (torch.add(values[0], zero), values[1])
+                    """);
+
+
+    /** Checks the values. */
+    public PixelCrossEntropy {
+        classWeight = ImmutableList.copyOf(classWeight);
+        new Checks()
+                .within("loss_weight", lossWeight, 0, 1e6)
+                .each("class_weight", classWeight, 0, 1e6)
+                .throwIfAny();
+    }
+
+    /** Returns this loss with another weight. */
+    public PixelCrossEntropy weighted(double weight) {
+        return new PixelCrossEntropy(weight, classWeight, avgNonIgnore);
+    }
+
+    /** Fails unless there is a weight for each class, or none. */
+    void checkFits(int numClasses) {
+        Checks.require(
+                classWeight.isEmpty() || classWeight.size() == numClasses,
+                "class_weight",
+                classWeight.size() + " values",
+                "one for each of %s classes",
+                numClasses);
+    }
+
+    /** Returns what the sum of the loss is divided by, at least 1. */
+    float avgFactor(NDArray labels) {
+        return avgNonIgnore ? Math.max(1, VALID.run(labels).getLong()) : labels.size();
+    }
+
+    /**
+     * Returns the weighted sum of the loss over the pixels, with a gradient by the scores, and the
+     * number of pixels whose label has the highest score; two scalars.
+     *
+     * @param logits {@code [N, K, h, w]}, of whatever size
+     * @param labels {@code [N, H, W]} int64, in [0, K) or {@link LabelMap#IGNORE}
+     * @param alignCorners how scores are resized
+     */
+    NDList sums(NDArray logits, NDArray labels, boolean alignCorners) {
+        return Scope.list(
+                () -> {
+                    NDManager manager = logits.getManager();
+                    Shape shape = logits.getShape();
+                    Size from = new Size((int) shape.get(2), (int) shape.get(3));
+                    Shape pixels = labels.getShape();
+                    Size to = new Size((int) pixels.get(1), (int) pixels.get(2));
+                    BilinearResize resize = new BilinearResize(from, to, alignCorners);
+                    NDArray sums = manager.zeros(FIGURES, DataType.FLOAT64);
+                    NDArray gradient = NoGrad.call(() -> gradient(resize, logits, labels, sums));
+                    float[] factors = {(float) lossWeight, 1};
+                    NDArray scaled = sums.mul(Tensors.of(manager, factors, FIGURES));
+                    return FINISH.runAll(logits, gradient, scaled);
+                });
+    }
+
+    private NDArray weights(NDManager manager, long numClasses) {
+        Shape shape = new Shape(numClasses);
+        return classWeight.isEmpty()
+                ? manager.ones(shape)
+                : Tensors.of(manager, Floats.toArray(classWeight), shape);
+    }
+
+    /** Returns the gradient by the scores, {@code [N, h, w, K]}, and adds to the sums. */
+    private NDArray gradient(
+            BilinearResize resize, NDArray logits, NDArray labels, NDArray sums) {
+        NDManager manager = logits.getManager();
+        NDArray weights = weights(manager, logits.getShape().get(1));
+        NDArray factor = Tensors.of(manager, (float) lossWeight);
+        NDList each = new NDList();
+        for (int n = 0; n < logits.getShape().get(0); n++) {
+            try (NDArray tokens = TOKENS.run(logits, manager.create(n));
+                    NDArray x = resize.columns(tokens);
+                    NDArray dx = x.zerosLike()) {
+                int height = resize.to().height();
+                int rows = (int) Math.max(1, BAND / x.getShape().slice(1).size());
+                for (int top = 0; top < height; top += rows) {
+                    BilinearResize.Band band = resize.rows(top, Math.min(top + rows, height));
+                    try (NDArray shares = band.shares(x);
+                            NDArray place = manager.create(new long[] {band.first(), top});
+                            NDArray label = labels.get(n)) {
+                        STEP.run(x, dx, sums, shares, place, label, weights, factor).close();
+                    }
+                }
+                each.add(resize.columnsBackward(dx));
+            }
+        }
+        return NDArrays.stack(each);
+    }
+}

@@ -1,0 +1,163 @@
+package dev.saccade.heads.segmentation;
+
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Default;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+
+import com.google.common.collect.ImmutableList;
+
+import dev.saccade.core.nn.ConvModule;
+import dev.saccade.core.ops.Interpolation;
+import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.parts.SegmentationHead;
+import dev.saccade.core.structures.FeaturePyramid;
+import dev.saccade.heads.Norm;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The head of UperNet (Xiao et al. 2018), as mmsegmentation's {@code UPerHead}: pools the coarsest
+ * level at several scales, passes it down a feature pyramid and joins all levels at the finest.
+ */
+public final class UperNetHead extends DecodeHead {
+
+    /**
+     * The hyper-parameters of a UperNet head.
+     *
+     * @param inIndex the levels that are used, the finest first
+     * @param poolScales heights and widths to which the coarsest level is pooled
+     * @param channels width of all convolutions
+     * @param dropoutRatio how many channels are dropped in training
+     * @param norm what stands behind the convolutions; a pooled map of one cell needs at least two
+     *     images a batch in training, if it is not {@link Norm#NONE}
+     * @param alignCorners how maps and scores are resized
+     * @param lossDecode the loss
+     */
+    @Part("upernet")
+    public record Config(
+            @Default("[0, 1, 2, 3]") List<Integer> inIndex,
+            @Default("[1, 2, 3, 6]") List<Integer> poolScales,
+            @Default("512") int channels,
+            @Default("0.1") double dropoutRatio,
+            @Default("sync_bn") Norm norm,
+            @Default("false") boolean alignCorners,
+            PixelCrossEntropy lossDecode)
+            implements SegmentationHead.Config {
+
+
+        /** Checks the values. */
+        public Config {
+            inIndex = ImmutableList.copyOf(inIndex);
+            poolScales = ImmutableList.copyOf(poolScales);
+            PixelClassifier.checks(channels, dropoutRatio)
+                    .size("in_index", inIndex, 1, 16)
+                    .each("in_index", inIndex, 0, 15)
+                    .size("pool_scales", poolScales, 0, 40)
+                    .each("pool_scales", poolScales, 1, 60)
+                    .throwIfAny();
+        }
+
+        @Override
+        public UperNetHead build(List<FeatureInfo> features, int numClasses) {
+            return new UperNetHead(this, features, numClasses);
+        }
+    }
+
+    /** Tells the dropout from all other layers that draw. */
+    private static final long DRAWS = 0x55504552L;
+
+    private static final ScriptTemplate POOL =
+            ScriptTemplate.of(
+                    "(x: Tensor) -> Tensor", "return torch.adaptive_avg_pool2d(x, [%1$d, %1$d])");
+
+    private final Config config;
+    private final List<ConvModule> pooledConvs = new ArrayList<>();
+    private final ConvModule bottleneck;
+    private final List<ConvModule> lateralConvs = new ArrayList<>();
+    private final List<ConvModule> fpnConvs = new ArrayList<>();
+    private final ConvModule fpnBottleneck;
+    private final PixelClassifier classifier;
+
+    /** Makes a head without weights. */
+    public UperNetHead(Config config, List<FeatureInfo> features, int numClasses) {
+        super(config.alignCorners(), config.lossDecode(), numClasses);
+        this.config = config;
+        List<FeatureInfo> levels = PixelClassifier.select(features, config.inIndex());
+        int width = config.channels();
+        int scales = config.poolScales().size();
+        int coarsest = levels.get(levels.size() - 1).channels();
+        for (int i = 0; i < scales; i++) {
+            // The pooling itself has the number 0.
+            pooledConvs.add(add("psp_modules." + i + ".1", conv(coarsest, 1)));
+        }
+        bottleneck = add("bottleneck", conv(coarsest + scales * width, 3));
+        for (int i = 0; i < levels.size() - 1; i++) {
+            lateralConvs.add(add("lateral_convs." + i, conv(levels.get(i).channels(), 1)));
+            fpnConvs.add(add("fpn_convs." + i, conv(width, 3)));
+        }
+        fpnBottleneck = add("fpn_bottleneck", conv(levels.size() * width, 3));
+        classifier = add("", new PixelClassifier(width, numClasses, config.dropoutRatio(), DRAWS));
+    }
+
+    private ConvModule conv(int in, int kernel) {
+        return config.norm().conv(in, config.channels(), kernel);
+    }
+
+    @Override
+    public NDArray logits(FeaturePyramid features) {
+        return Scope.array(
+                () -> {
+                    List<NDArray> maps = laterals(features);
+                    for (int i = maps.size() - 1; i > 0; i--) {
+                        NDArray finer = maps.get(i - 1);
+                        maps.set(i - 1, Interpolation.sum(finer, maps.get(i), config.alignCorners()));
+                    }
+                    return classifier.forward(
+                            fpnBottleneck.forwardJoined(maps.size(), i -> output(maps, i)));
+                });
+    }
+
+    /** Returns the output of a level of the pyramid at the size of the finest. */
+    private NDArray output(List<NDArray> maps, int i) {
+        return Scope.array(
+                () -> {
+                    boolean coarsest = i == fpnConvs.size();
+                    NDArray map = coarsest ? maps.get(i) : fpnConvs.get(i).forward(maps.get(i));
+                    boolean finest = i == 0 && !coarsest;
+                    return finest
+                            ? map
+                            : Interpolation.toSizeOf(maps.get(0), map, config.alignCorners());
+                });
+    }
+
+    private List<NDArray> laterals(FeaturePyramid features) {
+        List<NDArray> laterals = new ArrayList<>();
+        for (int i = 0; i < lateralConvs.size(); i++) {
+            laterals.add(lateralConvs.get(i).forward(level(features, i)));
+        }
+        laterals.add(pooled(level(features, laterals.size())));
+        return laterals;
+    }
+
+    private NDArray level(FeaturePyramid features, int i) {
+        return features.get(config.inIndex().get(i));
+    }
+
+    private NDArray pooled(NDArray coarsest) {
+        return Scope.array(
+                () -> {
+                    NDList scales = new NDList(coarsest);
+                    for (int i = 0; i < pooledConvs.size(); i++) {
+                        NDArray pool = POOL.with(config.poolScales().get(i)).run(coarsest);
+                        NDArray y = pooledConvs.get(i).forward(pool);
+                        scales.add(Interpolation.toSizeOf(coarsest, y, config.alignCorners()));
+                    }
+                    return bottleneck.forward(Tensors.concat(scales, 1));
+                });
+    }
+}

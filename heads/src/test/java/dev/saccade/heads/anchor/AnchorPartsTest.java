@@ -1,0 +1,94 @@
+package dev.saccade.heads.anchor;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.ImageInfo;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Size;
+import dev.saccade.heads.box.Priors;
+import dev.saccade.heads.box.ScoredBoxes;
+
+import org.junit.jupiter.api.Test;
+
+import java.util.Arrays;
+import java.util.List;
+
+/** The numbers that can be checked by hand. */
+class AnchorPartsTest {
+
+    @Test
+    void anchorsOfRpn() {
+        AnchorGenerator rpn =
+                new AnchorGenerator(List.of(8.0), List.of(0.5, 1.0, 2.0), 0, List.of(4, 8));
+        Boxes anchors = rpn.anchors(0, new Size(2, 3));
+        assertEquals(18, anchors.size());
+        assertBox(new float[] {-22.6274f, -11.3137f, 22.6274f, 11.3137f}, anchors, 0);
+        int lastCell = 15;
+        assertBox(new float[] {-14.6274f, -7.3137f, 30.6274f, 15.3137f}, anchors, lastCell);
+    }
+
+    @Test
+    void anchorsInTheMiddleOfTheirCells() {
+        AnchorGenerator middle =
+                new AnchorGenerator(List.of(8.0), List.of(1.0), 0.5, List.of(4, 8));
+        assertBox(new float[] {-14, -14, 18, 18}, middle.baseAnchors(0), 0);
+        assertBox(new float[] {-20, -28, 44, 36}, middle.anchors(1, new Size(1, 2)), 1);
+    }
+
+    @Test
+    void octaveScalesOfRetinaNet() {
+        AnchorGenerator retina =
+                new AnchorGenerator(
+                        AnchorGenerator.octaveScales(4, 3), List.of(0.5, 1.0, 2.0), 0, List.of(8));
+        assertBox(new float[] {-28.5088f, -14.2544f, 28.5088f, 14.2544f}, retina.baseAnchors(0), 1);
+        assertBox(new float[] {-16, -16, 16, 16}, retina.baseAnchors(0), 3);
+    }
+
+    @Test
+    void theGridOfAnImageEndsWithItsPadding() {
+        AnchorGenerator generator = new AnchorGenerator(List.of(8.0), List.of(1.0), 0, List.of(32));
+        assertEquals(new Size(2, 3), generator.validGrid(0, new Size(4, 4), new Size(64, 90)));
+    }
+
+    private static void assertBox(float[] expected, Boxes boxes, int i) {
+        assertArrayEquals(expected, boxes.select(i).toArray(), 1e-4f);
+    }
+
+    @Test
+    void anchorsThatReachOutOfTheImageAreNotTrained() {
+        AnchorGenerator generator = new AnchorGenerator(List.of(1.0), List.of(1.0), 0, List.of(8));
+        AnchorGrid grid = new AnchorGrid(generator, List.of(new Size(4, 4)));
+        ImageInfo image = ImageInfo.of(new Size(20, 32)).padded(new Size(24, 32));
+        // Centres at 0, 8, 16 and 24; four pixels to each side must fit, the last not touching.
+        assertArrayEquals(new int[] {5, 6, 7}, grid.inside(image, 0));
+        assertEquals(12, grid.inside(image, -1).length);
+    }
+
+    @Test
+    void anchorsKnowTheirLevels() {
+        AnchorGenerator generator =
+                new AnchorGenerator(List.of(1.0), List.of(1.0), 0, List.of(8, 16));
+        AnchorGrid grid = new AnchorGrid(generator, List.of(new Size(2, 2), new Size(1, 1)));
+        assertArrayEquals(new int[] {4, 1}, grid.priors(0, 1, 2, 3, 4).perLevel());
+        Priors some = grid.priors(1, 3, 4);
+        assertArrayEquals(new int[] {2, 1}, some.perLevel());
+        assertEquals(grid.anchors().select(1, 3, 4), some.boxes());
+        assertArrayEquals(new int[] {0, 0}, grid.priors().perLevel());
+    }
+
+    @Test
+    void proposalsOfOneLevelSuppressEachOther() {
+        Boxes boxes = Boxes.of(0, 0, 10, 10, 0, 0, 10, 9, 0, 0, 10, 9, 0, 0, 1, 10);
+        float[] scores = {0.5f, 0.9f, 0.7f, 0.6f};
+        List<ScoredBoxes> levels =
+                List.of(
+                        new ScoredBoxes(boxes.select(0, 1), Arrays.copyOfRange(scores, 0, 2)),
+                        new ScoredBoxes(boxes.select(2, 3), Arrays.copyOfRange(scores, 2, 4)));
+        Instances all = new ProposalConfig(10, 10, 0.7, 0).select(levels);
+        assertEquals(boxes.select(1, 2, 3), all.boxes());
+        Instances large = new ProposalConfig(10, 1, 0.7, 2).select(levels);
+        assertEquals(boxes.select(1), large.boxes());
+    }
+}

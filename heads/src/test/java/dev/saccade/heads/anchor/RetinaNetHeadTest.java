@@ -1,0 +1,141 @@
+package dev.saccade.heads.anchor;
+
+import dev.saccade.config.Configs;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.engine.Engine;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.training.GradientCollector;
+
+import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.FeaturePyramid;
+import dev.saccade.core.structures.ImageInfo;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Losses;
+import dev.saccade.core.structures.Size;
+import dev.saccade.heads.box.DeltaXywhBoxCoder;
+import dev.saccade.heads.box.MaxIouAssigner;
+import dev.saccade.heads.box.MulticlassNms;
+import dev.saccade.heads.box.PseudoSampler;
+import dev.saccade.heads.loss.FocalLoss;
+import dev.saccade.heads.loss.L1Loss;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import java.util.List;
+import java.util.stream.Stream;
+
+class RetinaNetHeadTest {
+
+    private static final List<FeatureInfo> FEATURES =
+            List.of(new FeatureInfo(8, 8), new FeatureInfo(8, 16));
+
+    private final NDManager manager = NDManager.newBaseManager("PyTorch");
+    private RetinaNetHead head;
+
+    @BeforeEach
+    void make() {
+        head = head(8, 1);
+        head.initialize(manager, 0);
+    }
+
+    @AfterEach
+    void free() {
+        manager.close();
+    }
+
+    private static RetinaNetHead head(int width, int convs) {
+        return new RetinaNetHead(
+                Configs.of(RetinaNetHead.Config.class, "feat_channels=" + width, "stacked_convs=" + convs, "nms_pre=100"),
+                FEATURES,
+                2);
+    }
+
+    @Test
+    void hasTheParametersOfThePaper() {
+        RetinaNetHead coco =
+                new RetinaNetHead(Configs.of(RetinaNetHead.Config.class), List.of(new FeatureInfo(256, 8)), 80);
+        assertEquals(
+                6_463_220,
+                coco.namedParameters().values().stream().mapToLong(p -> p.getShape().size()).sum());
+    }
+
+    @Test
+    void itsAnchorsLieWhereTheCenterOffsetPutsThem() {
+        RetinaNetHead middle =
+                new RetinaNetHead(
+                        Configs.of(RetinaNetHead.Config.class, "feat_channels=8", "stacked_convs=0", "scales_per_octave=1", "ratios=[1.0]", "center_offset=0.5", "nms_pre=100", "nms={score_thr: 0.001, max_per_img: 10}"),
+                        FEATURES,
+                        1);
+        middle.initialize(manager, 0);
+        middle.train(false);
+        NDArray cell = manager.zeros(new Shape(1, 8, 1, 1));
+        FeaturePyramid cells = new FeaturePyramid(List.of(cell, cell));
+        Instances found = middle.predict(cells, List.of(image())).get(0);
+        assertEquals(Boxes.of(0, 0, 20, 20, 0, 0, 40, 40), found.boxes());
+    }
+
+    static Stream<Instances> targets() {
+        return Stream.of(
+                Instances.empty(),
+                Instances.groundTruth(Boxes.of(3, 3, 40, 44), 1),
+                Instances.groundTruth(Boxes.of(20, 20, 20, 20), 0),
+                Instances.groundTruth(Boxes.of(0, 0, 64, 48, 0, 0, 64, 48), 0, 1));
+    }
+
+    @ParameterizedTest
+    @MethodSource("targets")
+    void everyTermIsFiniteAndHasAGradient(Instances target) {
+        try (GradientCollector collector = Engine.getEngine("PyTorch").newGradientCollector()) {
+            Losses losses =
+                    head.losses(
+                            pyramid(1),
+                            List.of(image(), image()),
+                            List.of(target, Instances.empty()));
+            assertEquals(List.of("loss_cls", "loss_bbox"), List.copyOf(losses.terms().keySet()));
+            losses.terms().values().forEach(term -> assertTrue(Float.isFinite(term.getFloat())));
+            collector.backward(losses.total());
+        }
+        head.namedParameters()
+                .forEach(
+                        (name, parameter) -> {
+                            float norm = parameter.getArray().getGradient().norm().getFloat();
+                            assertTrue(Float.isFinite(norm), name);
+                        });
+    }
+
+    @Test
+    void findsNothingInFeaturesThatAreNoNumbers() {
+        head.train(false);
+        for (Instances found : head.predict(pyramid(Float.NaN), List.of(image(), image()))) {
+            assertEquals(0, found.size());
+        }
+    }
+
+    @Test
+    void keepsNoNativeMemory() {
+        head.train(false);
+        FeaturePyramid pyramid = pyramid(1);
+        int before = manager.getManagedArrays().size();
+        head.predict(pyramid, List.of(image(), image()));
+        assertEquals(before, manager.getManagedArrays().size());
+    }
+
+    private FeaturePyramid pyramid(float scale) {
+        NDArray fine = manager.randomNormal(new Shape(2, 8, 6, 8)).mul(scale);
+        NDArray coarse = manager.randomNormal(new Shape(2, 8, 3, 4)).mul(scale);
+        return new FeaturePyramid(List.of(fine, coarse));
+    }
+
+    private static ImageInfo image() {
+        return ImageInfo.of(new Size(48, 64));
+    }
+}

@@ -1,0 +1,342 @@
+package dev.saccade.heads.roi;
+
+import dev.saccade.config.Configs;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.engine.Engine;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.training.GradientCollector;
+
+import dev.saccade.core.nn.SampleDraws;
+import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.FeaturePyramid;
+import dev.saccade.core.structures.ImageInfo;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Losses;
+import dev.saccade.core.structures.Rle;
+import dev.saccade.core.structures.Size;
+import dev.saccade.heads.Norm;
+import dev.saccade.heads.anchor.ProposalConfig;
+import dev.saccade.heads.anchor.RpnHead;
+import dev.saccade.heads.box.DeltaXywhBoxCoder;
+import dev.saccade.heads.loss.CrossEntropyLoss;
+import dev.saccade.heads.loss.L1Loss;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+class TwoStageHeadTest {
+
+    private static final Size SIZE = new Size(48, 64);
+
+    private final NDManager manager = NDManager.newBaseManager("PyTorch");
+
+    @AfterEach
+    void free() {
+        manager.close();
+    }
+
+    private TwoStageHead maskRcnn(String... settings) {
+        return initialized(SmallHeads.maskRcnn(settings).build(SmallHeads.FEATURES, 2));
+    }
+
+    private TwoStageHead cascade() {
+        return initialized(SmallHeads.cascade().build(SmallHeads.FEATURES, 2));
+    }
+
+    private TwoStageHead initialized(TwoStageHead head) {
+        head.initialize(manager, 0);
+        return head;
+    }
+
+    @Test
+    void hasTheParametersOfThePapers() {
+        List<FeatureInfo> wide =
+                Stream.of(4, 8, 16, 32, 64).map(stride -> new FeatureInfo(256, stride)).toList();
+        assertEquals(593_935, new RpnHead(Configs.of(RpnHead.Config.class), wide).parameterCount());
+        BoxHead.Config shared2fc = Configs.of(BoxHead.Config.class);
+        assertEquals(14_306_705, new BoxHead(shared2fc, 256, 7, 80).parameterCount());
+        BoxHead.Config agnostic =
+                Configs.of(BoxHead.Config.class, "bbox_coder={type: delta_xywh}", "reg_class_agnostic=true");
+        assertEquals(13_982_805, new BoxHead(agnostic, 256, 7, 80).parameterCount());
+        BoxHead.Config shared4conv1fc = Configs.of(RoiStage.Config.class).bboxHead();
+        assertEquals(15_618_449, new BoxHead(shared4conv1fc, 256, 7, 80).parameterCount());
+        MaskHead.Config mask = Configs.of(MaskHead.Config.class);
+        assertEquals(2_643_280, new MaskHead(mask, 256, 80).parameterCount());
+        assertEquals(
+                593_935 + 14_306_705 + 2_643_280,
+                Configs.of(MaskRcnnHead.Config.class).build(wide, 80).parameterCount());
+        assertEquals(
+                593_935 + 3 * (15_618_449 + 2_643_280),
+                Configs.of(CascadeMaskRcnnHead.Config.class).build(wide, 80).parameterCount());
+    }
+
+    @Test
+    void namesParametersAsTheOriginalDoes() {
+        assertTrue(
+                maskRcnn()
+                        .namedParameters()
+                        .keySet()
+                        .containsAll(
+                                List.of(
+                                        "rpn_head.rpn_conv.weight",
+                                        "rpn_head.rpn_cls.bias",
+                                        "rpn_head.rpn_reg.bias",
+                                        "roi_head.bbox_head.shared_fcs.1.weight",
+                                        "roi_head.bbox_head.fc_cls.weight",
+                                        "roi_head.bbox_head.fc_reg.bias",
+                                        "roi_head.mask_head.convs.0.conv.weight",
+                                        "roi_head.mask_head.upsample.weight",
+                                        "roi_head.mask_head.conv_logits.bias")));
+        assertTrue(
+                cascade()
+                        .namedParameters()
+                        .keySet()
+                        .containsAll(
+                                List.of(
+                                        "roi_head.bbox_head.1.shared_convs.0.conv.weight",
+                                        "roi_head.bbox_head.1.shared_convs.0.bn.running_var",
+                                        "roi_head.bbox_head.0.shared_fcs.0.weight",
+                                        "roi_head.mask_head.1.upsample.bias")));
+    }
+
+    static Stream<Arguments> targets() {
+        Boxes crowd = crowd();
+        return Stream.of(
+                        Instances.empty(),
+                        objects(Boxes.of(3, 3, 40, 44), 1),
+                        objects(Boxes.of(20, 20, 20, 40, 5, 9, 30, 9), 0, 1),
+                        objects(Boxes.of(10, 10, 10.01f, 10.01f), 0),
+                        objects(Boxes.of(0, 0, 64, 48, 0, 0, 64, 48), 0, 1),
+                        objects(crowd, new int[crowd.size()]))
+                .flatMap(
+                        target ->
+                                Stream.of(Arguments.of(target, true), Arguments.of(target, false)));
+    }
+
+    private static Boxes crowd() {
+        float[] boxes = new float[4 * 500];
+        for (int i = 0; i < 500; i++) {
+            boxes[4 * i] = i % 25 * 2;
+            boxes[4 * i + 1] = i / 25 * 2;
+            boxes[4 * i + 2] = boxes[4 * i] + 4;
+            boxes[4 * i + 3] = boxes[4 * i + 1] + 6;
+        }
+        return Boxes.of(boxes);
+    }
+
+    private static Instances objects(Boxes boxes, int... labels) {
+        return Instances.groundTruth(boxes, labels)
+                .withMasks(
+                        IntStream.range(0, boxes.size())
+                                .mapToObj(
+                                        i ->
+                                                Rle.fromBox(
+                                                        SIZE,
+                                                        boxes.x1(i),
+                                                        boxes.y1(i),
+                                                        boxes.width(i),
+                                                        boxes.height(i)))
+                                .toList());
+    }
+
+    @ParameterizedTest
+    @MethodSource("targets")
+    void everyTermIsFiniteAndEveryParameterHasAGradient(Instances target, boolean isCascade) {
+        TwoStageHead head = isCascade ? cascade() : maskRcnn();
+        learns(head, pyramid(1), List.of(target, Instances.empty()), ImageInfo.of(SIZE));
+    }
+
+    @Test
+    void learnsFromNothingAtAll() {
+        learns(
+                cascade(),
+                pyramid(1),
+                List.of(Instances.empty(), Instances.empty()),
+                ImageInfo.of(SIZE));
+    }
+
+    @Test
+    void learnsFromAnImageOfOnePixel() {
+        Size pixel = new Size(1, 1);
+        NDArray cell = manager.randomNormal(new Shape(1, 8, 1, 1));
+        FeaturePyramid pyramid = new FeaturePyramid(List.of(cell, cell, cell, cell, cell));
+        Instances one =
+                Instances.groundTruth(Boxes.of(0, 0, 1, 1), 0)
+                        .withMasks(List.of(Rle.fromBox(pixel, 0, 0, 1, 1)));
+        for (Instances target : List.of(one, Instances.empty())) {
+            learns(maskRcnn(), pyramid, List.of(target), ImageInfo.of(pixel));
+            learns(cascade(), pyramid, List.of(target), ImageInfo.of(pixel));
+        }
+    }
+
+    @Test
+    void anchorsOfTheProposalsLieWhereTheCenterOffsetPutsThem() {
+        RpnHead.Config corner =
+                SmallHeads.rpn("ratios=[1.0]", "center_offset=0.5", "allowed_border=0");
+        RpnHead rpn = new RpnHead(corner, SmallHeads.FEATURES.subList(0, 2));
+        rpn.initialize(manager, 0);
+        NDArray cell = manager.zeros(new Shape(1, 8, 1, 1));
+        assertEquals(
+                Boxes.of(-14, -14, 18, 18, -28, -28, 36, 36),
+                rpn.grid(rpn.forward(new FeaturePyramid(List.of(cell, cell)))).anchors());
+    }
+
+    @Test
+    void learnsWithoutProposals() {
+        TwoStageHead head =
+                maskRcnn(
+                        "rpn_head.reg_decoded_bbox=true",
+                        "rpn_head.allowed_border=0",
+                        "rpn_head.train_proposals.min_bbox_size=1000");
+        List<Instances> empty = List.of(Instances.empty(), Instances.empty());
+        Losses losses = learns(head, pyramid(1), empty, ImageInfo.of(SIZE));
+        assertEquals(0, losses.terms().get("loss_cls").getFloat(), 1e-9f);
+        assertEquals(0, losses.terms().get("loss_mask").getFloat(), 1e-9f);
+    }
+
+    private Losses learns(
+            TwoStageHead head, FeaturePyramid pyramid, List<Instances> targets, ImageInfo image) {
+        Losses losses;
+        try (GradientCollector collector = Engine.getEngine("PyTorch").newGradientCollector()) {
+            losses = head.losses(pyramid, targets.stream().map(t -> image).toList(), targets);
+            boolean isCascade = head instanceof CascadeMaskRcnnHead;
+            assertEquals(isCascade ? 8 : 5, losses.terms().size());
+            losses.terms()
+                    .forEach((name, term) -> assertTrue(Float.isFinite(term.getFloat()), name));
+            collector.backward(losses.total());
+        }
+        head.namedParameters()
+                .forEach(
+                        (name, parameter) -> {
+                            if (!name.contains("running")) {
+                                NDArray gradient = parameter.getArray().getGradient();
+                                assertTrue(Float.isFinite(gradient.norm().getFloat()), name);
+                            }
+                        });
+        return losses;
+    }
+
+    @Test
+    void namesItsLossesAsTheOriginalDoes() {
+        List<Instances> targets = List.of(Instances.empty(), Instances.empty());
+        List<ImageInfo> images = List.of(ImageInfo.of(SIZE), ImageInfo.of(SIZE));
+        Losses one = maskRcnn().losses(pyramid(1), images, targets);
+        assertEquals(
+                List.of("loss_rpn_cls", "loss_rpn_bbox", "loss_cls", "loss_bbox", "loss_mask"),
+                List.copyOf(one.terms().keySet()));
+        assertEquals(List.of("acc"), List.copyOf(one.figures().keySet()));
+        Losses two = cascade().losses(pyramid(1), images, targets);
+        assertTrue(two.terms().keySet().containsAll(List.of("s0.loss_cls", "s1.loss_mask")));
+        Losses boxes =
+                maskRcnn("mask_head=null").losses(pyramid(1), images, targets);
+        assertEquals(4, boxes.terms().size());
+    }
+
+    @Test
+    void drawsTheSameSamplesForTheSameNames() {
+        TwoStageHead head = maskRcnn();
+        FeaturePyramid pyramid = pyramid(1);
+        Instances target = objects(Boxes.of(3, 3, 40, 44, 20, 5, 60, 30), 1, 0);
+        float[] losses = new float[3];
+        for (int i = 0; i < 3; i++) {
+            losses[i] =
+                    SampleDraws.during(
+                            7,
+                            i / 2,
+                            new long[] {11, 12},
+                            () ->
+                                    head.losses(
+                                                    pyramid,
+                                                    List.of(ImageInfo.of(SIZE), ImageInfo.of(SIZE)),
+                                                    List.of(target, Instances.empty()))
+                                            .terms()
+                                            .get("loss_cls")
+                                            .getFloat());
+        }
+        assertEquals(losses[0], losses[1]);
+        assertNotEquals(losses[0], losses[2]);
+    }
+
+    @Test
+    void drawsMasksOfTheSizeOfTheOriginalImage() {
+        Size original = new Size(30, 41);
+        ImageInfo image =
+                ImageInfo.of(original).resized(new Size(47, 64), 64f / 41, 47f / 30).padded(SIZE);
+        for (TwoStageHead head : List.of(maskRcnn(), cascade())) {
+            head.train(false);
+            List<Instances> found = head.predict(pyramid(3), List.of(image, image));
+            assertEquals(2, found.size());
+            assertTrue(found.get(0).size() > 0);
+            for (Instances objects : found) {
+                assertEquals(objects.size(), objects.masks().size());
+                objects.masks().forEach(mask -> assertEquals(original, mask.size()));
+            }
+        }
+    }
+
+    @Test
+    void predictsAnImageOfABatchAsItDoesAlone() {
+        TwoStageHead head = cascade();
+        head.train(false);
+        FeaturePyramid both = pyramid(3);
+        FeaturePyramid second =
+                new FeaturePyramid(both.levels().stream().map(level -> level.get("1:2")).toList());
+        ImageInfo image = ImageInfo.of(SIZE);
+        Instances together = head.predict(both, List.of(image, image)).get(1);
+        Instances alone = head.predict(second, List.of(image)).get(0);
+        assertEquals(alone.size(), together.size());
+        assertEquals(List.copyOf(alone.masks()), List.copyOf(together.masks()));
+    }
+
+    @Test
+    void findsNothingInFeaturesThatAreNoNumbers() {
+        for (TwoStageHead head : List.of(maskRcnn(), cascade())) {
+            head.train(false);
+            List<ImageInfo> images = List.of(ImageInfo.of(SIZE), ImageInfo.of(SIZE));
+            for (Instances found : head.predict(pyramid(Float.NaN), images)) {
+                assertEquals(0, found.size());
+            }
+        }
+    }
+
+    @Test
+    void keepsNoNativeMemory() {
+        TwoStageHead head = cascade();
+        FeaturePyramid pyramid = pyramid(1);
+        List<ImageInfo> images = List.of(ImageInfo.of(SIZE), ImageInfo.of(SIZE));
+        Instances target = objects(Boxes.of(3, 3, 40, 44), 1);
+        int before = manager.getManagedArrays().size();
+        Losses losses = head.losses(pyramid, images, List.of(target, target));
+        new NDList(losses.terms().values()).close();
+        new NDList(losses.figures().values()).close();
+        assertEquals(before, manager.getManagedArrays().size());
+        head.train(false);
+        head.predict(pyramid, images);
+        assertEquals(before, manager.getManagedArrays().size());
+    }
+
+    private FeaturePyramid pyramid(float scale) {
+        int[][] grids = {{12, 16}, {6, 8}, {3, 4}, {2, 2}, {1, 1}};
+        List<NDArray> levels = new ArrayList<>();
+        for (int[] grid : grids) {
+            levels.add(manager.randomNormal(new Shape(2, 8, grid[0], grid[1])).mul(scale));
+        }
+        return new FeaturePyramid(levels);
+    }
+}

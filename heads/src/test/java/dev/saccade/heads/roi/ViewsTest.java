@@ -1,0 +1,126 @@
+package dev.saccade.heads.roi;
+
+import dev.saccade.config.Configs;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+
+import dev.saccade.core.parts.DetectionHead;
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.FeaturePyramid;
+import dev.saccade.core.structures.ImageInfo;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Size;
+import dev.saccade.heads.anchor.RetinaNetHead;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** What heads find in several views of an image. */
+class TestTimeAugmentationTest {
+
+    private static final Size ORIGINAL = new Size(24, 32);
+    private static final ImageInfo IMAGE = ImageInfo.of(ORIGINAL).resized(new Size(48, 64), 2, 2);
+
+    private final NDManager manager = NDManager.newBaseManager("PyTorch");
+
+    @AfterEach
+    void free() {
+        manager.close();
+    }
+
+    private DetectionHead head(String type) {
+        DetectionHead.Config config =
+                switch (type) {
+                    case "retinanet" -> Configs.of(RetinaNetHead.Config.class);
+                    case "mask_rcnn" -> SmallHeads.maskRcnn();
+                    default -> SmallHeads.cascade();
+                };
+        DetectionHead head = config.build(SmallHeads.FEATURES, 3);
+        head.initialize(manager, 5);
+        head.train(false);
+        return head;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"mask_rcnn", "cascade"})
+    void twoEqualViewsAreAsGoodAsOne(String type) {
+        DetectionHead head = head(type);
+        FeaturePyramid view = pyramid();
+        Instances one = head.predictViews(List.of(view), List.of(IMAGE));
+        Instances two = head.predictViews(List.of(view, view), List.of(IMAGE, IMAGE));
+        assertTrue(one.size() > 0);
+        assertEquals(one.size(), two.size());
+        assertArrayEquals(one.boxes().toArray(), two.boxes().toArray(), 1e-3f);
+        assertEquals(ORIGINAL, one.mask(0).size());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"mask_rcnn", "cascade"})
+    void theOrderOfViewsDoesNotMatter(String type) {
+        DetectionHead head = head(type);
+        List<FeaturePyramid> views = List.of(pyramid(), pyramid());
+        List<ImageInfo> images = List.of(IMAGE, IMAGE.mirrored());
+        Instances found = head.predictViews(views, images);
+        Instances other =
+                head.predictViews(
+                        List.of(views.get(1), views.get(0)), List.of(images.get(1), images.get(0)));
+        assertEquals(found.size(), other.size());
+        assertArrayEquals(found.boxes().toArray(), other.boxes().toArray(), 1e-3f);
+    }
+
+    @Test
+    void whatIsSeenInAMirrorStandsOnTheOtherSide() {
+        TwoStageHead head = (TwoStageHead) head("mask_rcnn");
+        FeaturePyramid view = pyramid();
+        Instances found = head.predict(view, List.of(IMAGE)).get(0);
+        Instances mirrored = head.predict(view, List.of(IMAGE.mirrored())).get(0);
+        assertTrue(found.size() > 0);
+        Boxes flipped = mirrored.boxes().flipHorizontal(ORIGINAL.width());
+        assertArrayEquals(found.boxes().toArray(), flipped.toArray(), 1e-3f);
+        int different = 0;
+        for (int i = 0; i < found.size(); i++) {
+            byte[] mask = found.mask(i).decode();
+            byte[] back = mirrored.mask(i).flipHorizontal().decode();
+            for (int p = 0; p < mask.length; p++) {
+                different += mask[p] == back[p] ? 0 : 1;
+            }
+        }
+        assertEquals(0, different, 0.001 * found.size() * ORIGINAL.area());
+    }
+
+    @Test
+    void viewsOfRetinaNetCompete() {
+        DetectionHead head = head("retinanet");
+        FeaturePyramid view = pyramid(1e5f);
+        Instances one = head.predict(view, List.of(IMAGE)).get(0);
+        assertTrue(one.size() > 0);
+        Instances same = head.predictViews(List.of(view, view), List.of(IMAGE, IMAGE));
+        assertEquals(one.boxes(), same.boxes());
+        FeaturePyramid nothing = pyramid(Float.NaN);
+        Instances either = head.predictViews(List.of(nothing, view), List.of(IMAGE, IMAGE));
+        assertEquals(one.boxes(), either.boxes());
+    }
+
+    private FeaturePyramid pyramid() {
+        return pyramid(3);
+    }
+
+    private FeaturePyramid pyramid(float scale) {
+        int[][] grids = {{12, 16}, {6, 8}, {3, 4}, {2, 2}, {1, 1}};
+        List<NDArray> levels = new ArrayList<>();
+        for (int[] grid : grids) {
+            levels.add(manager.randomNormal(new Shape(1, 8, grid[0], grid[1])).mul(scale));
+        }
+        return new FeaturePyramid(levels);
+    }
+}

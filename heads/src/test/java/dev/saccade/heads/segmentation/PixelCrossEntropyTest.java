@@ -1,0 +1,174 @@
+package dev.saccade.heads.segmentation;
+
+import dev.saccade.config.Configs;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+
+import dev.saccade.core.nn.Autograd;
+import dev.saccade.core.ops.MemoryFormat;
+import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.structures.LabelMap;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.function.Supplier;
+
+class PixelCrossEntropyTest {
+
+    /** PyTorch's own operators, in double precision. */
+    private static final ScriptTemplate COMPOSED =
+            ScriptTemplate.of(
+                    "(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor",
+                    """
+                    size = [torch.size(labels, 1), torch.size(labels, 2)]
+                    scores = torch.upsample_bilinear2d(torch.to(logits, 7), size, %s)
+                    return torch.cross_entropy_loss(scores, labels, torch.to(weights, 7), 2, -1)
+                    """);
+
+    private final NDManager manager = NDManager.newBaseManager("PyTorch");
+    private final SplittableRandom random = new SplittableRandom(5);
+
+    @AfterEach
+    void free() {
+        manager.close();
+    }
+
+    private NDArray logits(int images, int classes, int h, int w) {
+        Shape shape = new Shape(images, classes, h, w);
+        NDArray logits = manager.randomNormal(0, 3, shape, DataType.FLOAT32);
+        return MemoryFormat.channelsLast(logits);
+    }
+
+    private NDArray labels(int images, int classes, int h, int w, double ignored) {
+        long[] labels = new long[images * h * w];
+        Arrays.setAll(
+                labels,
+                i -> random.nextDouble() < ignored ? LabelMap.IGNORE : random.nextInt(classes));
+        return manager.create(labels, new Shape(images, h, w));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "2, 7, 6, 8, 24, 32, 0.1", "1, 3, 5, 7, 17, 29, 0.5", "3, 2, 1, 1, 4, 5, 0",
+        "1, 1, 3, 2, 9, 8, 0.3", "2, 4, 9, 9, 5, 6, 0.2", "1, 5, 1, 1, 1, 1, 0",
+        "1, 150, 16, 16, 64, 64, 0.2", "2, 4, 5, 6, 21, 22, 1",
+    })
+    void isPyTorchsWithItsGradient(
+            int images, int classes, int h, int w, int height, int width, double ignored) {
+        NDArray labels = labels(images, classes, height, width, ignored);
+        Double[] classWeight = new Double[classes];
+        Arrays.setAll(classWeight, i -> (double) (float) random.nextDouble(0.1, 2));
+        long valid = Arrays.stream(labels.toLongArray()).filter(label -> label >= 0).count();
+        for (List<Double> weights : List.of(List.<Double>of(), List.of(classWeight))) {
+            for (boolean align : new boolean[] {false, true}) {
+                for (boolean avgNonIgnore : new boolean[] {false, true}) {
+                    NDArray logits = logits(images, classes, h, w);
+                    double divisor = avgNonIgnore ? Math.max(1, valid) : labels.size();
+                    PixelCrossEntropy loss = new PixelCrossEntropy(0.4, weights, avgNonIgnore);
+                    assertEqual(loss, logits, labels, align, 0.4 / divisor);
+                }
+            }
+        }
+    }
+
+    /** Compares values and gradients, the loss being scaled afterwards. */
+    private void assertEqual(
+            PixelCrossEntropy loss, NDArray logits, NDArray labels, boolean align, double scale) {
+        NDArray reference = logits.duplicate();
+        logits.setRequiresGradient(true);
+        reference.setRequiresGradient(true);
+        float[] values = new float[2];
+        NDArray gradient =
+                gradient(
+                        logits,
+                        () -> {
+                            NDArray value = mean(loss, logits, labels, align);
+                            values[0] = value.getFloat();
+                            return value.mul(manager.create(3f));
+                        });
+        NDArray expected =
+                gradient(
+                        reference,
+                        () -> {
+                            NDArray sum = composed(loss, reference, labels, align);
+                            NDArray value = sum.mul(manager.create(scale));
+                            values[1] = (float) value.getDouble();
+                            return value.mul(manager.create(3.0));
+                        });
+        assertEquals(values[1], values[0], 1e-6 * Math.max(1, Math.abs(values[1])));
+        float largest = expected.abs().max().getFloat();
+        assertArrayEquals(
+                expected.toFloatArray(), gradient.toFloatArray(), 2e-6f * largest + 1e-12f);
+    }
+
+    private NDArray composed(PixelCrossEntropy loss, NDArray logits, NDArray labels, boolean align) {
+        float[] weights = new float[(int) logits.getShape().get(1)];
+        Arrays.fill(weights, 1);
+        for (int i = 0; i < loss.classWeight().size(); i++) {
+            weights[i] = loss.classWeight().get(i).floatValue();
+        }
+        return COMPOSED.with(align ? "True" : "False").run(logits, labels, manager.create(weights));
+    }
+
+    /** As heads do it. */
+    private static NDArray mean(
+            PixelCrossEntropy loss, NDArray logits, NDArray labels, boolean align) {
+        NDManager manager = logits.getManager();
+        NDArray sum = loss.sums(logits, labels, align).get(0);
+        return sum.div(Tensors.of(manager, loss.avgFactor(labels)));
+    }
+
+    private static NDArray gradient(NDArray by, Supplier<NDArray> loss) {
+        return Autograd.gradients(loss, List.of(by)).singletonOrThrow();
+    }
+
+    @Test
+    void theSumOfTwoIsLearnedAsOne() {
+        NDArray logits = logits(2, 4, 5, 6);
+        NDArray labels = labels(2, 4, 20, 24, 0.2);
+        PixelCrossEntropy loss = Configs.of(PixelCrossEntropy.class);
+        logits.setRequiresGradient(true);
+        NDArray once =
+                gradient(logits, () -> mean(loss, logits, labels, false));
+        NDArray twice =
+                gradient(
+                        logits,
+                        () ->
+                                mean(loss, logits, labels, false)
+                                        .add(mean(loss, logits, labels, false)));
+        assertArrayEquals(once.mul(2).toFloatArray(), twice.toFloatArray(), 1e-9f);
+    }
+
+    @Test
+    void countsIgnoredPixelsAmongAll() {
+        float[] scores = {3, 1, 2, 5, 0, 4, 1, 1};
+        NDArray logits = manager.create(scores, new Shape(1, 2, 2, 2));
+        long[] truth = {0, LabelMap.IGNORE, 0, 1};
+        NDArray labels = manager.create(truth, new Shape(1, 2, 2));
+        NDList sums = Configs.of(PixelCrossEntropy.class).sums(logits, labels, false);
+        assertEquals(2, sums.get(1).getFloat());
+        assertEquals(4, Configs.of(PixelCrossEntropy.class).avgFactor(labels));
+        assertEquals(3, new PixelCrossEntropy(1, List.of(), true).avgFactor(labels));
+    }
+
+    @Test
+    void refusesWeightsOfOtherClasses() {
+        PixelCrossEntropy loss = new PixelCrossEntropy(1, List.of(1.0, 2.0), false);
+        loss.checkFits(2);
+        assertThrows(IllegalArgumentException.class, () -> loss.checkFits(3));
+    }
+}
