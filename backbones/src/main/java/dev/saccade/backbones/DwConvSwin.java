@@ -131,7 +131,7 @@ public final class DwConvSwin extends StagedTransformer {
                         c = torch.size(x, 3)
                         each = torch.repeat_interleave(filters, c // torch.size(filters, 0), 0)
                         map = torch.permute(x, [0, 3, 1, 2])
-                        pad = [%1$d // 2, %1$d // 2]
+                        pad = [{kernel} // 2, {kernel} // 2]
                         y = torch.conv2d(map, each, bias, [1, 1], pad, [1, 1], c)
                         return torch.permute(y, [0, 2, 3, 1])
                         """);
@@ -150,7 +150,8 @@ public final class DwConvSwin extends StagedTransformer {
         @Override
         public NDArray forward(NDArray x) {
             MultiplyAdds.add(x.size() * kernel * kernel);
-            return CONVOLVE.with(kernel).run(x, weight.getArray(), bias.getArray());
+            return CONVOLVE.with(Map.of("kernel", kernel))
+                    .run(x, weight.getArray(), bias.getArray());
         }
     }
 }

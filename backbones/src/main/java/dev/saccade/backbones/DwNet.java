@@ -232,10 +232,11 @@ public final class DwNet extends StagedTransformer {
                 ScriptTemplate.of(
                         "(x: Tensor, filters: Tensor, bias: Tensor) -> Tensor",
                         """
+                        kernel = {kernel}
                         c = torch.size(x, 1)
                         maps = torch.split(x, 1)
-                        kernels = torch.split(torch.reshape(filters, [-1, 1, %1$d, %1$d]), c)
-                        pad = [%1$d // 2, %1$d // 2]
+                        kernels = torch.split(torch.reshape(filters, [-1, 1, kernel, kernel]), c)
+                        pad = [kernel // 2, kernel // 2]
                         out = annotate(List[Tensor], [])
                         for i in range(torch.len(maps)):
                           y = torch.conv2d(maps[i], kernels[i], bias, [1, 1], pad, [1, 1], c)
@@ -264,7 +265,8 @@ public final class DwNet extends StagedTransformer {
                     () -> {
                         NDArray hidden = Activations.relu(bn.forward(conv1.forward(MEAN.run(x))));
                         MultiplyAdds.add(x.size() * kernel * kernel);
-                        return CONVOLVE.with(kernel).run(x, conv2.forward(hidden), bias.getArray());
+                        return CONVOLVE.with(Map.of("kernel", kernel))
+                                .run(x, conv2.forward(hidden), bias.getArray());
                     });
         }
     }

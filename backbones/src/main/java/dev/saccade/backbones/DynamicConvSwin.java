@@ -317,7 +317,7 @@ public final class DynamicConvSwin extends StagedTransformer {
                         NDArray mapped = qk.forward(region.arrange(x));
                         List<NDArray> parts = region.split(mapped, 2, heads);
                         NDArray mixed =
-                                DepthwiseAttention.of(
+                                DepthwiseAttention.attend(
                                         parts.get(0), parts.get(1), bias(), region.unseen(mapped));
                         return proj.forward(region.merge(mixed, x.getShape()));
                     });

@@ -22,6 +22,7 @@ import dev.saccade.core.ops.ScriptTemplate;
 import dev.saccade.core.parts.Default;
 
 import java.math.RoundingMode;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -109,10 +110,10 @@ public final class Elsa extends Layer {
             ScriptTemplate.of(
                     "(x: Tensor) -> Tuple[Tensor, Tensor]",
                     """
-                    parts = torch.split_with_sizes(x, [%1$d, %1$d, %2$d], 1)
+                    parts = torch.split_with_sizes(x, [{queries}, {queries}, {values}], 1)
                     product = parts[0] * parts[1]
-                    if %3$s != 1.0:
-                      product = torch.mul_(product, %3$s)
+                    if {scale} != 1.0:
+                      product = torch.mul_(product, {scale})
                     return (product, torch.permute(parts[2], [0, 2, 3, 1]))
                     """);
 
@@ -192,7 +193,11 @@ public final class Elsa extends Layer {
         return Scope.array(
                 () -> {
                     NDList parts =
-                            HADAMARD.with(queries, values, scale)
+                            HADAMARD.with(
+                                            Map.of(
+                                                    "queries", queries,
+                                                    "values", values,
+                                                    "scale", scale))
                                     .runAll(preProj.forward(x.transpose(0, 3, 1, 2)));
                     NDArray product = parts.get(0);
                     MultiplyAdds.add(product.size());
@@ -249,19 +254,22 @@ public final class Elsa extends Layer {
                 ScriptTemplate.of(
                         "(x: Tensor) -> Tensor",
                         """
+                        kernel = {kernel}
+                        reach = {reach}
+                        dilation = {dilation}
                         n = torch.size(x, 0)
                         h = torch.size(x, 2)
                         w = torch.size(x, 3)
                         pairs = torch.permute(x, [0, 2, 3, 1])
-                        pairs = torch.reshape(pairs, [n, h, w, -1, %1$d * %1$d, 2])
+                        pairs = torch.reshape(pairs, [n, h, w, -1, kernel * kernel, 2])
                         halves = torch.unbind(pairs, 5)
-                        pad = [0, 0, 0, 0, %3$d, %3$d, %3$d, %3$d]
+                        pad = [0, 0, 0, 0, reach, reach, reach, reach]
                         offsets = torch.unbind(torch.constant_pad_nd(halves[1], pad), 4)
                         near = annotate(List[Tensor], [])
-                        for i in range(%1$d):
-                          for j in range(%1$d):
-                            rows = torch.slice(offsets[i * %1$d + j], 1, i * %2$d, i * %2$d + h)
-                            near = torch.append(near, torch.slice(rows, 2, j * %2$d, j * %2$d + w))
+                        for i in range(kernel):
+                          for j in range(kernel):
+                            rows = torch.slice(offsets[i * kernel + j], 1, i * dilation, i * dilation + h)
+                            near = torch.append(near, torch.slice(rows, 2, j * dilation, j * dilation + w))
                         logits = torch.add_(torch.stack(near, 4), halves[0])
                         return torch.reshape(logits, [n, h, w, -1])
                         """);
@@ -279,7 +287,11 @@ public final class Elsa extends Layer {
         public NDArray forward(NDArray x) {
             return Scope.array(
                     () ->
-                            MEET.with(config.elsaKernel, config.dilation, config.reach())
+                            MEET.with(
+                                            Map.of(
+                                                    "kernel", config.elsaKernel,
+                                                    "dilation", config.dilation,
+                                                    "reach", config.reach()))
                                     .run(mapped.forward(x)));
         }
     }

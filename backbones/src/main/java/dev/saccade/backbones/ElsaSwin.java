@@ -196,7 +196,8 @@ public final class ElsaSwin extends StagedTransformer {
                                         config.windowOrder());
                         NDArray fromKeyToQuery = biases.getArray().flip(1).transpose();
                         return postProj.forward(
-                                WindowAttention.of(windows, x, preProj, packing, fromKeyToQuery));
+                                WindowAttention.attend(
+                                        windows, x, preProj, packing, fromKeyToQuery));
                     });
         }
     }

@@ -133,7 +133,7 @@ final class FocalBlock extends Layer {
                                         neighbours.map(Parameter::getArray),
                                         windows.arrays());
                         return proj.forward(
-                                FocalAttention.of(
+                                FocalAttention.attend(
                                         region,
                                         qkv.forward(tokens),
                                         cells(tokens).map(qkv::forward),

@@ -263,7 +263,7 @@ public final class LinGlo extends StagedTransformer {
 
         @Override
         public NDArray forward(NDArray x) {
-            return KeyOnlyAttention.of(
+            return KeyOnlyAttention.attend(
                     x,
                     saliency.getArray(),
                     products.stream().map(Linear::weight).toList(),

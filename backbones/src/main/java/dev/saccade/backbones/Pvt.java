@@ -256,7 +256,8 @@ public final class Pvt extends StagedTransformer {
                     () -> {
                         NDArray reduced = reduction.map(layer -> layer.forward(x)).orElse(x);
                         return proj.forward(
-                                DotProductAttention.of(q.forward(x), kv.forward(reduced), heads));
+                                DotProductAttention.attend(
+                                        q.forward(x), kv.forward(reduced), heads));
                     });
         }
     }

@@ -11,6 +11,7 @@ import dev.saccade.core.ops.MultiplyAdds;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.ScriptTemplate;
 
+import java.util.Map;
 import java.util.function.UnaryOperator;
 
 /**
@@ -25,13 +26,15 @@ final class SubWindowPooling extends Layer {
             ScriptTemplate.of(
                     "(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor",
                     """
+                    part = {part}
                     c = torch.size(x, 1)
-                    kernel = torch.expand(torch.reshape(weight, [1, 1, %1$d, %1$d]), [c, 1, %1$d, %1$d])
-                    return torch.conv2d(x, kernel, torch.expand(bias, [c]), [%1$d, %1$d], [0, 0], [1, 1], c)
+                    kernel = torch.expand(torch.reshape(weight, [1, 1, part, part]), [c, 1, part, part])
+                    return torch.conv2d(x, kernel, torch.expand(bias, [c]), [part, part], [0, 0], [1, 1], c)
                     """);
 
     private static final ScriptTemplate UNWEIGHTED =
-            ScriptTemplate.of("(x: Tensor) -> Tensor", "return torch.%s_pool2d(x, [%2$d, %2$d])");
+            ScriptTemplate.of(
+                    "(x: Tensor) -> Tensor", "return torch.{kind}_pool2d(x, [{part}, {part}])");
 
     private final int window;
     private final int parts;
@@ -51,8 +54,8 @@ final class SubWindowPooling extends Layer {
         pool =
                 switch (method) {
                     case FC -> weighted();
-                    case MEAN -> UNWEIGHTED.with("avg", part)::run;
-                    case MAX -> UNWEIGHTED.with("max", part)::run;
+                    case MEAN -> UNWEIGHTED.with(Map.of("kind", "avg", "part", part))::run;
+                    case MAX -> UNWEIGHTED.with(Map.of("kind", "max", "part", part))::run;
                     case CONV ->
                             add(
                                             "",
@@ -70,7 +73,7 @@ final class SubWindowPooling extends Layer {
         Parameter bias = parameter("bias", new Shape(1), WeightInit.ZEROS);
         return x -> {
             MultiplyAdds.add(x.size());
-            return WEIGHTED.with(part).run(x, weight.getArray(), bias.getArray());
+            return WEIGHTED.with(Map.of("part", part)).run(x, weight.getArray(), bias.getArray());
         };
     }
 

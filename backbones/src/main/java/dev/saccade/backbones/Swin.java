@@ -207,7 +207,8 @@ public final class Swin extends StagedTransformer {
             return Scope.array(
                     () -> {
                         Windows windows = Windows.over(x.getShape(), window, shift, order);
-                        return proj.forward(WindowAttention.of(windows, x, qkv, table.getArray()));
+                        return proj.forward(
+                                WindowAttention.attend(windows, x, qkv, table.getArray()));
                     });
         }
     }

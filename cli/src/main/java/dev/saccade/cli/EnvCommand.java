@@ -74,7 +74,7 @@ final class EnvCommand implements Callable<Integer> {
         if (gpus == 0) {
             return "none";
         }
-        return Kernels.serveGpu(0) ? "compiled at first use" : "portable";
+        return Kernels.isFusedForGpu(0) ? "compiled at first use" : "portable";
     }
 
     private static String opencv() {

@@ -7,7 +7,7 @@ import ai.djl.ndarray.NDManager;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.nn.Autograd;
-import dev.saccade.core.ops.Kernels;
+import dev.saccade.core.ops.Ceilings;
 import dev.saccade.core.ops.NoGrad;
 
 import java.util.List;
@@ -42,19 +42,18 @@ public record OperatorBench(
      * @param images of 224 x 224 that the models would have seen
      */
     public static List<OperatorBench> all(int images, int runs) {
-        Optional<Kernels.Ceilings> ceilings = Kernels.ceilings();
+        Optional<Ceilings> ceilings = Ceilings.measure();
         ImmutableList.Builder<OperatorBench> benches = ImmutableList.builder();
         for (OperatorCase each : OperatorCase.all(images)) {
             benches.add(forward(each, runs, ceilings));
-            if (each.learns()) {
+            if (each.differentiable()) {
                 benches.add(training(each, runs));
             }
         }
         return benches.build();
     }
 
-    private static OperatorBench forward(
-            OperatorCase c, int runs, Optional<Kernels.Ceilings> ceilings) {
+    private static OperatorBench forward(OperatorCase c, int runs, Optional<Ceilings> ceilings) {
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             NDList inputs = inputs(c, manager);
             Map<String, Timing> times =
@@ -70,13 +69,12 @@ public record OperatorBench(
         }
     }
 
-    private static Map<String, Double> shares(
-            OperatorCase c, double seconds, Kernels.Ceilings most) {
+    private static Map<String, Double> shares(OperatorCase c, double seconds, Ceilings most) {
         return Map.of(
                 ARITHMETIC,
-                c.operations() / seconds / most.operations(),
+                c.work().operations() / seconds / most.operations(),
                 MEMORY,
-                c.numbers() * Float.BYTES / seconds / most.bytes());
+                c.work().numbers() * Float.BYTES / seconds / most.bytes());
     }
 
     private static OperatorBench training(OperatorCase c, int runs) {

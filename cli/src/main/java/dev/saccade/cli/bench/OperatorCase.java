@@ -14,7 +14,7 @@ import dev.saccade.core.ops.FocalAttention;
 import dev.saccade.core.ops.FocalRegion;
 import dev.saccade.core.ops.GroupedConvolution;
 import dev.saccade.core.ops.KeyOnlyAttention;
-import dev.saccade.core.ops.LayerNormalisation;
+import dev.saccade.core.ops.LayerNormalization;
 import dev.saccade.core.ops.Nms;
 import dev.saccade.core.ops.RoiAlign;
 import dev.saccade.core.ops.WindowAttention;
@@ -35,19 +35,25 @@ import java.util.function.Function;
  * @param name of the operator
  * @param size what it is given, for people
  * @param inputs shapes of its inputs
- * @param learns whether all of them have gradients
- * @param operations additions and multiplications of the forward pass
- * @param numbers floats that the forward pass cannot but read or write
+ * @param differentiable whether all of them have gradients
+ * @param work of the forward pass
  * @param operator from inputs to result
  */
 record OperatorCase(
         String name,
         String size,
         List<Shape> inputs,
-        boolean learns,
-        long operations,
-        long numbers,
+        boolean differentiable,
+        Work work,
         Function<NDList, NDArray> operator) {
+
+    /**
+     * What an operator has to do at least.
+     *
+     * @param operations additions and multiplications
+     * @param numbers floats that cannot but be read or written
+     */
+    record Work(long operations, long numbers) {}
 
     /** Channels of a head in all these models. */
     private static final int DEPTH = 32;
@@ -89,8 +95,9 @@ record OperatorCase(
                         map.add((long) heads * taps),
                         new Shape(1, channels, kernel, kernel)),
                 true,
-                4L * taps * map.size() * channels,
-                map.size() * (2L * channels + (long) heads * taps),
+                new Work(
+                        4L * taps * map.size() * channels,
+                        map.size() * (2L * channels + (long) heads * taps)),
                 in -> attention.attend(in.get(0), in.get(1), Optional.of(in.get(2))));
     }
 
@@ -104,14 +111,13 @@ record OperatorCase(
                 size(images, side, channels),
                 List.of(map, new Shape(channels, width, kernel, kernel)),
                 true,
-                2 * taps * map.size(),
-                2 * map.size() + taps * channels,
+                new Work(2 * taps * map.size(), 2 * map.size() + taps * channels),
                 in -> convolve(in.get(0).transpose(0, 3, 1, 2), in.get(1)));
     }
 
     private static NDArray convolve(NDArray maps, NDArray weight) {
-        if (GroupedConvolution.serves(maps, weight)) {
-            return GroupedConvolution.of(maps, weight, Optional.empty());
+        if (GroupedConvolution.isFusedFor(maps, weight)) {
+            return GroupedConvolution.convolve(maps, weight, Optional.empty());
         }
         Shape one = new Shape(1, 1);
         long groups = maps.getShape().get(1) / weight.getShape().get(1);
@@ -129,9 +135,8 @@ record OperatorCase(
                 size(images, side, heads * DEPTH),
                 List.of(map, new Shape(across * across, heads)),
                 true,
-                4L * WINDOW * WINDOW * map.size() / 3,
-                map.size() + map.size() / 3,
-                in -> WindowAttention.of(windows, in.get(0), new AsIs(), in.get(1)));
+                new Work(4L * WINDOW * WINDOW * map.size() / 3, map.size() + map.size() / 3),
+                in -> WindowAttention.attend(windows, in.get(0), new AsIs(), in.get(1)));
     }
 
     private static OperatorCase focal(int images, int side, int heads, int focalWindow) {
@@ -147,10 +152,9 @@ record OperatorCase(
                         new Shape(images, cells, 3L * channels),
                         new Shape(heads, region.area(), region.keys())),
                 true,
-                4L * region.keys() * map.size() / 3,
-                map.size() + map.size() / 3,
+                new Work(4L * region.keys() * map.size() / 3, map.size() + map.size() / 3),
                 in ->
-                        FocalAttention.of(
+                        FocalAttention.attend(
                                 region,
                                 in.get(0),
                                 Optional.of(in.get(1)),
@@ -166,9 +170,8 @@ record OperatorCase(
                 size(images, side, channels),
                 List.of(map, new Shape(1, channels), square, square, square, square),
                 true,
-                2 * map.size() * (channels + 2L),
-                2 * map.size(),
-                in -> KeyOnlyAttention.of(in.get(0), in.get(1), in.subNDList(2), List.of()));
+                new Work(2 * map.size() * (channels + 2L), 2 * map.size()),
+                in -> KeyOnlyAttention.attend(in.get(0), in.get(1), in.subNDList(2), List.of()));
     }
 
     private static OperatorCase layerNorm(int images, int side, int channels) {
@@ -179,10 +182,10 @@ record OperatorCase(
                 size(images, side, channels),
                 List.of(map, map, vector, vector),
                 true,
-                9 * map.size(),
-                4 * map.size(),
+                new Work(9 * map.size(), 4 * map.size()),
                 in ->
-                        LayerNormalisation.ofSum(in.get(0), in.get(1), in.get(2), in.get(3), 1e-5f)
+                        LayerNormalization.normalizeSum(
+                                        in.get(0), in.get(1), in.get(2), in.get(3), 1e-5f)
                                 .get(0));
     }
 
@@ -197,8 +200,7 @@ record OperatorCase(
                 "%d regions x %d x %d x %d".formatted(regions, bins, bins, channels),
                 List.of(map),
                 true,
-                8 * out,
-                out,
+                new Work(8 * out, out),
                 in ->
                         align.pool(
                                 new FeaturePyramid(List.of(in.get(0).transpose(0, 3, 1, 2))),
@@ -221,8 +223,7 @@ record OperatorCase(
                 "%d boxes".formatted(count),
                 List.of(new Shape(1)),
                 false,
-                4L * count * count,
-                6L * count,
+                new Work(4L * count * count, 6L * count),
                 in -> {
                     int[] kept = Nms.keep(boxes, scores, groups, IOU_THRESHOLD);
                     return in.getManager().create(kept);

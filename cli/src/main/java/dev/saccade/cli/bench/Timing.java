@@ -3,6 +3,7 @@ package dev.saccade.cli.bench;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.ops.Kernels;
+import dev.saccade.core.ops.OperatorLibrary;
 
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -34,7 +35,7 @@ public record Timing(double median, double least) {
         forms.put(
                 PORTABLE,
                 () ->
-                        Kernels.portably(
+                        OperatorLibrary.portably(
                                 () -> {
                                     thing.run();
                                     return true;

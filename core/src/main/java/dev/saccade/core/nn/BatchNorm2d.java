@@ -9,7 +9,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.ops.Script;
 
 /**
- * Batch normalisation over {@code [N, H, W]} with running statistics (momentum 0.1, eps 1e-5 in
+ * Batch normalization over {@code [N, H, W]} with running statistics (momentum 0.1, eps 1e-5 in
  * PyTorch's terms); in inference mode it uses the running statistics.
  */
 public final class BatchNorm2d extends Layer {
@@ -37,12 +37,12 @@ public final class BatchNorm2d extends Layer {
     private final Parameter runningMean;
     private final Parameter runningVar;
 
-    /** Makes a normalisation whose weight starts at 1. */
+    /** Makes a normalization whose weight starts at 1. */
     public BatchNorm2d(int channels) {
         this(channels, WeightInit.ONES);
     }
 
-    /** Makes a normalisation whose weight starts as given, such as 0 at the end of a residual. */
+    /** Makes a normalization whose weight starts as given, such as 0 at the end of a residual. */
     public BatchNorm2d(int channels, WeightInit weightInit) {
         Shape shape = new Shape(channels);
         this.weight = parameter("weight", shape, weightInit);
@@ -52,7 +52,7 @@ public final class BatchNorm2d extends Layer {
     }
 
     /**
-     * Normalises {@code [N, C, H, W]}.
+     * Normalizes {@code [N, C, H, W]}.
      *
      * @throws SaccadeException of kind user in training, if there is one value a channel: its
      *     variance is 0
@@ -61,7 +61,7 @@ public final class BatchNorm2d extends Layer {
     public NDArray forward(NDArray x) {
         if (isTraining() && x.size() == x.getShape().get(1)) {
             throw SaccadeException.user(
-                    "batch normalisation in training needs more than one value a channel, got %s;"
+                    "batch normalization in training needs more than one value a channel, got %s;"
                             + " train with at least 2 images a batch",
                     x.getShape());
         }

@@ -124,7 +124,7 @@ public final class Conv2d extends Layer {
         return new Conv2d(geometry, uniform, uniform);
     }
 
-    /** Makes a convolution without bias, as before a normalisation. */
+    /** Makes a convolution without bias, as before a normalization. */
     public static Conv2d withoutBias(int in, int out, int kernel, int stride, int padding) {
         return new Conv2d(in, out, kernel, stride, padding, WeightInit.kaimingNormal(), null);
     }
@@ -142,8 +142,8 @@ public final class Conv2d extends Layer {
      */
     @Override
     public NDArray forward(NDArray x) {
-        if (keepsSize && GroupedConvolution.serves(x, weight())) {
-            return GroupedConvolution.of(x, weight(), Optional.ofNullable(bias()));
+        if (keepsSize && GroupedConvolution.isFusedFor(x, weight())) {
+            return GroupedConvolution.convolve(x, weight(), Optional.ofNullable(bias()));
         }
         if (stridesFirst) {
             return Scope.array(() -> convolve(unskippedCells(x), weight(), bias(), NO_STRIDE));

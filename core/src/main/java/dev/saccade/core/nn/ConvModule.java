@@ -10,7 +10,7 @@ import java.util.function.IntFunction;
 
 /**
  * A convolution whose name ends in {@code conv}, as mmdetection wraps every convolution of necks
- * and heads: with a bias, or with a batch normalisation named {@code bn} in its place; with or
+ * and heads: with a bias, or with a batch normalization named {@code bn} in its place; with or
  * without a ReLU behind it.
  */
 public final class ConvModule extends Layer {
@@ -33,7 +33,7 @@ public final class ConvModule extends Layer {
         return new ConvModule(conv, Optional.empty(), true);
     }
 
-    /** Makes a convolution with batch normalisation and ReLU. */
+    /** Makes a convolution with batch normalization and ReLU. */
     public static ConvModule normRelu(int in, int out, int kernel, int stride, int padding) {
         Conv2d conv = Conv2d.withoutBias(in, out, kernel, stride, padding);
         return new ConvModule(conv, Optional.of(new BatchNorm2d(out)), true);
@@ -51,8 +51,8 @@ public final class ConvModule extends Layer {
     }
 
     private NDArray finish(NDArray y) {
-        NDArray normalised = norm.isPresent() ? norm.get().forward(y) : y;
-        return relu ? Activations.relu(normalised) : normalised;
+        NDArray normalized = norm.isPresent() ? norm.get().forward(y) : y;
+        return relu ? Activations.relu(normalized) : normalized;
     }
 
     /**

@@ -7,6 +7,8 @@ import ai.djl.nn.Parameter;
 import dev.saccade.core.ops.MultiplyAdds;
 import dev.saccade.core.ops.ScriptTemplate;
 
+import java.util.Map;
+
 /**
  * A transposed 2-D convolution that enlarges maps: stride as large as the kernel, so that every
  * cell becomes a square of cells; {@code weight} is {@code [in, out, k, k]}, {@code bias} is {@code
@@ -17,7 +19,7 @@ public final class ConvTranspose2d extends Layer {
     private static final ScriptTemplate SCRIPT =
             ScriptTemplate.of(
                     "(x: Tensor, w: Tensor, b: Tensor) -> Tensor",
-                    "return torch.conv_transpose2d(x, w, b, [%1$s, %1$s])");
+                    "return torch.conv_transpose2d(x, w, b, [{stride}, {stride}])");
 
     private final int kernel;
     private final Parameter weight;
@@ -46,6 +48,6 @@ public final class ConvTranspose2d extends Layer {
     @Override
     public NDArray forward(NDArray x) {
         MultiplyAdds.add(x.size() * weight.getShape().slice(1).size());
-        return SCRIPT.with(kernel).run(x, weight.getArray(), bias.getArray());
+        return SCRIPT.with(Map.of("stride", kernel)).run(x, weight.getArray(), bias.getArray());
     }
 }

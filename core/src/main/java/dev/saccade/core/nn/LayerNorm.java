@@ -5,21 +5,21 @@ import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
-import dev.saccade.core.ops.LayerNormalisation;
+import dev.saccade.core.ops.LayerNormalization;
 
-/** Layer normalisation over the last axis (Ba et al. 2016). */
+/** Layer normalization over the last axis (Ba et al. 2016). */
 public final class LayerNorm extends Layer {
 
     private final Parameter weight;
     private final Parameter bias;
     private final float eps;
 
-    /** Makes a normalisation with PyTorch's eps of 1e-5. */
+    /** Makes a normalization with PyTorch's eps of 1e-5. */
     public LayerNorm(int channels) {
         this(channels, 1e-5f);
     }
 
-    /** Makes a normalisation with an eps of its own. */
+    /** Makes a normalization with an eps of its own. */
     public LayerNorm(int channels, float eps) {
         Shape shape = new Shape(channels);
         this.weight = parameter("weight", shape, WeightInit.ONES);
@@ -28,23 +28,23 @@ public final class LayerNorm extends Layer {
     }
 
     /**
-     * Normalises every vector.
+     * Normalizes every vector.
      *
      * @param x {@code [..., channels]}
      */
     @Override
     public NDArray forward(NDArray x) {
-        return LayerNormalisation.of(x, weight.getArray(), bias.getArray(), eps);
+        return LayerNormalization.normalize(x, weight.getArray(), bias.getArray(), eps);
     }
 
     /**
-     * Normalises every vector of a sum.
+     * Normalizes every vector of a sum.
      *
      * @param x {@code [..., channels]}
      * @param y the same
-     * @return the normalised sum, then the sum
+     * @return the normalized sum, then the sum
      */
     public NDList forwardSum(NDArray x, NDArray y) {
-        return LayerNormalisation.ofSum(x, y, weight.getArray(), bias.getArray(), eps);
+        return LayerNormalization.normalizeSum(x, y, weight.getArray(), bias.getArray(), eps);
     }
 }

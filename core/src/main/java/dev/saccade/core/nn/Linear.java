@@ -157,7 +157,7 @@ public final class Linear extends Layer implements Affine {
     }
 
     private boolean predictsInBfloat16() {
-        return !isTraining() && Kernels.predictInBfloat16();
+        return !isTraining() && Precision.isBfloat16();
     }
 
     private void count(NDArray x) {
@@ -173,6 +173,6 @@ public final class Linear extends Layer implements Affine {
                 && JniUtils.getNumThreads() > 1
                 && x.getDataType() == DataType.FLOAT32
                 && !x.getDevice().isGpu()
-                && Kernels.serve(x);
+                && Kernels.isFusedFor(x);
     }
 }

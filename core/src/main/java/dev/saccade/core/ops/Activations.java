@@ -5,7 +5,7 @@ import ai.djl.ndarray.NDArray;
 /**
  * Activations; those of ReLU overwrite their input, which spares a buffer the size of a feature map
  * and is only for inputs whose values no gradient needs any more, such as the output of a
- * convolution or of a normalisation.
+ * convolution or of a normalization.
  */
 public final class Activations {
 

@@ -7,6 +7,8 @@ import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.structures.Size;
 
+import java.util.Map;
+
 /**
  * Bilinear resizing as PyTorch's {@code interpolate} without antialiasing, any part of the result
  * on its own, for results that are too large to be held at once.
@@ -43,7 +45,7 @@ public record BilinearResize(Size from, Size to, boolean alignCorners) {
                     """
                     map = torch.unsqueeze(torch.permute(x, [2, 0, 1]), 0)
                     size = [torch.size(x, 0), int(width)]
-                    wide = torch.squeeze(torch.upsample_bilinear2d(map, size, %s), 0)
+                    wide = torch.squeeze(torch.upsample_bilinear2d(map, size, {align_corners}), 0)
                     return torch.contiguous(torch.permute(wide, [1, 2, 0]))
                     """);
 
@@ -55,7 +57,7 @@ public record BilinearResize(Size from, Size to, boolean alignCorners) {
                     map = torch.unsqueeze(torch.permute(dy, [2, 0, 1]), 0)
                     size = [1, torch.size(dy, 2), h, int(width)]
                     to = [h, torch.size(dy, 1)]
-                    dx = torch.upsample_bilinear2d_backward(map, to, size, %s)
+                    dx = torch.upsample_bilinear2d_backward(map, to, size, {align_corners})
                     return torch.contiguous(torch.permute(torch.squeeze(dx, 0), [1, 2, 0]))
                     """);
 
@@ -97,7 +99,7 @@ public record BilinearResize(Size from, Size to, boolean alignCorners) {
 
     private NDArray run(ScriptTemplate template, NDArray x, int width) {
         try (NDArray number = x.getManager().create(width)) {
-            return template.with(alignCorners ? "True" : "False").run(x, number);
+            return template.with(Map.of("align_corners", alignCorners)).run(x, number);
         }
     }
 

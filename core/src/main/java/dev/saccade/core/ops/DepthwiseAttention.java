@@ -53,7 +53,7 @@ public final class DepthwiseAttention {
      *     0; none if all are seen
      * @return the shape of {@code q}
      */
-    public static NDArray of(
+    public static NDArray attend(
             NDArray q, NDArray k, Optional<NDArray> bias, Optional<NDArray> unseen) {
         return Scope.array(
                 () -> {

@@ -5,7 +5,10 @@ import static com.google.common.base.Preconditions.checkArgument;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 
+import java.util.ArrayList;
 import java.util.Collections;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -37,7 +40,7 @@ public record ElsaAttention(int kernel, int dilation, double lambda, double gamm
             ScriptTemplate.of(
                     "(logits: Tensor) -> Tensor",
                     """
-                    heads = torch.reshape(logits, torch.slice(torch.size(logits), 0, 3) + [-1, %d])
+                    heads = torch.reshape(logits, torch.slice(torch.size(logits), 0, 3) + [-1, {taps}])
                     return torch.reshape(torch.softmax(heads, -1), torch.size(logits))
                     """);
 
@@ -45,47 +48,64 @@ public record ElsaAttention(int kernel, int dilation, double lambda, double gamm
     private static final int TILE = 7;
 
     /**
-     * Sums where there are no factors. A row of taps, followed by zeros and read again with rows
-     * one shorter, is a band: the taps of each token stand one place right of its predecessor's.
+     * Sums where there are no factors: for the {@code tile} tokens of a tile and a row of the
+     * kernel, a product of a band matrix of weights, {@code [tile, band]}, with the {@code band}
+     * pixels of a row of the map that the tile sees, {@code [band, depth]}.
      */
     private static final ScriptTemplate BANDS =
             ScriptTemplate.of(
                     "(v: Tensor, a: Tensor) -> Tensor",
                     """
+                    kernel = {kernel}
+                    tile = {tile}
+                    reach = {reach}
+                    band = {band}
+                    dilation = {dilation}
                     n = torch.size(v, 0)
                     h = torch.size(v, 1)
                     w = torch.size(v, 2)
-                    g = torch.size(a, 3) // (%1$d * %1$d)
-                    d = torch.size(v, 3) // g
-                    tiles = (w + %4$d - 1) // %4$d
-                    extra = tiles * %4$d - w
-                    padded = torch.constant_pad_nd(v, [0, 0, %3$d, %3$d + extra, %3$d, %3$d])
-                    rows = torch.unfold(padded, 2, %5$d, %4$d)
-                    rows = torch.reshape(rows, [n, h + 2 * %3$d, tiles, g, d, %5$d])
-                    rows = torch.contiguous(torch.permute(rows, [2, 1, 0, 3, 5, 4]))
-                    values = torch.unbind(rows)
+                    groups = torch.size(a, 3) // (kernel * kernel)
+                    depth = torch.size(v, 3) // groups
+                    tiles = (w + tile - 1) // tile
+                    extra = tiles * tile - w
+
+                    # The values of each column of tiles, [tiles][h + 2 reach, n, groups, band, depth].
+                    padded = torch.constant_pad_nd(v, [0, 0, reach, reach + extra, reach, reach])
+                    pixels = torch.unfold(padded, 2, band, tile)
+                    pixels = torch.reshape(pixels, [n, h + 2 * reach, tiles, groups, depth, band])
+                    values = torch.unbind(torch.contiguous(torch.permute(pixels, [2, 1, 0, 3, 5, 4])))
+
+                    # The weights of the same, [tiles][h, n, groups, tile, kernel, kernel, 1].
                     if extra > 0:
                       a = torch.constant_pad_nd(a, [0, 0, 0, extra])
-                    taps = torch.reshape(a, [n, h, tiles, %4$d, g, %1$d, %1$d, 1])
+                    taps = torch.reshape(a, [n, h, tiles, tile, groups, kernel, kernel, 1])
                     weights = torch.unbind(torch.permute(taps, [2, 1, 0, 4, 3, 5, 6, 7]))
+
                     columns = annotate(List[Tensor], [])
                     for i in range(tiles):
-                      spread = weights[i]
-                      if %2$d > 1:
-                        spread = torch.constant_pad_nd(spread, [0, %2$d - 1])
-                      spread = torch.reshape(spread, [h, n, g, %4$d, %1$d, %1$d * %2$d])
-                      spread = torch.constant_pad_nd(spread, [0, %5$d + 1 - %1$d * %2$d])
-                      flat = torch.reshape(spread, [h * n * g, -1])
-                      skewed = torch.reshape(torch.slice(flat, 1, 0, -%4$d), [h * n * g, %4$d, -1])
-                      bands = torch.split_with_sizes(skewed, [%6$s], 2)
-                      row = torch.reshape(torch.slice(values[i], 0, 0, h), [-1, %5$d, d])
-                      y = torch.bmm(bands[0], row)
-                      for k in range(1, %1$d):
-                        row = torch.slice(values[i], 0, k * %2$d, k * %2$d + h)
-                        y = torch.baddbmm_(y, bands[2 * k], torch.reshape(row, [-1, %5$d, d]))
-                      columns = torch.append(columns, torch.reshape(y, [h, n, g, %4$d, d]))
+                      # Zeros between taps, as far apart as their pixels, and up to band + 1 numbers.
+                      row = weights[i]
+                      if dilation > 1:
+                        row = torch.constant_pad_nd(row, [0, dilation - 1])
+                      row = torch.reshape(row, [h, n, groups, tile, kernel, kernel * dilation])
+                      row = torch.constant_pad_nd(row, [0, band + 1 - kernel * dilation])
+
+                      # Read again with one number less a token, each token's taps stand one place
+                      # right of its predecessor's: band matrices, side by side, a number between two.
+                      flat = torch.reshape(row, [h * n * groups, -1])
+                      skewed = torch.slice(flat, 1, 0, -tile)
+                      skewed = torch.reshape(skewed, [h * n * groups, tile, -1])
+                      bands = torch.split_with_sizes(skewed, {bands_and_gaps}, 2)
+
+                      near = torch.slice(values[i], 0, 0, h)
+                      y = torch.bmm(bands[0], torch.reshape(near, [-1, band, depth]))
+                      for k in range(1, kernel):
+                        near = torch.slice(values[i], 0, k * dilation, k * dilation + h)
+                        y = torch.baddbmm_(y, bands[2 * k], torch.reshape(near, [-1, band, depth]))
+                      columns = torch.append(columns, torch.reshape(y, [h, n, groups, tile, depth]))
+
                     y = torch.permute(torch.stack(columns, 2), [1, 0, 2, 4, 3, 5])
-                    y = torch.reshape(y, [n, h, tiles * %4$d, g * d])
+                    y = torch.reshape(y, [n, h, tiles * tile, groups * depth])
                     return torch.slice(y, 2, 0, w)
                     """);
 
@@ -96,20 +116,23 @@ public record ElsaAttention(int kernel, int dilation, double lambda, double gamm
             ScriptTemplate.of(
                     "(v: Tensor, a: Tensor, mul: Tensor) -> Tensor",
                     """
+                    kernel = {kernel}
+                    reach = {reach}
+                    dilation = {dilation}
                     n = torch.size(v, 0)
                     h = torch.size(v, 1)
                     w = torch.size(v, 2)
-                    g = torch.size(a, 3) // (%1$d * %1$d)
-                    padded = torch.constant_pad_nd(v, [0, 0, %3$d, %3$d, %3$d, %3$d])
-                    padded = torch.reshape(padded, [n, h + 2 * %3$d, w + 2 * %3$d, g, -1])
-                    weights = torch.unbind(torch.reshape(a, [n, h, w, g, %1$d, %1$d]), 4)
-                    factors = torch.reshape(torch.pow(mul, %4$s), [g, -1, %1$d, %1$d])
+                    g = torch.size(a, 3) // (kernel * kernel)
+                    padded = torch.constant_pad_nd(v, [0, 0, reach, reach, reach, reach])
+                    padded = torch.reshape(padded, [n, h + 2 * reach, w + 2 * reach, g, -1])
+                    weights = torch.unbind(torch.reshape(a, [n, h, w, g, kernel, kernel]), 4)
+                    factors = torch.reshape(torch.pow(mul, {lambda}), [g, -1, kernel, kernel])
                     factors = torch.unbind(torch.permute(factors, [2, 0, 3, 1]))
                     y = torch.new_zeros(v, [n, h, w, g, torch.size(v, 3) // g])
-                    for k in range(%1$d):
-                      row = torch.slice(padded, 1, k * %2$d, k * %2$d + h)
-                      near = torch.transpose(torch.unfold(row, 2, 2 * %3$d + 1, 1), 4, 5)
-                      near = torch.slice(near, 4, 0, 2 * %3$d + 1, %2$d)
+                    for k in range(kernel):
+                      row = torch.slice(padded, 1, k * dilation, k * dilation + h)
+                      near = torch.transpose(torch.unfold(row, 2, 2 * reach + 1, 1), 4, 5)
+                      near = torch.slice(near, 4, 0, 2 * reach + 1, dilation)
                       part = torch._trilinear(factors[k], near, weights[k], [0, 1, 2], [], [5], [4])
                       y = torch.add_(y, part)
                     return torch.reshape(y, torch.size(v))
@@ -119,10 +142,12 @@ public record ElsaAttention(int kernel, int dilation, double lambda, double gamm
             ScriptTemplate.of(
                     "(y: Tensor, v: Tensor, add: Tensor) -> Tensor",
                     """
+                    reach = {reach}
+                    dilation = {dilation}
                     c = torch.size(v, 3)
-                    filter = torch.reshape(add, [c, 1, %1$d, %1$d]) * %4$s
+                    filter = torch.reshape(add, [c, 1, {kernel}, {kernel}]) * {gamma}
                     maps = torch.permute(v, [0, 3, 1, 2])
-                    out = torch.conv2d(maps, filter, None, [1, 1], [%3$d, %3$d], [%2$d, %2$d], c)
+                    out = torch.conv2d(maps, filter, None, [1, 1], [reach, reach], [dilation, dilation], c)
                     out = torch.add_(out, torch.permute(y, [0, 3, 1, 2]))
                     return torch.permute(out, [0, 2, 3, 1])
                     """);
@@ -130,14 +155,15 @@ public record ElsaAttention(int kernel, int dilation, double lambda, double gamm
     private static final ScriptTemplate FUSED =
             ScriptTemplate.of(
                     "(v: Tensor, logits: Tensor) -> Tensor",
-                    "return ops.saccade.elsa_attention(v, logits, None, None, %d, %d)");
+                    "return ops.saccade.elsa_attention(v, logits, None, None, {kernel}, {dilation})");
 
     private static final ScriptTemplate FUSED_WITH_GHOST_HEAD =
             ScriptTemplate.of(
                     "(v: Tensor, logits: Tensor, ghost: Tensor) -> Tensor",
                     """
-                    parts = torch.reshape(ghost, [-1, torch.size(v, 3), %1$d * %1$d])
-                    return ops.saccade.elsa_attention(v, logits, %3$s, %4$s, %1$d, %2$d)
+                    kernel = {kernel}
+                    parts = torch.reshape(ghost, [-1, torch.size(v, 3), kernel * kernel])
+                    return ops.saccade.elsa_attention(v, logits, {mul}, {add}, kernel, {dilation})
                     """);
 
     /** Checks the values. */
@@ -172,26 +198,30 @@ public record ElsaAttention(int kernel, int dilation, double lambda, double gamm
      * @return {@code [N, H, W, C]}
      */
     public NDArray attend(NDArray values, NDArray logits, Optional<NDArray> ghostHead) {
-        return Kernels.serve(values)
+        return Kernels.isFusedFor(values)
                 ? fused(values, logits, ghostHead)
                 : portable(values, logits, ghostHead);
     }
 
     NDArray portable(NDArray values, NDArray logits, Optional<NDArray> ghostHead) {
         return Scope.array(
-                () -> aggregate(values, SOFTMAX.with(kernel * kernel).run(logits), ghostHead));
+                () ->
+                        aggregate(
+                                values,
+                                SOFTMAX.with(Map.of("taps", kernel * kernel)).run(logits),
+                                ghostHead));
     }
 
     NDArray fused(NDArray values, NDArray logits, Optional<NDArray> ghostHead) {
         int summands = (lambda == 0 ? 1 : 2) + (gamma == 0 ? 0 : 1);
         MultiplyAdds.add(values.size() * kernel * kernel * summands);
         if (ghostHead.isEmpty()) {
-            return FUSED.with(kernel, dilation).run(values, logits);
+            return FUSED.with(Map.of("kernel", kernel, "dilation", dilation)).run(values, logits);
         }
         String mul = lambda == 0 ? "None" : "torch.pow(torch.select(parts, 0, 0), " + lambda + ")";
         String add = gamma == 0 ? "None" : "torch.select(parts, 0, -1) * " + gamma;
         return FUSED_WITH_GHOST_HEAD
-                .with(kernel, dilation, mul, add)
+                .with(Map.of("kernel", kernel, "dilation", dilation, "mul", mul, "add", add))
                 .run(values, logits, ghostHead.get());
     }
 
@@ -223,17 +253,41 @@ public record ElsaAttention(int kernel, int dilation, double lambda, double gamm
     private NDArray banded(NDArray values, NDArray weights) {
         MultiplyAdds.add(values.size() * kernel * kernel);
         int band = TILE + 2 * reach();
-        String sizes = String.join(", 1, ", Collections.nCopies(kernel, Integer.toString(band)));
-        return BANDS.with(kernel, dilation, reach(), TILE, band, sizes).run(values, weights);
+        List<Integer> bandsAndGaps = new ArrayList<>(List.of(band));
+        for (int row = 1; row < kernel; row++) {
+            Collections.addAll(bandsAndGaps, 1, band);
+        }
+        return BANDS.with(
+                        Map.of(
+                                "kernel", kernel,
+                                "dilation", dilation,
+                                "reach", reach(),
+                                "tile", TILE,
+                                "band", band,
+                                "bands_and_gaps", bandsAndGaps))
+                .run(values, weights);
     }
 
     private NDArray modulated(NDArray values, NDArray weights, NDArray mul) {
         MultiplyAdds.add(2 * values.size() * kernel * kernel);
-        return MODULATED.with(kernel, dilation, reach(), lambda).run(values, weights, mul);
+        return MODULATED
+                .with(
+                        Map.of(
+                                "kernel", kernel,
+                                "dilation", dilation,
+                                "reach", reach(),
+                                "lambda", lambda))
+                .run(values, weights, mul);
     }
 
     private NDArray withStatic(NDArray y, NDArray values, NDArray add) {
         MultiplyAdds.add(values.size() * kernel * kernel);
-        return STATIC.with(kernel, dilation, reach(), gamma).run(y, values, add);
+        return STATIC.with(
+                        Map.of(
+                                "kernel", kernel,
+                                "dilation", dilation,
+                                "reach", reach(),
+                                "gamma", gamma))
+                .run(y, values, add);
     }
 }

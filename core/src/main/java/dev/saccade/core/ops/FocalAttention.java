@@ -4,6 +4,7 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.Shape;
 
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -25,6 +26,8 @@ public final class FocalAttention {
             ScriptTemplate.of(
                     "(qkv: Tensor, cells: Tensor, bias: Tensor, index: Tensor, mask: Tensor) -> Tensor",
                     """
+                    window = {window}
+                    first_masked = {first_masked}
                     n = torch.size(qkv, 0)
                     heads = torch.size(bias, 0)
                     windows = torch.size(index, 0)
@@ -40,19 +43,19 @@ public final class FocalAttention {
                     rows = torch.reshape(first, [n, 1, heads, 1]) + torch.unsqueeze(index, 1)
                     k_windows = torch.embedding(torch.flatten(k_list, 0, 2), rows)
                     v_windows = torch.embedding(torch.flatten(v_list, 0, 2), rows)
-                    map = torch.reshape(q, [n, torch.size(q, 1) // %1$d, %1$d, torch.size(q, 2) // %1$d, %1$d, heads, d])
+                    map = torch.reshape(q, [n, torch.size(q, 1) // window, window, torch.size(q, 2) // window, window, heads, d])
                     scaled = torch.mul_(torch.clone(torch.permute(map, [0, 1, 3, 5, 2, 4, 6]), memory_format=0), d ** -0.5)
                     q_windows = torch.reshape(scaled, [n, windows, heads, -1, d])
                     logits = torch.add_(torch.matmul(q_windows, torch.transpose(k_windows, 3, 4)), bias)
-                    masked = torch.slice(torch.detach(logits), 4, %2$d)
-                    _1 = torch.add_(masked, torch.unsqueeze(torch.slice(mask, 2, %2$d), 1))
+                    masked = torch.slice(torch.detach(logits), 4, first_masked)
+                    _1 = torch.add_(masked, torch.unsqueeze(torch.slice(mask, 2, first_masked), 1))
                     return torch.matmul(torch.softmax(logits, -1), v_windows)
                     """);
 
     private static final ScriptTemplate FUSED =
             ScriptTemplate.of(
                     "(qkv: Tensor, cells: Tensor, bias: Tensor, index: Tensor, mask: Tensor) -> Tensor",
-                    "return ops.saccade.focal_attention(qkv, cells, bias, index, mask, %d)");
+                    "return ops.saccade.focal_attention(qkv, cells, bias, index, mask, {window})");
 
     private FocalAttention() {}
 
@@ -68,9 +71,9 @@ public final class FocalAttention {
      * @param map the shape {@code [N, H, W, C]} of the map before it was arranged
      * @return {@code [N, H, W, C]}
      */
-    public static NDArray of(
+    public static NDArray attend(
             FocalRegion region, NDArray qkv, Optional<NDArray> cells, NDArray bias, Shape map) {
-        return Kernels.serve(qkv)
+        return Kernels.isFusedFor(qkv)
                 ? fused(region, qkv, cells, bias, map)
                 : portable(region, qkv, cells, bias, map);
     }
@@ -79,7 +82,13 @@ public final class FocalAttention {
             FocalRegion region, NDArray qkv, Optional<NDArray> cells, NDArray bias, Shape map) {
         return Scope.array(
                 () -> {
-                    Script attend = ATTEND.with(region.window(), region.firstMasked());
+                    Script attend =
+                            ATTEND.with(
+                                    Map.of(
+                                            "window",
+                                            region.window(),
+                                            "first_masked",
+                                            region.firstMasked()));
                     return region.windows().merge(run(attend, region, qkv, cells, bias), map);
                 });
     }
@@ -90,7 +99,12 @@ public final class FocalAttention {
                 () ->
                         region.windows()
                                 .restore(
-                                        run(FUSED.with(region.window()), region, qkv, cells, bias),
+                                        run(
+                                                FUSED.with(Map.of("window", region.window())),
+                                                region,
+                                                qkv,
+                                                cells,
+                                                bias),
                                         map));
     }
 

@@ -4,6 +4,7 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -27,27 +28,30 @@ public final class FocalBias {
             ScriptTemplate.of(
                     "(own: Tensor, neighbours: Tensor) -> Tensor",
                     """
+                    window = {window}
+                    expand = {expand}
+                    absent = {absent}
                     heads = torch.size(own, 0)
                     queries = torch.size(own, 1)
-                    beside = (%1$d - %2$d) * %2$d
-                    across = %2$d * %1$d
+                    beside = (window - expand) * expand
+                    across = expand * window
                     sizes = [beside, across, beside, across, across, beside, across, beside]
-                    low = [heads, queries, %1$d - %2$d, %2$d]
-                    flat = [heads, queries, %2$d, %1$d]
+                    low = [heads, queries, window - expand, expand]
+                    flat = [heads, queries, expand, window]
                     r0, b0, l0, b1, t0, r1, t1, l1, = torch.split_with_sizes(torch.select(neighbours, 0, 0), sizes, 2)
                     top = torch.logaddexp(
-                      torch.constant_pad_nd(torch.reshape(t0, flat), [2 * %2$d, 0], %3$s),
-                      torch.constant_pad_nd(torch.reshape(t1, flat), [0, 2 * %2$d], %3$s))
+                      torch.constant_pad_nd(torch.reshape(t0, flat), [2 * expand, 0], absent),
+                      torch.constant_pad_nd(torch.reshape(t1, flat), [0, 2 * expand], absent))
                     bottom = torch.logaddexp(
-                      torch.constant_pad_nd(torch.reshape(b0, flat), [2 * %2$d, 0], %3$s),
-                      torch.constant_pad_nd(torch.reshape(b1, flat), [0, 2 * %2$d], %3$s))
+                      torch.constant_pad_nd(torch.reshape(b0, flat), [2 * expand, 0], absent),
+                      torch.constant_pad_nd(torch.reshape(b1, flat), [0, 2 * expand], absent))
                     left = torch.logaddexp(
-                      torch.constant_pad_nd(torch.reshape(l0, low), [0, 0, %2$d, 0], %3$s),
-                      torch.constant_pad_nd(torch.reshape(l1, low), [0, 0, 0, %2$d], %3$s))
+                      torch.constant_pad_nd(torch.reshape(l0, low), [0, 0, expand, 0], absent),
+                      torch.constant_pad_nd(torch.reshape(l1, low), [0, 0, 0, expand], absent))
                     right = torch.logaddexp(
-                      torch.constant_pad_nd(torch.reshape(r0, low), [0, 0, %2$d, 0], %3$s),
-                      torch.constant_pad_nd(torch.reshape(r1, low), [0, 0, 0, %2$d], %3$s))
-                    middle = torch.cat([left, torch.reshape(own, [heads, queries, %1$d, %1$d]), right], 3)
+                      torch.constant_pad_nd(torch.reshape(r0, low), [0, 0, expand, 0], absent),
+                      torch.constant_pad_nd(torch.reshape(r1, low), [0, 0, 0, expand], absent))
+                    middle = torch.cat([left, torch.reshape(own, [heads, queries, window, window]), right], 3)
                     return torch.flatten(torch.cat([top, middle, bottom], 2), 2)
                     """);
 
@@ -73,10 +77,16 @@ public final class FocalBias {
                     int m = region.window();
                     NDArray within = RelativePositionBias.within(own, m, m);
                     NDList parts = new NDList(1 + windows.size());
-                    parts.add(
-                            neighbours
-                                    .map(n -> RING.with(m, region.expand(), ABSENT).run(within, n))
-                                    .orElse(within));
+                    Script ring =
+                            RING.with(
+                                    Map.of(
+                                            "window",
+                                            m,
+                                            "expand",
+                                            region.expand(),
+                                            "absent",
+                                            ABSENT));
+                    parts.add(neighbours.map(n -> ring.run(within, n)).orElse(within));
                     windows.forEach(table -> parts.add(RelativePositionBias.between(table, m)));
                     return Tensors.concat(parts, 2);
                 });

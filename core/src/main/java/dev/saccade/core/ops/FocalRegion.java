@@ -5,6 +5,7 @@ import static com.google.common.base.Preconditions.checkArgument;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 
+import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
@@ -37,23 +38,26 @@ public record FocalRegion(
             ScriptTemplate.of(
                     "(qkv: Tensor) -> Tuple[Tensor, Tensor]",
                     """
+                    window = {window}
+                    expand = {expand}
+                    reach = {reach}
                     device = ops.prim.device(qkv)
                     h = torch.size(qkv, 1)
                     w = torch.size(qkv, 2)
-                    rows = torch.unsqueeze(torch.arange(h // %1$d, dtype=3, device=device), 1)
-                    columns = torch.unsqueeze(torch.arange(w // %1$d, dtype=3, device=device), 1)
+                    rows = torch.unsqueeze(torch.arange(h // window, dtype=3, device=device), 1)
+                    columns = torch.unsqueeze(torch.arange(w // window, dtype=3, device=device), 1)
                     windows = torch.numel(rows) * torch.numel(columns)
-                    near = torch.arange(-%2$d, %1$d + %2$d, dtype=3, device=device)
-                    y = torch.unsqueeze(torch.unsqueeze(rows * %1$d + near, 1), 3)
-                    x = torch.unsqueeze(torch.unsqueeze(columns * %1$d + near, 1), 0)
+                    near = torch.arange(-expand, window + expand, dtype=3, device=device)
+                    y = torch.unsqueeze(torch.unsqueeze(rows * window + near, 1), 3)
+                    x = torch.unsqueeze(torch.unsqueeze(columns * window + near, 1), 0)
                     token = torch.remainder(y, h) * w + torch.remainder(x, w) + 1
                     wrapped = torch.logical_or(torch.ne(torch.remainder(y, h), y), torch.ne(torch.remainder(x, w), x))
                     index = [torch.reshape(token, [windows, -1])]
-                    unseen = [torch.reshape(wrapped, [windows, -1]) * %5$d]
+                    unseen = [torch.reshape(wrapped, [windows, -1]) * {mask_wrapped}]
                     start = h * w + 1
                     part = 1
-                    for level in range(%4$d):
-                      around = torch.arange(-%3$d, %3$d + part, dtype=3, device=device)
+                    for level in range({levels}):
+                      around = torch.arange(-reach, reach + part, dtype=3, device=device)
                       y = torch.unsqueeze(torch.unsqueeze(rows * part + around, 1), 3)
                       x = torch.unsqueeze(torch.unsqueeze(columns * part + around, 1), 0)
                       across = torch.numel(columns) * part
@@ -65,16 +69,18 @@ public record FocalRegion(
                       _1 = torch.append(unseen, torch.eq(cells, 0).long())
                       start = start + windows * part * part
                       part = part * 2
-                    return (torch.cat(index, 1), torch.unsqueeze(torch.cat(unseen, 1) * %6$s, 1))
+                    return (torch.cat(index, 1), torch.unsqueeze(torch.cat(unseen, 1) * {unseen}, 1))
                     """);
 
     private static final ScriptTemplate SHIFTED =
             ScriptTemplate.of(
                     "(mask: Tensor, regions: Tensor) -> Tensor",
                     """
+                    window = {window}
+                    expand = {expand}
                     windows = torch.size(mask, 0)
-                    own = torch.reshape(regions, [windows, -1, %1$d, %1$d])
-                    fine = torch.reshape(torch.constant_pad_nd(own, [%2$d, %2$d, %2$d, %2$d]), [windows, %1$d * %1$d, -1])
+                    own = torch.reshape(regions, [windows, -1, window, window])
+                    fine = torch.reshape(torch.constant_pad_nd(own, [expand, expand, expand, expand]), [windows, window * window, -1])
                     return torch.constant_pad_nd(fine, [0, torch.size(mask, 2) - torch.size(fine, 2)]) + mask
                     """);
 
@@ -137,17 +143,19 @@ public record FocalRegion(
     NDList keys(NDArray arranged) {
         NDList found =
                 KEYS.with(
-                                window,
-                                expand,
-                                focalWindow / 2,
-                                pooledLevels,
-                                maskWrapped ? 1 : 0,
-                                UNSEEN)
+                                Map.of(
+                                        "window", window,
+                                        "expand", expand,
+                                        "reach", focalWindow / 2,
+                                        "levels", pooledLevels,
+                                        "mask_wrapped", maskWrapped ? 1 : 0,
+                                        "unseen", UNSEEN))
                         .runAll(arranged);
         return shift == 0 ? found : new NDList(found.get(0), shifted(arranged, found.get(1)));
     }
 
     private NDArray shifted(NDArray arranged, NDArray mask) {
-        return SHIFTED.with(window, expand).run(mask, windows().mask(arranged, UNSEEN));
+        return SHIFTED.with(Map.of("window", window, "expand", expand))
+                .run(mask, windows().mask(arranged, UNSEEN));
     }
 }

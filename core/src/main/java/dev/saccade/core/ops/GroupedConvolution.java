@@ -3,6 +3,7 @@ package dev.saccade.core.ops;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.DataType;
 
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -19,7 +20,7 @@ public final class GroupedConvolution {
 
     private static final String TEXT =
             """
-            y = ops.saccade.grouped_convolution(torch.permute(x, [0, 2, 3, 1]), weight, %s)
+            y = ops.saccade.grouped_convolution(torch.permute(x, [0, 2, 3, 1]), weight, {bias})
             return torch.permute(y, [0, 3, 1, 2])
             """;
 
@@ -38,10 +39,10 @@ public final class GroupedConvolution {
      * @param x {@code [N, C, H, W]}
      * @param weight {@code [C, C / groups, K, K]}
      */
-    public static boolean serves(NDArray x, NDArray weight) {
+    public static boolean isFusedFor(NDArray x, NDArray weight) {
         long width = weight.getShape().get(1);
         long widest = x.getDataType() == DataType.FLOAT32 ? WIDEST : WIDEST_OF_DOUBLES;
-        return width > 1 && width <= widest && Long.bitCount(width) == 1 && Kernels.serve(x);
+        return width > 1 && width <= widest && Long.bitCount(width) == 1 && Kernels.isFusedFor(x);
     }
 
     /**
@@ -52,9 +53,13 @@ public final class GroupedConvolution {
      * @param bias {@code [C]}
      * @return {@code [N, C, H, W]}
      */
-    public static NDArray of(NDArray x, NDArray weight, Optional<NDArray> bias) {
+    public static NDArray convolve(NDArray x, NDArray weight, Optional<NDArray> bias) {
         MultiplyAdds.add(x.size() * weight.getShape().slice(1).size());
-        return bias.map(shift -> CONVOLVE_AND_SHIFT.with("bias").run(x, weight, shift))
-                .orElseGet(() -> CONVOLVE.with("None").run(x, weight));
+        return bias.map(
+                        shift ->
+                                CONVOLVE_AND_SHIFT
+                                        .with(Map.of("bias", "bias"))
+                                        .run(x, weight, shift))
+                .orElseGet(() -> CONVOLVE.with(Map.of("bias", "None")).run(x, weight));
     }
 }

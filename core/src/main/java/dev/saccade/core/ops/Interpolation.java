@@ -2,6 +2,8 @@ package dev.saccade.core.ops;
 
 import ai.djl.ndarray.NDArray;
 
+import java.util.Map;
+
 /**
  * Resizes maps to one another's size, and tables of position embeddings to token maps, by PyTorch's
  * rules without antialiasing (bicubic with a = -0.75); tables without aligned corners.
@@ -13,7 +15,7 @@ public final class Interpolation {
                     "(x: Tensor, like: Tensor) -> Tensor",
                     """
                     size = [torch.size(like, 1), torch.size(like, 2)]
-                    return torch.permute(torch.upsample_%s2d(x, size, False), [0, 2, 3, 1])
+                    return torch.permute(torch.upsample_{mode}2d(x, size, False), [0, 2, 3, 1])
                     """);
 
     private static final ScriptTemplate TO_SIZE_OF =
@@ -21,7 +23,7 @@ public final class Interpolation {
                     "(x: Tensor, like: Tensor) -> Tensor",
                     """
                     size = [torch.size(like, 2), torch.size(like, 3)]
-                    return torch.upsample_bilinear2d(x, size, %s)
+                    return torch.upsample_bilinear2d(x, size, {align_corners})
                     """);
 
     private static final ScriptTemplate DOUBLED =
@@ -29,7 +31,7 @@ public final class Interpolation {
                     "(x: Tensor) -> Tensor",
                     """
                     size = [2 * torch.size(x, 2), 2 * torch.size(x, 3)]
-                    return torch.upsample_bilinear2d(x, size, %s)
+                    return torch.upsample_bilinear2d(x, size, {align_corners})
                     """);
 
     private static final ScriptTemplate SUM =
@@ -37,7 +39,7 @@ public final class Interpolation {
                     "(fine: Tensor, coarse: Tensor) -> Tensor",
                     """
                     size = [torch.size(fine, 2), torch.size(fine, 3)]
-                    return torch.add_(torch.upsample_bilinear2d(coarse, size, %s), fine)
+                    return torch.add_(torch.upsample_bilinear2d(coarse, size, {align_corners}), fine)
                     """);
 
     private Interpolation() {}
@@ -50,21 +52,17 @@ public final class Interpolation {
      * @return {@code [N, C, H, W]}
      */
     public static NDArray toSizeOf(NDArray like, NDArray x, boolean alignCorners) {
-        return TO_SIZE_OF.with(text(alignCorners)).run(x, like);
+        return TO_SIZE_OF.with(Map.of("align_corners", alignCorners)).run(x, like);
     }
 
     /** Returns {@code [N, C, h, w]} at twice its height and width. */
     public static NDArray doubled(NDArray x, boolean alignCorners) {
-        return DOUBLED.with(text(alignCorners)).run(x);
+        return DOUBLED.with(Map.of("align_corners", alignCorners)).run(x);
     }
 
     /** Returns the sum of a map and of another that is resized to its size. */
     public static NDArray sum(NDArray fine, NDArray coarse, boolean alignCorners) {
-        return SUM.with(text(alignCorners)).run(fine, coarse);
-    }
-
-    private static String text(boolean flag) {
-        return flag ? "True" : "False";
+        return SUM.with(Map.of("align_corners", alignCorners)).run(fine, coarse);
     }
 
     /**
@@ -75,11 +73,11 @@ public final class Interpolation {
      * @return {@code [1, H, W, C]}
      */
     public static NDArray bicubic(NDArray x, NDArray tokens) {
-        return RESIZE.with("bicubic").run(x, tokens);
+        return RESIZE.with(Map.of("mode", "bicubic")).run(x, tokens);
     }
 
     /** Resizes linearly along both axes; shapes as for {@link #bicubic}. */
     public static NDArray bilinear(NDArray x, NDArray tokens) {
-        return RESIZE.with("bilinear").run(x, tokens);
+        return RESIZE.with(Map.of("mode", "bilinear")).run(x, tokens);
     }
 }

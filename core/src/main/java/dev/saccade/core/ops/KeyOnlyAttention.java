@@ -7,6 +7,7 @@ import ai.djl.ndarray.types.Shape;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Key-only attention (LinGlo, "Rethinking Query-Key Pairwise Interactions in Vision Transformers"):
@@ -102,7 +103,7 @@ public final class KeyOnlyAttention {
             inputs.addAll(weights);
             inputs.addAll(biases);
             return (biases.isEmpty() ? unbiased : biased)
-                    .with()
+                    .with(Map.of())
                     .run(inputs.toArray(NDArray[]::new));
         }
     }
@@ -118,7 +119,7 @@ public final class KeyOnlyAttention {
      * @param biases bk, bv, b1 and b2, each {@code [C]}; none for products without bias
      * @return {@code [N, H, W, C]}
      */
-    public static NDArray of(
+    public static NDArray attend(
             NDArray x, NDArray saliency, List<NDArray> weights, List<NDArray> biases) {
         checkArgument(weights.size() == 4, "weights: got %s, expected 4", weights.size());
         checkArgument(
@@ -128,7 +129,7 @@ public final class KeyOnlyAttention {
         Shape map = x.getShape();
         long channels = map.get(3);
         MultiplyAdds.add(x.size() * (4 * channels + 3));
-        Form form = Kernels.serve(x) ? FUSED : portable(map.get(1) * map.get(2), channels);
+        Form form = Kernels.isFusedFor(x) ? FUSED : portable(map.get(1) * map.get(2), channels);
         return form.run(x, saliency, weights, biases);
     }
 

@@ -3,7 +3,7 @@ package dev.saccade.core.ops;
 /**
  * Counts the multiply-adds of the layers that run in a thread; what papers call FLOPs.
  *
- * <p>Convolutions and matrix products count; normalisations, activations and resizing do not, as in
+ * <p>Convolutions and matrix products count; normalizations, activations and resizing do not, as in
  * mmdetection's counter.
  */
 public final class MultiplyAdds {

@@ -4,6 +4,7 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -21,48 +22,50 @@ public record NeighbourRegion(int kernel) implements FilterRegion {
     private static final ScriptTemplate ZEROS =
             ScriptTemplate.of(
                     "(x: Tensor) -> Tensor",
-                    "return torch.new_zeros(x, torch.slice(torch.size(x), 0, 4) + [%1$d])");
+                    "return torch.new_zeros(x, torch.slice(torch.size(x), 0, 4) + [{keys}])");
 
     /** To {@code [H + K - 1, N * chunks * heads, 2 K - 1, d]}. */
     private static final ScriptTemplate ROWS =
             ScriptTemplate.of(
                     "(x: Tensor) -> Tensor",
                     """
-                    right = %1$d // 2 + (%1$d - torch.size(x, 2) %% %1$d) %% %1$d
-                    pad = [0, 0, 0, 0, %1$d // 2, right, %1$d // 2, %1$d // 2]
-                    chunks = torch.unfold(torch.constant_pad_nd(x, pad), 2, 2 * %1$d - 1, %1$d)
+                    kernel = {kernel}
+                    right = kernel // 2 + (kernel - torch.size(x, 2) % kernel) % kernel
+                    pad = [0, 0, 0, 0, kernel // 2, right, kernel // 2, kernel // 2]
+                    chunks = torch.unfold(torch.constant_pad_nd(x, pad), 2, 2 * kernel - 1, kernel)
                     rows = torch.permute(chunks, [1, 0, 2, 3, 5, 4])
-                    height = torch.size(x, 1) + %1$d - 1
-                    return torch.reshape(rows, [height, -1, 2 * %1$d - 1, torch.size(x, 4)])
+                    height = torch.size(x, 1) + kernel - 1
+                    return torch.reshape(rows, [height, -1, 2 * kernel - 1, torch.size(x, 4)])
                     """);
 
     private static final ScriptTemplate PRODUCTS =
             ScriptTemplate.of(
                     "(q: Tensor, rows: Tensor) -> Tensor",
                     """
+                    kernel = {kernel}
                     n = torch.size(q, 0)
                     h = torch.size(q, 1)
                     w = torch.size(q, 2)
                     heads = torch.size(q, 3)
-                    chunks = (w + %1$d - 1) // %1$d
-                    if w %% %1$d > 0:
-                      q = torch.constant_pad_nd(q, [0, 0, 0, 0, 0, chunks * %1$d - w])
-                    cells = torch.reshape(q, [n, h, chunks, %1$d, heads, -1])
+                    chunks = (w + kernel - 1) // kernel
+                    if w % kernel > 0:
+                      q = torch.constant_pad_nd(q, [0, 0, 0, 0, 0, chunks * kernel - w])
+                    cells = torch.reshape(q, [n, h, chunks, kernel, heads, -1])
                     ordered = torch.permute(cells, [1, 0, 2, 4, 3, 5])
                     m = n * chunks * heads
-                    queries = torch.reshape(ordered, [h, m, %1$d, -1])
-                    b = 2 * %1$d - 1
-                    strides = [m * %1$d * b, %1$d * b, b + 1, 1]
+                    queries = torch.reshape(ordered, [h, m, kernel, -1])
+                    b = 2 * kernel - 1
+                    strides = [m * kernel * b, kernel * b, b + 1, 1]
                     near = annotate(List[Tensor], [])
-                    for y in range(%1$d):
+                    for y in range(kernel):
                       keys = torch.slice(rows, 0, y, y + h)
                       band = torch.matmul(queries, torch.transpose(keys, 2, 3))
-                      diagonals = torch.as_strided(band, [h, m, %1$d, %1$d], strides)
-                      parts = torch.reshape(diagonals, [h, n, chunks, heads, %1$d, %1$d])
+                      diagonals = torch.as_strided(band, [h, m, kernel, kernel], strides)
+                      parts = torch.reshape(diagonals, [h, n, chunks, heads, kernel, kernel])
                       _ = torch.append(near, torch.permute(parts, [1, 0, 2, 4, 3, 5]))
-                    size = [n, h, chunks * %1$d, heads, %1$d * %1$d]
+                    size = [n, h, chunks * kernel, heads, kernel * kernel]
                     values = torch._unsafe_view(torch.stack(near, 5), size)
-                    if w %% %1$d > 0:
+                    if w % kernel > 0:
                       values = torch.contiguous(torch.slice(values, 2, 0, w))
                     return values
                     """);
@@ -84,15 +87,16 @@ public record NeighbourRegion(int kernel) implements FilterRegion {
             ScriptTemplate.of(
                     "(values: Tensor) -> Tensor",
                     """
+                    kernel = {kernel}
                     h = torch.size(values, 1)
                     w = torch.size(values, 2)
-                    r = %1$d // 2
+                    r = kernel // 2
                     padded = torch.constant_pad_nd(values, [0, 0, 0, 0, r, r, r, r])
                     offsets = torch.unbind(padded, -1)
                     near = annotate(List[Tensor], [])
-                    for i in range(%1$d * %1$d):
-                      y = i // %1$d
-                      x = i %% %1$d
+                    for i in range(kernel * kernel):
+                      y = i // kernel
+                      x = i % kernel
                       rows = torch.slice(offsets[i], 1, y, y + h)
                       _ = torch.append(near, torch.slice(rows, 2, x, x + w))
                     return torch.stack(near, -1)
@@ -102,32 +106,37 @@ public record NeighbourRegion(int kernel) implements FilterRegion {
             ScriptTemplate.of(
                     "(filters: Tensor, rows: Tensor) -> Tensor",
                     """
+                    kernel = {kernel}
                     n = torch.size(filters, 0)
                     h = torch.size(filters, 1)
                     w = torch.size(filters, 2)
                     heads = torch.size(filters, 3)
                     d = torch.size(rows, 3)
-                    chunks = (w + %1$d - 1) // %1$d
-                    if w %% %1$d > 0:
-                      pad = [0, 0, 0, 0, 0, chunks * %1$d - w]
+                    chunks = (w + kernel - 1) // kernel
+                    if w % kernel > 0:
+                      pad = [0, 0, 0, 0, 0, chunks * kernel - w]
                       filters = torch.constant_pad_nd(filters, pad)
-                    cells = torch.reshape(filters, [n, h, chunks, %1$d, heads, %1$d, %1$d])
+                    cells = torch.reshape(filters, [n, h, chunks, kernel, heads, kernel, kernel])
                     near = torch.unbind(torch.permute(cells, [5, 1, 0, 2, 4, 3, 6]))
                     m = h * n * chunks * heads
-                    b = 2 * %1$d - 1
-                    out = torch.new_zeros(rows, [m, %1$d, d])
-                    for y in range(%1$d):
-                      flat = torch.reshape(torch.constant_pad_nd(near[y], [0, %1$d]), [m, -1])
-                      band = torch.reshape(torch.slice(flat, 1, 0, %1$d * b), [m, %1$d, b])
+                    b = 2 * kernel - 1
+                    out = torch.new_zeros(rows, [m, kernel, d])
+                    for y in range(kernel):
+                      flat = torch.reshape(torch.constant_pad_nd(near[y], [0, kernel]), [m, -1])
+                      band = torch.reshape(torch.slice(flat, 1, 0, kernel * b), [m, kernel, b])
                       values = torch.reshape(torch.slice(rows, 0, y, y + h), [m, b, d])
                       out = torch.baddbmm_(out, band, values)
-                    cells = torch.reshape(out, [h, n, chunks, heads, %1$d, d])
+                    cells = torch.reshape(out, [h, n, chunks, heads, kernel, d])
                     ordered = torch.permute(cells, [1, 0, 2, 4, 3, 5])
-                    map = torch.reshape(ordered, [n, h, chunks * %1$d, heads * d])
-                    if w %% %1$d > 0:
+                    map = torch.reshape(ordered, [n, h, chunks * kernel, heads * d])
+                    if w % kernel > 0:
                       map = torch.slice(map, 2, 0, w)
                     return map
                     """);
+
+    private Script with(ScriptTemplate template) {
+        return template.with(Map.of("kernel", kernel));
+    }
 
     @Override
     public int keys() {
@@ -154,13 +163,13 @@ public record NeighbourRegion(int kernel) implements FilterRegion {
 
     @Override
     public NDArray zeros(NDArray part) {
-        return ZEROS.with(keys()).run(part);
+        return ZEROS.with(Map.of("keys", keys())).run(part);
     }
 
     @Override
     public NDArray products(NDArray q, NDArray k) {
         MultiplyAdds.add(q.size() * keys());
-        return Scope.array(() -> PRODUCTS.with(kernel).run(q, ROWS.with(kernel).run(k)));
+        return Scope.array(() -> with(PRODUCTS).run(q, with(ROWS).run(k)));
     }
 
     @Override
@@ -171,7 +180,7 @@ public record NeighbourRegion(int kernel) implements FilterRegion {
 
     @Override
     public NDArray ofKeys(NDArray k, NDArray rq) {
-        return Scope.array(() -> AROUND.with(kernel).run(ofQueries(k, rq)));
+        return Scope.array(() -> with(AROUND).run(ofQueries(k, rq)));
     }
 
     @Override
@@ -187,6 +196,6 @@ public record NeighbourRegion(int kernel) implements FilterRegion {
     @Override
     public NDArray apply(NDArray filters, NDArray v, Shape map) {
         MultiplyAdds.add(v.size() * keys());
-        return Scope.array(() -> APPLY.with(kernel).run(filters, ROWS.with(kernel).run(v)));
+        return Scope.array(() -> with(APPLY).run(filters, with(ROWS).run(v)));
     }
 }

@@ -9,6 +9,7 @@ import ai.djl.ndarray.types.Shape;
 import dev.saccade.core.structures.Boxes;
 
 import java.util.Arrays;
+import java.util.Map;
 
 /**
  * Greedy non-maximum suppression within groups, such as classes or levels.
@@ -23,7 +24,7 @@ public final class Nms {
     private static final ScriptTemplate FUSED =
             ScriptTemplate.of(
                     "(boxes: Tensor, scores: Tensor, groups: Tensor) -> Tensor",
-                    "return ops.saccade.nms(boxes, scores, groups, %s)");
+                    "return ops.saccade.nms(boxes, scores, groups, {iou_threshold})");
 
     private Nms() {}
 
@@ -39,7 +40,7 @@ public final class Nms {
     public static int[] keep(Boxes boxes, float[] scores, int[] groups, float iouThreshold) {
         int n = boxes.size();
         checkArgument(scores.length == n && groups.length == n, "one score and group a box");
-        return n > 0 && Kernels.serve()
+        return n > 0 && Kernels.areOn()
                 ? fused(boxes, scores, groups, iouThreshold)
                 : portable(boxes, scores, groups, iouThreshold);
     }
@@ -47,7 +48,7 @@ public final class Nms {
     static int[] fused(Boxes boxes, float[] scores, int[] groups, float iouThreshold) {
         try (NDManager manager = NDManager.newBaseManager(Device.cpu(), "PyTorch")) {
             long[] kept =
-                    FUSED.with((double) iouThreshold)
+                    FUSED.with(Map.of("iou_threshold", (double) iouThreshold))
                             .run(
                                     manager.create(boxes.toArray(), new Shape(boxes.size(), 4)),
                                     manager.create(scores),

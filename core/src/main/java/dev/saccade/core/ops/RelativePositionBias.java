@@ -5,6 +5,7 @@ import ai.djl.ndarray.NDArray;
 import com.google.common.math.LongMath;
 
 import java.math.RoundingMode;
+import java.util.Map;
 
 /** The bias of a query for a key by their relative position, looked up in a learned table. */
 public final class RelativePositionBias {
@@ -13,13 +14,16 @@ public final class RelativePositionBias {
             ScriptTemplate.of(
                     "(table: Tensor) -> Tensor",
                     """
-                    y = torch.arange(%2$d, device=ops.prim.device(table))
-                    x = torch.arange(%3$d, device=ops.prim.device(table))
-                    dy = torch.unsqueeze(y, 1) - y + %4$d
-                    dx = torch.unsqueeze(x, 1) - x + %4$d
-                    rows = torch.reshape(dy * %1$d, [%2$d, 1, %2$d, 1]) + torch.reshape(dx, [1, %3$d, 1, %3$d])
+                    height = {height}
+                    width = {width}
+                    centre = {centre}
+                    y = torch.arange(height, device=ops.prim.device(table))
+                    x = torch.arange(width, device=ops.prim.device(table))
+                    dy = torch.unsqueeze(y, 1) - y + centre
+                    dx = torch.unsqueeze(x, 1) - x + centre
+                    rows = torch.reshape(dy * {side}, [height, 1, height, 1]) + torch.reshape(dx, [1, width, 1, width])
                     bias = torch.index_select(table, 0, torch.reshape(rows, [-1]))
-                    tokens = %2$d * %3$d
+                    tokens = height * width
                     return torch.permute(torch.reshape(bias, [tokens, tokens, -1]), [2, 0, 1])
                     """);
 
@@ -27,8 +31,8 @@ public final class RelativePositionBias {
             ScriptTemplate.of(
                     "(table: Tensor) -> Tensor",
                     """
-                    square = torch.flip(torch.reshape(table, [-1, %1$d, %1$d]), [1, 2])
-                    steps = torch.unfold(torch.unfold(square, 1, %2$d, 1), 2, %2$d, 1)
+                    square = torch.flip(torch.reshape(table, [-1, {side}, {side}]), [1, 2])
+                    steps = torch.unfold(torch.unfold(square, 1, {steps}, 1), 2, {steps}, 1)
                     return torch.flatten(torch.flatten(torch.flip(steps, [1, 2]), 3), 1, 2)
                     """);
 
@@ -45,7 +49,13 @@ public final class RelativePositionBias {
      */
     public static NDArray within(NDArray table, int height, int width) {
         int side = (int) LongMath.sqrt(table.getShape().get(0), RoundingMode.UNNECESSARY);
-        return WITHIN.with(side, height, width, (side - 1) / 2).run(table);
+        return WITHIN.with(
+                        Map.of(
+                                "side", side,
+                                "height", height,
+                                "width", width,
+                                "centre", (side - 1) / 2))
+                .run(table);
     }
 
     /**
@@ -58,6 +68,6 @@ public final class RelativePositionBias {
      */
     public static NDArray between(NDArray table, int window) {
         int side = (int) LongMath.sqrt(table.getShape().get(1), RoundingMode.UNNECESSARY);
-        return BETWEEN.with(side, side - window + 1).run(table);
+        return BETWEEN.with(Map.of("side", side, "steps", side - window + 1)).run(table);
     }
 }

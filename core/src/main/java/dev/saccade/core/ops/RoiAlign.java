@@ -13,6 +13,7 @@ import dev.saccade.core.structures.Size;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
@@ -39,14 +40,15 @@ public record RoiAlign(Size output, int samplingRatio, boolean aligned) {
                     c = torch.size(map, 1)
                     table = torch.reshape(torch.permute(map, [0, 2, 3, 1]), [-1, c])
                     sums = torch.embedding_bag(table, cells, bags, False, 0, False, weights, False)
-                    return torch.reshape(sums[0], [-1, %1$s, %2$s, c])
+                    return torch.reshape(sums[0], [-1, {height}, {width}, c])
                     """);
 
     private static final ScriptTemplate FUSED =
             ScriptTemplate.of(
                     "(maps: List[Tensor], rois: List[Tensor]) -> Tensor",
                     """
-                    return ops.saccade.roi_align(maps, rois[0], rois[1], %s, [%s, %s], %s, %s)
+                    size = [{height}, {width}]
+                    return ops.saccade.roi_align(maps, rois[0], rois[1], {scales}, size, {sampling_ratio}, {aligned})
                     """);
 
     private static final Script IN_ORDER =
@@ -76,7 +78,7 @@ public record RoiAlign(Size output, int samplingRatio, boolean aligned) {
      * @return {@code [R, C, output]} with channels innermost in memory, in the order of the regions
      */
     public NDArray pool(FeaturePyramid features, List<Integer> strides, Rois rois, int[] levels) {
-        return Kernels.serve(features.get(0))
+        return Kernels.isFusedFor(features.get(0))
                 ? fused(features, strides, rois, levels)
                 : portable(features, strides, rois, levels);
     }
@@ -85,11 +87,12 @@ public record RoiAlign(Size output, int samplingRatio, boolean aligned) {
         List<Double> scales = strides.stream().map(stride -> (double) (1f / stride)).toList();
         Script script =
                 FUSED.with(
-                        scales,
-                        output.height(),
-                        output.width(),
-                        samplingRatio,
-                        aligned ? "True" : "False");
+                        Map.of(
+                                "scales", scales,
+                                "height", output.height(),
+                                "width", output.width(),
+                                "sampling_ratio", samplingRatio,
+                                "aligned", aligned));
         NDManager manager = features.get(0).getManager();
         return Scope.array(
                 () ->
@@ -148,7 +151,7 @@ public record RoiAlign(Size output, int samplingRatio, boolean aligned) {
     private NDArray pool(NDArray map, float scale, Rois rois) {
         Bags bags = bags(map.getShape(), scale, rois);
         NDManager manager = map.getManager();
-        return POOL.with(output.height(), output.width())
+        return POOL.with(Map.of("height", output.height(), "width", output.width()))
                 .run(
                         map,
                         Tensors.of(manager, bags.cells, new Shape(bags.cells.length)),

@@ -115,6 +115,15 @@ public final class Script {
         }
     }
 
+    /** Returns the number that an expression gives, such as {@code ops.mine.version()}. */
+    public static float evaluate(String expression) {
+        Script script = compile("(x: Tensor) -> Tensor", "return torch.add(x, " + expression + ")");
+        try (NDArray zero = Tensors.of(Libtorch.engine().newBaseManager(Device.cpu()), 0);
+                NDArray number = script.run(zero)) {
+            return number.getFloat();
+        }
+    }
+
     private static byte[] archive(String code) throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try (ZipOutputStream zip = new ZipOutputStream(bytes)) {

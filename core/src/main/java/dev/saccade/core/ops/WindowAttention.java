@@ -6,6 +6,7 @@ import ai.djl.ndarray.types.Shape;
 import dev.saccade.core.ops.Windows.Order;
 
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -27,7 +28,7 @@ public final class WindowAttention {
             ScriptTemplate.of(
                     "(q: Tensor, k: Tensor, v: Tensor, bias: Tensor) -> Tensor",
                     """
-                    logits = torch.matmul(q * %s, torch.transpose(k, 3, 4))
+                    logits = torch.matmul(q * {scale}, torch.transpose(k, 3, 4))
                     return torch.matmul(torch.softmax(torch.add_(logits, bias), -1), v)
                     """);
 
@@ -35,22 +36,22 @@ public final class WindowAttention {
             ScriptTemplate.of(
                     "(q: Tensor, k: Tensor, v: Tensor, bias: Tensor, mask: Tensor) -> Tensor",
                     """
-                    logits = torch.matmul(q * %s, torch.transpose(k, 3, 4))
+                    logits = torch.matmul(q * {scale}, torch.transpose(k, 3, 4))
                     logits = torch.add_(logits, bias + mask)
                     return torch.matmul(torch.softmax(logits, -1), v)
                     """);
 
-    private static final String FUSED_CALL =
-            "return ops.saccade.window_attention(packed, %s, table, %%s, %%s, %%s, %%s, %%s, %%s)";
+    private static final String CALL =
+            """
+            return ops.saccade.window_attention(
+                packed, {padding}, table, {heads}, {window}, {shift}, {pads_first}, {thirds}, {scale})
+            """;
 
     private static final ScriptTemplate FUSED =
-            ScriptTemplate.of(
-                    "(packed: Tensor, table: Tensor, bias: Tensor) -> Tensor",
-                    FUSED_CALL.formatted("bias"));
+            ScriptTemplate.of("(packed: Tensor, table: Tensor) -> Tensor", CALL);
 
-    private static final ScriptTemplate FUSED_WITHOUT_BIAS =
-            ScriptTemplate.of(
-                    "(packed: Tensor, table: Tensor) -> Tensor", FUSED_CALL.formatted("None"));
+    private static final ScriptTemplate FUSED_WITH_PADDING =
+            ScriptTemplate.of("(packed: Tensor, table: Tensor, padding: Tensor) -> Tensor", CALL);
 
     /**
      * Which third of a packed map holds what, and how products of queries and keys are scaled.
@@ -80,8 +81,8 @@ public final class WindowAttention {
      *     RelativePositionBias#within}
      * @return {@code [N, H, W, C]}
      */
-    public static NDArray of(Windows windows, NDArray map, Affine qkv, NDArray table) {
-        return of(windows, map, qkv, Packing.QKV, table);
+    public static NDArray attend(Windows windows, NDArray map, Affine qkv, NDArray table) {
+        return attend(windows, map, qkv, Packing.QKV, table);
     }
 
     /**
@@ -95,9 +96,9 @@ public final class WindowAttention {
      *     RelativePositionBias#within}
      * @return {@code [N, H, W, C]}
      */
-    public static NDArray of(
+    public static NDArray attend(
             Windows windows, NDArray map, Affine projection, Packing packing, NDArray table) {
-        return Kernels.serve(map)
+        return Kernels.isFusedFor(map)
                 ? fused(windows, map, projection, packing, table)
                 : portable(windows, map, projection, packing, table);
     }
@@ -119,9 +120,9 @@ public final class WindowAttention {
                     return windows.merge(
                             windows.isShifted()
                                     ? ATTEND_MASKED
-                                            .with(scale)
+                                            .with(Map.of("scale", scale))
                                             .run(q, k, v, bias, windows.mask(packed, UNSEEN))
-                                    : ATTEND.with(scale).run(q, k, v, bias),
+                                    : ATTEND.with(Map.of("scale", scale)).run(q, k, v, bias),
                             map.getShape());
                 });
     }
@@ -138,18 +139,20 @@ public final class WindowAttention {
                     // Padded tokens count as if they were projected one by one.
                     MultiplyAdds.add(padded * map.getShape().get(3) * channels);
                     MultiplyAdds.add(2 * windows.tokens(shape) * channels / 3 * windows.area());
-                    Object[] constants = {
-                        heads,
-                        List.of(windows.height(), windows.width()),
-                        List.of(windows.shiftY(), windows.shiftX()),
-                        windows.order() == Order.PAD_THEN_SHIFT ? "True" : "False",
-                        List.of(packing.queries, packing.keys, packing.values),
-                        packing.scaleFor(channels / 3 / heads)
-                    };
-                    return projection
-                            .bias()
-                            .map(b -> FUSED.with(constants).run(packed, table, b))
-                            .orElseGet(() -> FUSED_WITHOUT_BIAS.with(constants).run(packed, table));
+                    Optional<NDArray> padding = projection.bias();
+                    Map<String, Object> constants =
+                            Map.of(
+                                    "padding", padding.isPresent() ? "padding" : "None",
+                                    "heads", heads,
+                                    "window", List.of(windows.height(), windows.width()),
+                                    "shift", List.of(windows.shiftY(), windows.shiftX()),
+                                    "pads_first", windows.order() == Order.PAD_THEN_SHIFT,
+                                    "thirds",
+                                            List.of(packing.queries, packing.keys, packing.values),
+                                    "scale", packing.scaleFor(channels / 3 / heads));
+                    return padding.map(
+                                    p -> FUSED_WITH_PADDING.with(constants).run(packed, table, p))
+                            .orElseGet(() -> FUSED.with(constants).run(packed, table));
                 });
     }
 }

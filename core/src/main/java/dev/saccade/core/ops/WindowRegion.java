@@ -4,6 +4,7 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -34,10 +35,11 @@ public record WindowRegion(int side, int shift) implements FilterRegion {
             ScriptTemplate.of(
                     "(table: Tensor) -> Tensor",
                     """
+                    side = {side}
                     rows = torch.slice(torch.size(table), 0, -1)
-                    grid = torch.reshape(table, [-1, 2 * %1$d - 1, 2 * %1$d - 1])
-                    keys = torch.unfold(torch.unfold(grid, 1, %1$d, 1), 2, %1$d, 1)
-                    return torch.reshape(torch.flip(keys, [1, 2]), rows + [%1$d * %1$d, %1$d * %1$d])
+                    grid = torch.reshape(table, [-1, 2 * side - 1, 2 * side - 1])
+                    keys = torch.unfold(torch.unfold(grid, 1, side, 1), 2, side, 1)
+                    return torch.reshape(torch.flip(keys, [1, 2]), rows + [side * side, side * side])
                     """);
 
     private static final Script OF_QUERIES =
@@ -112,7 +114,7 @@ public record WindowRegion(int side, int shift) implements FilterRegion {
 
     /** Looks up {@code [..., offsets]} for {@code [..., area, area]}, query by key. */
     private NDArray pairs(NDArray table) {
-        return PAIRS.with(side).run(table);
+        return PAIRS.with(Map.of("side", side)).run(table);
     }
 
     @Override

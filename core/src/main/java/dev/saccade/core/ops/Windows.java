@@ -4,6 +4,7 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
@@ -27,23 +28,26 @@ public record Windows(int height, int width, int shiftY, int shiftX, Order order
     }
 
     private static final ScriptTemplate ROLL =
-            ScriptTemplate.of("(x: Tensor) -> Tensor", "return torch.roll(x, [%d, %d], [1, 2])");
+            ScriptTemplate.of(
+                    "(x: Tensor) -> Tensor", "return torch.roll(x, [{down}, {right}], [1, 2])");
 
     private static final ScriptTemplate MASK =
             ScriptTemplate.of(
                     "(x: Tensor) -> Tensor",
                     """
+                    height = {height}
+                    width = {width}
                     h = torch.size(x, 1)
                     w = torch.size(x, 2)
                     y = torch.arange(h, device=ops.prim.device(x))
-                    row = torch.ge(y, h - %1$d).long() + torch.ge(y, h - %3$d).long()
+                    row = torch.ge(y, h - height).long() + torch.ge(y, h - {shift_y}).long()
                     z = torch.arange(w, device=ops.prim.device(x))
-                    column = torch.ge(z, w - %2$d).long() + torch.ge(z, w - %4$d).long()
+                    column = torch.ge(z, w - width).long() + torch.ge(z, w - {shift_x}).long()
                     region = torch.unsqueeze(row * 3, 1) + column
-                    cells = torch.reshape(region, [h // %1$d, %1$d, w // %2$d, %2$d])
-                    tokens = torch.reshape(torch.permute(cells, [0, 2, 1, 3]), [-1, 1, %1$d * %2$d])
+                    cells = torch.reshape(region, [h // height, height, w // width, width])
+                    tokens = torch.reshape(torch.permute(cells, [0, 2, 1, 3]), [-1, 1, height * width])
                     other = torch.ne(torch.unsqueeze(tokens, 2), torch.unsqueeze(tokens, 3))
-                    return other.float() * %5$s
+                    return other.float() * {unseen}
                     """);
 
     /** Square windows, padded before they are shifted. */
@@ -123,7 +127,7 @@ public record Windows(int height, int width, int shiftY, int shiftX, Order order
     }
 
     private static NDArray roll(NDArray map, int down, int right) {
-        return ROLL.with(down, right).run(map);
+        return ROLL.with(Map.of("down", down, "right", right)).run(map);
     }
 
     /**
@@ -192,6 +196,13 @@ public record Windows(int height, int width, int shiftY, int shiftX, Order order
      *     that is not
      */
     public NDArray mask(NDArray arranged, float unseen) {
-        return MASK.with(height, width, shiftY, shiftX, unseen).run(arranged);
+        return MASK.with(
+                        Map.of(
+                                "height", height,
+                                "width", width,
+                                "shift_y", shiftY,
+                                "shift_x", shiftX,
+                                "unseen", unseen))
+                .run(arranged);
     }
 }

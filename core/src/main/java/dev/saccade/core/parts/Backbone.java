@@ -19,7 +19,7 @@ import java.util.Map;
  *
  * <p>In inference, what comes of an image does not depend on the others of its batch. Training
  * differs from inference by stochastic depth alone and, where a family has them, by batch
- * normalisations that use the statistics of the batch. Every parameter that is not frozen learns
+ * normalizations that use the statistics of the batch. Every parameter that is not frozen learns
  * from the pyramid.
  */
 public abstract class Backbone extends Module {
@@ -37,7 +37,7 @@ public abstract class Backbone extends Module {
     /**
      * Returns the features of a batch.
      *
-     * @param images {@code [N, 3, H, W]} normalised RGB; any height and width of at least the
+     * @param images {@code [N, 3, H, W]} normalized RGB; any height and width of at least the
      *     coarsest stride
      * @return one level {@code [N, C, h, w]} for each entry of {@link #features()}; {@code h} is
      *     {@code H / stride}, {@code w} is {@code W / stride}, rounded up or down where the stride
@@ -50,7 +50,7 @@ public abstract class Backbone extends Module {
 
     /**
      * Returns in which layer each parameter lies, by dotted names: 0 for the stem, then 1, 2, ...
-     * from the images on. Parameters that stand behind the last layer, such as normalisations of
+     * from the images on. Parameters that stand behind the last layer, such as normalizations of
      * the outputs, are left out. All is one layer, unless a family says more.
      */
     public Map<String, Integer> layers() {

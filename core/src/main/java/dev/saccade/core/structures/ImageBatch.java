@@ -7,7 +7,7 @@ import ai.djl.ndarray.NDArray;
 import java.util.List;
 
 /**
- * Normalised images of one forward pass.
+ * Normalized images of one forward pass.
  *
  * @param pixels {@code [N, 3, H, W]} float32, RGB, padded bottom and right with 0
  * @param images what happened to each of the N images

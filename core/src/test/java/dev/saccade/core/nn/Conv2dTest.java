@@ -12,10 +12,10 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.training.GradientCollector;
 
 import dev.saccade.core.nn.Conv2d.Geometry;
-import dev.saccade.core.ops.Kernels;
 import dev.saccade.core.ops.MemoryFormat;
 import dev.saccade.core.ops.MultiplyAdds;
 import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.ops.OperatorLibrary;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -90,15 +90,15 @@ class Conv2dTest {
         by.forEach(each -> each.setRequiresGradient(true));
         Supplier<NDArray> loss = () -> conv.forward(x).mul(cotangent).sum();
         NDList fused = Autograd.gradients(loss, by);
-        NDList portable = Kernels.portably(() -> Autograd.gradients(loss, by));
+        NDList portable = OperatorLibrary.portably(() -> Autograd.gradients(loss, by));
         for (int i = 0; i < by.size(); i++) {
             float[] expected = portable.get(i).toFloatArray();
             assertArrayEquals(expected, fused.get(i).toFloatArray(), 1e-3f, "gradient " + i);
         }
-        float[] expected = Kernels.portably(() -> conv.forward(x)).toFloatArray();
+        float[] expected = OperatorLibrary.portably(() -> conv.forward(x)).toFloatArray();
         assertArrayEquals(expected, conv.forward(x).toFloatArray(), 1e-4f);
         assertEquals(
-                MultiplyAdds.count(() -> Kernels.portably(() -> conv.forward(x))),
+                MultiplyAdds.count(() -> OperatorLibrary.portably(() -> conv.forward(x))),
                 MultiplyAdds.count(() -> conv.forward(x)));
     }
 }

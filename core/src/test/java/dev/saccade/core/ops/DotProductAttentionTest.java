@@ -33,12 +33,13 @@ class DotProductAttentionTest {
         NDArray kv = learned(new Shape(2, kh, kw, 16));
         NDArray weights = manager.randomNormal(q.getShape());
         float[][] expected = results(q, kv, weights, (a, b) -> composed(a, b, heads));
-        float[][] actual = results(q, kv, weights, (a, b) -> DotProductAttention.of(a, b, heads));
+        float[][] actual =
+                results(q, kv, weights, (a, b) -> DotProductAttention.attend(a, b, heads));
         for (int i = 0; i < 3; i++) {
             assertArrayEquals(expected[i], actual[i], 1e-5f);
         }
         assertArrayEquals(
-                actual, results(q, kv, weights, (a, b) -> DotProductAttention.of(a, b, heads)));
+                actual, results(q, kv, weights, (a, b) -> DotProductAttention.attend(a, b, heads)));
     }
 
     private NDArray learned(Shape shape) {
@@ -75,7 +76,7 @@ class DotProductAttentionTest {
     void countsItsMultiplyAdds() {
         NDArray q = manager.ones(new Shape(1, 4, 4, 8));
         NDArray kv = manager.ones(new Shape(1, 2, 2, 16));
-        long count = MultiplyAdds.count(() -> DotProductAttention.of(q, kv, 2));
+        long count = MultiplyAdds.count(() -> DotProductAttention.attend(q, kv, 2));
         assertEquals(2L * 16 * 4 * 8, count);
     }
 }

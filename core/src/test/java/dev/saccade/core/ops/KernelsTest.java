@@ -25,7 +25,7 @@ class KernelsTest {
 
     @Test
     @EnabledOnOs(value = OS.LINUX, architectures = "amd64")
-    @DisabledIfSystemProperty(named = Kernels.PROPERTY, matches = "portable")
+    @DisabledIfSystemProperty(named = OperatorLibrary.PROPERTY, matches = "portable")
     void areThereOnLinux() throws IOException {
         assumeTrue(Files.readString(Path.of("/proc/cpuinfo")).contains(" avx2 "), "no AVX2 here");
         assertTrue(
@@ -34,18 +34,18 @@ class KernelsTest {
     }
 
     @Test
-    void serveNoGpuThatIsNotThere() {
-        assertFalse(Kernels.serveGpu(1 << 20));
+    void areNotForAGpuThatIsNotThere() {
+        assertFalse(Kernels.isFusedForGpu(1 << 20));
     }
 
     @Test
-    void serveRealNumbersOnly() {
+    void areForRealNumbersOnly() {
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             boolean loaded = Kernels.status().loaded();
             NDArray floats = manager.zeros(new Shape(2));
-            assertEquals(loaded, Kernels.serve(floats));
-            assertEquals(loaded, Kernels.serve(floats.toType(DataType.FLOAT64, true)));
-            assertEquals(false, Kernels.serve(floats.toType(DataType.INT32, true)));
+            assertEquals(loaded, Kernels.isFusedFor(floats));
+            assertEquals(loaded, Kernels.isFusedFor(floats.toType(DataType.FLOAT64, true)));
+            assertEquals(false, Kernels.isFusedFor(floats.toType(DataType.INT32, true)));
         }
     }
 

@@ -241,7 +241,8 @@ class KeyOnlyAttentionTest {
         NDArray ones = manager.ones(new Shape(CHANNELS));
         NDArray zeros = ones.zerosLike();
         NDArray y =
-                KeyOnlyAttention.of(x, none, gateOnly, List.of(zeros, ones, zeros, zeros)).sub(x);
+                KeyOnlyAttention.attend(x, none, gateOnly, List.of(zeros, ones, zeros, zeros))
+                        .sub(x);
         NDArray tokens = x.reshape(2, TOKENS, CHANNELS);
         NDArray mean = tokens.mean(new int[] {1}, true).broadcast(tokens.getShape());
         assertArrayEquals(mean.toFloatArray(), y.toFloatArray(), 1e-5f);
@@ -249,7 +250,8 @@ class KeyOnlyAttentionTest {
 
     @Test
     void countsTheMultiplyAddsOfTheDefinition() {
-        long count = MultiplyAdds.count(() -> KeyOnlyAttention.of(x, saliency, weights, biases));
+        long count =
+                MultiplyAdds.count(() -> KeyOnlyAttention.attend(x, saliency, weights, biases));
         assertEquals(MAP.size() * (4 * CHANNELS + 3), count);
     }
 }

@@ -13,6 +13,7 @@ import dev.saccade.core.ops.ScriptTemplate;
 import dev.saccade.core.structures.Boxes;
 
 import java.util.List;
+import java.util.Map;
 
 /**
  * The change from one box to another as {@code (dx, dy, dw, dh)}: centre shift over size, logarithm
@@ -33,14 +34,17 @@ import java.util.List;
             ScriptTemplate.of(
                     "(deltas: Tensor, boxes: Tensor) -> Tensor",
                     """
+                    mean = {means}
+                    std = {stds}
+                    most = {max_ratio}
                     d = torch.unbind(deltas, 1)
                     b = torch.unbind(boxes, 1)
                     w = torch.sub(b[2], b[0])
                     h = torch.sub(b[3], b[1])
-                    dx = torch.add(torch.mul(d[0], %5$s), %1$s)
-                    dy = torch.add(torch.mul(d[1], %6$s), %2$s)
-                    dw = torch.clamp(torch.add(torch.mul(d[2], %7$s), %3$s), -%9$s, %9$s)
-                    dh = torch.clamp(torch.add(torch.mul(d[3], %8$s), %4$s), -%9$s, %9$s)
+                    dx = torch.add(torch.mul(d[0], std[0]), mean[0])
+                    dy = torch.add(torch.mul(d[1], std[1]), mean[1])
+                    dw = torch.clamp(torch.add(torch.mul(d[2], std[2]), mean[2]), -most, most)
+                    dh = torch.clamp(torch.add(torch.mul(d[3], std[3]), mean[3]), -most, most)
                     x = torch.add(torch.mul(torch.add(b[0], b[2]), 0.5), torch.mul(w, dx))
                     y = torch.add(torch.mul(torch.add(b[1], b[3]), 0.5), torch.mul(h, dy))
                     rx = torch.mul(torch.mul(w, torch.exp(dw)), 0.5)
@@ -121,15 +125,10 @@ import java.util.List;
     @Override
     public NDArray decode(NDArray boxes, NDArray deltas) {
         return DECODE.with(
-                        means.get(0),
-                        means.get(1),
-                        means.get(2),
-                        means.get(3),
-                        stds.get(0),
-                        stds.get(1),
-                        stds.get(2),
-                        stds.get(3),
-                        Math.log(MAX_SIZE_RATIO))
+                        Map.of(
+                                "means", means,
+                                "stds", stds,
+                                "max_ratio", Math.log(MAX_SIZE_RATIO)))
                 .run(deltas, boxes);
     }
 

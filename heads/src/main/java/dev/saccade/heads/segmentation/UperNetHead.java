@@ -19,6 +19,7 @@ import dev.saccade.heads.Norm;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The head of UperNet (Xiao et al. 2018), as mmsegmentation's {@code UPerHead}: pools the coarsest
@@ -73,7 +74,8 @@ public final class UperNetHead extends DecodeHead {
 
     private static final ScriptTemplate POOL =
             ScriptTemplate.of(
-                    "(x: Tensor) -> Tensor", "return torch.adaptive_avg_pool2d(x, [%1$d, %1$d])");
+                    "(x: Tensor) -> Tensor",
+                    "return torch.adaptive_avg_pool2d(x, [{scale}, {scale}])");
 
     private final Config config;
     private final List<ConvModule> pooledConvs = new ArrayList<>();
@@ -153,7 +155,9 @@ public final class UperNetHead extends DecodeHead {
                 () -> {
                     NDList scales = new NDList(coarsest);
                     for (int i = 0; i < pooledConvs.size(); i++) {
-                        NDArray pool = POOL.with(config.poolScales().get(i)).run(coarsest);
+                        NDArray pool =
+                                POOL.with(Map.of("scale", config.poolScales().get(i)))
+                                        .run(coarsest);
                         NDArray y = pooledConvs.get(i).forward(pool);
                         scales.add(Interpolation.toSizeOf(coarsest, y, config.alignCorners()));
                     }

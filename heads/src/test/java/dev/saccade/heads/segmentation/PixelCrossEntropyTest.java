@@ -24,6 +24,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.Supplier;
 
@@ -35,7 +36,7 @@ class PixelCrossEntropyTest {
                     "(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor",
                     """
                     size = [torch.size(labels, 1), torch.size(labels, 2)]
-                    scores = torch.upsample_bilinear2d(torch.to(logits, 7), size, %s)
+                    scores = torch.upsample_bilinear2d(torch.to(logits, 7), size, {align_corners})
                     return torch.cross_entropy_loss(scores, labels, torch.to(weights, 7), 2, -1)
                     """);
 
@@ -121,7 +122,8 @@ class PixelCrossEntropyTest {
         for (int i = 0; i < loss.classWeight().size(); i++) {
             weights[i] = loss.classWeight().get(i).floatValue();
         }
-        return COMPOSED.with(align ? "True" : "False").run(logits, labels, manager.create(weights));
+        return COMPOSED.with(Map.of("align_corners", align))
+                .run(logits, labels, manager.create(weights));
     }
 
     /** As heads do it. */

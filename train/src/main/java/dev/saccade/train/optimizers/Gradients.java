@@ -135,7 +135,7 @@ public record Gradients(Map<String, NDArray> arrays) {
             return new Norms(0, Map.of());
         }
         List<NDArray> values = List.copyOf(arrays.values());
-        Script script = Kernels.serve(values.get(0)) ? FUSED_NORMS.with() : NORMS;
+        Script script = Kernels.isFusedFor(values.get(0)) ? FUSED_NORMS.with(Map.of()) : NORMS;
         float[] norms =
                 NoGrad.call(
                         () -> {

@@ -171,7 +171,7 @@ public abstract class Optimizer implements AutoCloseable {
     }
 
     private static boolean served(Gradients gradients) {
-        return gradients.arrays().values().stream().limit(1).allMatch(Kernels::serve);
+        return gradients.arrays().values().stream().limit(1).allMatch(Kernels::isFusedFor);
     }
 
     private void run(

@@ -19,7 +19,7 @@ import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.core.ops.Kernels;
+import dev.saccade.core.ops.OperatorLibrary;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -220,7 +220,7 @@ class OptimizerTest {
     @Test
     void fusedStepsDifferFromPortableOnesByRoundingOnly() {
         Map<String, float[]> fused = afterSteps();
-        Kernels.portably(this::afterSteps)
+        OperatorLibrary.portably(this::afterSteps)
                 .forEach((name, values) -> assertArrayEquals(values, fused.get(name), 2e-7f, name));
     }
 
