@@ -38,10 +38,7 @@ final class AssignerKind implements Kind {
                     recorded,
                     "labels" + k,
                     Arrays.stream(found.gtInds()).map(i -> i > 0 ? labels[i - 1] : -1).toArray());
-            compare(
-                    recorded,
-                    "gt_inds_noignore" + k,
-                    assigner.assign(priors, objects).gtInds());
+            compare(recorded, "gt_inds_noignore" + k, assigner.assign(priors, objects).gtInds());
         }
         compare(
                 recorded,

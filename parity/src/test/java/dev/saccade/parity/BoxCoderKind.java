@@ -58,7 +58,8 @@ final class BoxCoderKind implements Kind {
 
     private static float[] decode(
             BoxCoder coder, Boxes boxes, float[] deltas, Size image, boolean clip) {
-        Boxes decoded = clip ? coder.decode(boxes, deltas).clip(image) : coder.decode(boxes, deltas);
+        Boxes decoded =
+                clip ? coder.decode(boxes, deltas).clip(image) : coder.decode(boxes, deltas);
         return decoded.toArray();
     }
 

@@ -118,7 +118,8 @@ final class LossesKind implements Kind {
                 logits -> {
                     NDArray targets = recorded.tensor("mask_targets");
                     // The original takes the mean over pixels; avg_factor does not apply.
-                    float pixels = targets.size() / (float) recorded.settings().number("avg_factor");
+                    float pixels =
+                            targets.size() / (float) recorded.settings().number("avg_factor");
                     return new MaskCrossEntropy(1)
                             .sum(logits, targets, labels(recorded, "mask_labels"))
                             .div(pixels);

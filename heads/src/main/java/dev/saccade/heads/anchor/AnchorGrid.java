@@ -11,8 +11,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The anchors of all levels of a pyramid in one list, from fine to coarse, and which of them lie
- * on an image.
+ * The anchors of all levels of a pyramid in one list, from fine to coarse, and which of them lie on
+ * an image.
  */
 public final class AnchorGrid {
 

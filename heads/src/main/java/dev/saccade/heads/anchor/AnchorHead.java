@@ -208,18 +208,34 @@ public abstract class AnchorHead extends DetectionHead {
      * {@code loss_bbox}.
      */
     protected Map<String, NDArray> levelLosses(LevelMaps maps, AnchorTargets.Level targets) {
+        float[] ones = new float[targets.positives().length];
+        Arrays.fill(ones, 1);
+        return ImmutableMap.of(
+                "loss_cls", clsLoss(maps, targets), "loss_bbox", bboxLoss(maps, targets, ones));
+    }
+
+    /**
+     * Returns the sum of the loss of the classes over all anchors of one level that are trained.
+     */
+    protected final NDArray clsLoss(LevelMaps maps, AnchorTargets.Level targets) {
         NDManager manager = maps.cls().getManager();
         Shape anchors = new Shape(targets.labels().length);
-        NDArray cls =
-                config.lossCls()
-                        .sum(
-                                LevelMaps.perAnchor(maps.cls(), clsOutChannels()),
-                                Tensors.of(manager, targets.labels(), anchors),
-                                Tensors.of(manager, targets.labelWeights(), anchors));
-        NDArray bbox =
-                regression.sum(
-                        LevelMaps.perAnchor(maps.reg(), 4, targets.positives()), targets.anchors(), targets.boxes());
-        return ImmutableMap.of("loss_cls", cls, "loss_bbox", bbox);
+        return config.lossCls()
+                .sum(
+                        LevelMaps.perAnchor(maps.cls(), clsOutChannels()),
+                        Tensors.of(manager, targets.labels(), anchors),
+                        Tensors.of(manager, targets.labelWeights(), anchors));
+    }
+
+    /**
+     * Returns the sum of the loss of the boxes over the positive anchors of one level.
+     *
+     * @param weights {@code [P]} of these anchors
+     */
+    protected final NDArray bboxLoss(
+            LevelMaps maps, AnchorTargets.Level targets, float... weights) {
+        NDArray deltas = LevelMaps.perAnchor(maps.reg(), 4, targets.positives());
+        return regression.sum(deltas, targets.anchors(), targets.boxes(), weights);
     }
 
     /** Returns what the sum of a loss term over all levels is divided by. */
@@ -230,8 +246,7 @@ public abstract class AnchorHead extends DetectionHead {
     /** Returns what each anchor of a batch should learn. */
     protected AnchorTargets targets(
             AnchorGrid grid, List<ImageInfo> images, List<Instances> objects) {
-        AnchorTargets.Builder targets =
-                new AnchorTargets.Builder(grid, images.size(), numClasses);
+        AnchorTargets.Builder targets = new AnchorTargets.Builder(grid, images.size(), numClasses);
         for (int n = 0; n < images.size(); n++) {
             Instances learned = objects.get(n).withArea();
             int[] inside = grid.inside(images.get(n), config.allowedBorder());
@@ -352,7 +367,9 @@ public abstract class AnchorHead extends DetectionHead {
                     NDArray scores = scores(maps);
                     int count = (int) Math.min(nmsPre, scores.getShape().get(0));
                     return TOP.runAll(
-                            scores, LevelMaps.perAnchor(maps.reg(), 4), scores.getManager().create(count));
+                            scores,
+                            LevelMaps.perAnchor(maps.reg(), 4),
+                            scores.getManager().create(count));
                 });
     }
 }

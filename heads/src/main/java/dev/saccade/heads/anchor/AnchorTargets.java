@@ -66,7 +66,9 @@ public record AnchorTargets(List<Level> levels, float avgFactor) {
 
         AnchorTargets build() {
             return new AnchorTargets(
-                    levels.stream().map(LevelBuilder::build).collect(ImmutableList.toImmutableList()),
+                    levels.stream()
+                            .map(LevelBuilder::build)
+                            .collect(ImmutableList.toImmutableList()),
                     avgFactor);
         }
     }

@@ -58,7 +58,10 @@ public record ProposalConfig(
         float[] scores = all.scores();
         int[] levels =
                 IntStream.range(0, candidates.size())
-                        .flatMap(l -> IntStream.range(0, candidates.get(l).boxes().size()).map(i -> l))
+                        .flatMap(
+                                l ->
+                                        IntStream.range(0, candidates.get(l).boxes().size())
+                                                .map(i -> l))
                         .toArray();
         int[] large =
                 IntStream.range(0, boxes.size())

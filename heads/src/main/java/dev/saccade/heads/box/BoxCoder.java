@@ -7,7 +7,8 @@ import dev.saccade.core.structures.Boxes;
 
 /**
  * Writes the way from one box to another as four numbers, which a head predicts; a part that YAML
- * names by {@code type}, such as {@code bbox_coder: {type: delta_xywh, stds: [0.1, 0.1, 0.2, 0.2]}}.
+ * names by {@code type}, such as {@code bbox_coder: {type: delta_xywh, stds: [0.1, 0.1, 0.2,
+ * 0.2]}}.
  *
  * <p>To bring one of your own, implement this with a record and name the record in {@code
  * META-INF/services/dev.saccade.heads.box.BoxCoder}.

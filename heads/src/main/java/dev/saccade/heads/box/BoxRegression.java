@@ -9,8 +9,6 @@ import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.heads.loss.BoxLoss;
 
-import java.util.Arrays;
-
 /**
  * Learning to move boxes.
  *
@@ -19,13 +17,6 @@ import java.util.Arrays;
  * @param decoded whether the loss looks at the boxes moved, or at the numbers of the move
  */
 public record BoxRegression(BoxCoder coder, BoxLoss loss, boolean decoded) {
-
-    /** Returns the sum of the loss where all boxes weigh the same. */
-    public NDArray sum(NDArray deltas, Boxes boxes, Boxes targets) {
-        float[] ones = new float[boxes.size()];
-        Arrays.fill(ones, 1);
-        return sum(deltas, boxes, targets, ones);
-    }
 
     /**
      * Returns the weighted sum of the loss, a scalar that is 0 for no boxes.

@@ -40,6 +40,7 @@ import dev.saccade.core.ops.ScriptTemplate;
 
     @Override
     public NDArray sum(NDArray pred, NDArray target, NDArray weight) {
-        return WeightedSum.run(SCRIPT.with((double) (float) beta), lossWeight, pred, target, weight);
+        return WeightedSum.run(
+                SCRIPT.with((double) (float) beta), lossWeight, pred, target, weight);
     }
 }

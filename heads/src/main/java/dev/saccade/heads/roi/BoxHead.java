@@ -209,14 +209,18 @@ public final class BoxHead extends Module {
                     NDArray labels = Tensors.of(manager, samples.labels(), shape);
                     NDArray weights = Tensors.of(manager, samples.weights(), shape);
                     NDArray number = Tensors.of(manager, samples.number());
+                    float[] ones = new float[samples.positives().length];
+                    Arrays.fill(ones, 1);
                     NDArray cls = config.lossCls().sum(output.logits(), labels, weights);
                     NDArray bbox =
                             regression.sum(
                                     positives(output.deltas(), samples),
                                     samples.rois().boxes().select(samples.positives()),
-                                    samples.targets());
+                                    samples.targets(),
+                                    ones);
                     return new Losses(
-                            ImmutableMap.of("loss_cls", cls.div(number), "loss_bbox", bbox.div(number)),
+                            ImmutableMap.of(
+                                    "loss_cls", cls.div(number), "loss_bbox", bbox.div(number)),
                             ImmutableMap.of("acc", ACCURACY.run(output.logits(), labels)));
                 });
     }

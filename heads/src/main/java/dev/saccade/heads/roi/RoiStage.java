@@ -114,8 +114,7 @@ public final class RoiStage {
         return RoiSamples.join(images, numClasses);
     }
 
-    private RoiSamples.OfImage sample(
-            Boxes proposals, Instances objects, SplittableRandom random) {
+    private RoiSamples.OfImage sample(Boxes proposals, Instances objects, SplittableRandom random) {
         Assignment assignment = config.assigner().assign(new Priors(proposals), objects);
         Boxes candidates = proposals;
         int copies = config.sampler().addGtAsProposals() ? objects.size() : 0;

@@ -168,29 +168,34 @@ public record PixelCrossEntropy(
     }
 
     /** Returns the gradient by the scores, {@code [N, h, w, K]}, and adds to the sums. */
-    private NDArray gradient(
-            BilinearResize resize, NDArray logits, NDArray labels, NDArray sums) {
-        NDManager manager = logits.getManager();
-        NDArray weights = weights(manager, logits.getShape().get(1));
-        NDArray factor = Tensors.of(manager, (float) lossWeight);
+    private NDArray gradient(BilinearResize resize, NDArray logits, NDArray labels, NDArray sums) {
         NDList each = new NDList();
         for (int n = 0; n < logits.getShape().get(0); n++) {
-            try (NDArray tokens = TOKENS.run(logits, manager.create(n));
-                    NDArray x = resize.columns(tokens);
-                    NDArray dx = x.zerosLike()) {
-                int height = resize.to().height();
-                int rows = (int) Math.max(1, BAND / x.getShape().slice(1).size());
-                for (int top = 0; top < height; top += rows) {
-                    BilinearResize.Band band = resize.rows(top, Math.min(top + rows, height));
-                    try (NDArray shares = band.shares(x);
-                            NDArray place = manager.create(new long[] {band.first(), top});
-                            NDArray label = labels.get(n)) {
-                        STEP.run(x, dx, sums, shares, place, label, weights, factor).close();
-                    }
-                }
-                each.add(resize.columnsBackward(dx));
-            }
+            NDArray label = labels.get(n);
+            NDArray image = logits.getManager().create(n);
+            each.add(Scope.array(() -> ofImage(resize, TOKENS.run(logits, image), label, sums)));
         }
         return NDArrays.stack(each);
+    }
+
+    /** Returns the gradient by the scores of one image, and adds to the sums, band by band. */
+    private NDArray ofImage(BilinearResize resize, NDArray tokens, NDArray label, NDArray sums) {
+        NDManager manager = tokens.getManager();
+        NDArray weights = weights(manager, tokens.getShape().get(2));
+        NDArray factor = Tensors.of(manager, (float) lossWeight);
+        NDArray x = resize.columns(tokens);
+        NDArray dx = x.zerosLike();
+        int height = resize.to().height();
+        int rows = (int) Math.max(1, BAND / x.getShape().slice(1).size());
+        for (int top = 0; top < height; top += rows) {
+            BilinearResize.Band band = resize.rows(top, Math.min(top + rows, height));
+            long[] place = {band.first(), top};
+            Scope.run(
+                    () -> {
+                        NDArray at = manager.create(place);
+                        STEP.run(x, dx, sums, band.shares(x), at, label, weights, factor);
+                    });
+        }
+        return resize.columnsBackward(dx);
     }
 }

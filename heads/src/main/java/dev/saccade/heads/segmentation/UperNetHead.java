@@ -117,7 +117,9 @@ public final class UperNetHead extends DecodeHead {
                     List<NDArray> maps = laterals(features);
                     for (int i = maps.size() - 1; i > 0; i--) {
                         NDArray finer = maps.get(i - 1);
-                        maps.set(i - 1, Interpolation.sum(finer, maps.get(i), config.alignCorners()));
+                        maps.set(
+                                i - 1,
+                                Interpolation.sum(finer, maps.get(i), config.alignCorners()));
                     }
                     return classifier.forward(
                             fpnBottleneck.forwardJoined(maps.size(), i -> output(maps, i)));

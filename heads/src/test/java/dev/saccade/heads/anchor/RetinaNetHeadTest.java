@@ -17,11 +17,15 @@ import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Size;
+import dev.saccade.heads.box.Assigner;
 import dev.saccade.heads.box.DeltaXywhBoxCoder;
 import dev.saccade.heads.box.MaxIouAssigner;
 import dev.saccade.heads.box.MulticlassNms;
 import dev.saccade.heads.box.PseudoSampler;
+import dev.saccade.heads.box.RandomSampler;
+import dev.saccade.heads.loss.CrossEntropyLoss;
 import dev.saccade.heads.loss.FocalLoss;
+import dev.saccade.heads.loss.GiouLoss;
 import dev.saccade.heads.loss.L1Loss;
 
 import org.junit.jupiter.api.AfterEach;
@@ -52,11 +56,14 @@ class RetinaNetHeadTest {
         manager.close();
     }
 
-    private static RetinaNetHead head(int width, int convs) {
-        return new RetinaNetHead(
-                Configs.of(RetinaNetHead.Config.class, "feat_channels=" + width, "stacked_convs=" + convs, "nms_pre=100"),
-                FEATURES,
-                2);
+    private static RetinaNetHead head(int width, int convs, String... settings) {
+        RetinaNetHead.Config config =
+                Configs.of(
+                        RetinaNetHead.Config.class,
+                        "feat_channels=" + width,
+                        "stacked_convs=" + convs,
+                        "nms_pre=100");
+        return new RetinaNetHead(Configs.with(config, settings), FEATURES, 2);
     }
 
     @Test
@@ -110,6 +117,60 @@ class RetinaNetHeadTest {
                             float norm = parameter.getArray().getGradient().norm().getFloat();
                             assertTrue(Float.isFinite(norm), name);
                         });
+    }
+
+    @Test
+    void anchorsInsideOfACrowdAreNotTrained() {
+        Instances object = Instances.groundTruth(Boxes.of(3, 3, 20, 24), 1);
+        Instances beside = object.withIgnored(Boxes.of(30, 20, 64, 48));
+        assertEquals(0, trained(-1, object) - trained(-1, beside));
+        int inside = trained(0.5, object) - trained(0.5, beside);
+        assertTrue(inside > 0, inside + " anchors");
+    }
+
+    private int trained(double ignoreIofThr, Instances objects) {
+        RetinaNetHead careful = head(8, 1, "assigner.ignore_iof_thr=" + ignoreIofThr);
+        careful.initialize(manager, 0);
+        AnchorGrid grid = careful.grid(careful.forward(pyramid(1)));
+        int trained = 0;
+        for (AnchorTargets.Level level :
+                careful.targets(grid, List.of(image()), List.of(objects)).levels()) {
+            for (float weight : level.labelWeights()) {
+                trained += (int) weight;
+            }
+        }
+        return trained;
+    }
+
+    @Test
+    void aSoftmaxTellsBackgroundByALogitOfItsOwn() {
+        RetinaNetHead.Config usual = new RetinaNetHead.Config();
+        RetinaNetHead.Config softmax =
+                new RetinaNetHead.Config(
+                        8,
+                        0,
+                        4,
+                        1,
+                        List.of(1.0),
+                        0,
+                        new CrossEntropyLoss(false, 1),
+                        new GiouLoss(),
+                        true,
+                        usual.bboxCoder(),
+                        usual.assigner(),
+                        new RandomSampler(16, 0.5, -1, false),
+                        100,
+                        new MulticlassNms(0.3, 0.5, 10));
+        RetinaNetHead built = new RetinaNetHead(softmax, FEATURES, 2);
+        built.initialize(manager, 0);
+        assertEquals(3, built.forward(pyramid(1)).get(0).cls().getShape().get(1));
+        Instances object = Instances.groundTruth(Boxes.of(3, 3, 40, 44), 1);
+        Losses losses =
+                built.losses(pyramid(1), List.of(image(), image()), List.of(object, object));
+        losses.terms().values().forEach(term -> assertTrue(Float.isFinite(term.getFloat())));
+        built.train(false);
+        Instances found = built.predict(pyramid(0), List.of(image(), image())).get(0);
+        assertEquals(1f / 3, found.score(0), 1e-6f);
     }
 
     @Test

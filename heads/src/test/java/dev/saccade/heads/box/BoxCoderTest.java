@@ -19,7 +19,8 @@ class BoxCoderTest {
 
     @Test
     void decodesTheBoxOfTheSpecification() {
-        BoxCoder coder = new DeltaXywhBoxCoder(List.of(0., 0., 0., 0.), List.of(0.1, 0.1, 0.2, 0.2));
+        BoxCoder coder =
+                new DeltaXywhBoxCoder(List.of(0., 0., 0., 0.), List.of(0.1, 0.1, 0.2, 0.2));
         Boxes decoded =
                 coder.decode(Boxes.of(10, 10, 50, 30), new float[] {0.1f, -0.2f, 0.3f, -0.4f});
         assertBox(new float[] {9.1633f, 10.3688f, 51.6367f, 28.8312f}, decoded, 0);

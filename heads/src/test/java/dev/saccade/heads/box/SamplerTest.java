@@ -52,8 +52,10 @@ class SamplerTest {
         assertEquals(8, drawn.negInds().length);
         assertArrayEquals(sorted(drawn.negInds()), drawn.negInds());
         RandomSampler bounded = new RandomSampler(10, 0.25, 1.5, false);
-        assertEquals(3, bounded.sample(assignment(2, 100), new SplittableRandom(0)).negInds().length);
-        assertEquals(1, bounded.sample(assignment(0, 100), new SplittableRandom(0)).negInds().length);
+        assertEquals(
+                3, bounded.sample(assignment(2, 100), new SplittableRandom(0)).negInds().length);
+        assertEquals(
+                1, bounded.sample(assignment(0, 100), new SplittableRandom(0)).negInds().length);
     }
 
     @Test

@@ -4,6 +4,7 @@ import dev.saccade.config.Configs;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.Boxes;
@@ -12,6 +13,7 @@ import dev.saccade.core.structures.Rois;
 import dev.saccade.heads.box.Assigner;
 import dev.saccade.heads.box.MaxIouAssigner;
 import dev.saccade.heads.box.RandomSampler;
+import dev.saccade.heads.loss.FocalLoss;
 
 import org.junit.jupiter.api.Test;
 
@@ -46,6 +48,27 @@ class RoiPartsTest {
                 refusal.getMessage());
     }
 
+    @Test
+    void aBoxHeadNeedsALossThatTellsBackground() {
+        BoxHead.Config box = new BoxHead.Config();
+        IllegalArgumentException refusal =
+                assertThrows(
+                        IllegalArgumentException.class,
+                        () ->
+                                new BoxHead.Config(
+                                        0,
+                                        8,
+                                        box.norm(),
+                                        2,
+                                        8,
+                                        box.bboxCoder(),
+                                        false,
+                                        false,
+                                        new FocalLoss(),
+                                        box.lossBbox()));
+        assertTrue(refusal.getMessage().startsWith("loss_cls: got focal, expected a loss of one"));
+    }
+
     private static RoiStage stage(Assigner assigner) {
         BoxHead.Config box = Configs.of(BoxHead.Config.class);
         RandomSampler sampler = new RandomSampler(100, 0.5, -1, true);
@@ -67,13 +90,9 @@ class RoiPartsTest {
         Assigner careless = Configs.of(MaxIouAssigner.class, "neg_iou_thr=0.5", "min_pos_iou=0.5");
         assertEquals(
                 Boxes.of(0, 0, 10, 10, 20, 20, 30, 30),
-                stage(careful)
-                        .sample(List.of(proposals), List.of(objects), 80)
-                        .rois()
-                        .boxes());
+                stage(careful).sample(List.of(proposals), List.of(objects), 80).rois().boxes());
         assertEquals(
-                3,
-                stage(careless).sample(List.of(proposals), List.of(objects), 80).rois().size());
+                3, stage(careless).sample(List.of(proposals), List.of(objects), 80).rois().size());
     }
 
     @Test

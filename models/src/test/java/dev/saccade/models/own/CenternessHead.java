@@ -1,0 +1,151 @@
+package dev.saccade.models.own;
+
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Default;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Activation;
+
+import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.WeightInit;
+import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.parts.DetectionHead;
+import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.heads.anchor.AnchorGenerator;
+import dev.saccade.heads.anchor.AnchorHead;
+import dev.saccade.heads.anchor.AnchorTargets;
+import dev.saccade.heads.anchor.LevelMaps;
+import dev.saccade.heads.box.Assigner;
+import dev.saccade.heads.box.BoxCoder;
+import dev.saccade.heads.box.DeltaXywhBoxCoder;
+import dev.saccade.heads.box.MulticlassNms;
+import dev.saccade.heads.box.PseudoSampler;
+import dev.saccade.heads.box.Sampler;
+import dev.saccade.heads.box.ScoredBoxes;
+import dev.saccade.heads.loss.BoxLoss;
+import dev.saccade.heads.loss.ClassificationLoss;
+import dev.saccade.heads.loss.FocalLoss;
+import dev.saccade.heads.loss.GiouLoss;
+
+import java.util.List;
+import java.util.Map;
+
+/** A dense head with a branch of its own, in the manner of ATSS (Zhang et al. 2020). */
+public final class CenternessHead extends AnchorHead {
+
+    /** One square anchor a cell; an assigner that looks at levels; GIoU of decoded boxes. */
+    @Part("centerness")
+    public record Config(
+            @Default("{type: focal}") ClassificationLoss lossCls,
+            @Default("{type: giou, loss_weight: 2}") BoxLoss lossBbox,
+            @Default("{type: delta_xywh}") BoxCoder bboxCoder,
+            @Default("{type: nearest}") Assigner assigner,
+            @Default("{type: pseudo}") Sampler sampler,
+            @Default("1000") int nmsPre,
+            @Default("{score_thr: 0, iou_thr: 0.6}") MulticlassNms nms)
+            implements DetectionHead.Config, AnchorHead.Config {
+
+        @Override
+        public AnchorGenerator anchorGenerator(List<Integer> strides) {
+            return new AnchorGenerator(List.of(8.0), List.of(1.0), 0.5, strides);
+        }
+
+        @Override
+        public boolean regDecodedBbox() {
+            return true;
+        }
+
+        @Override
+        public DetectionHead build(List<FeatureInfo> features, int numClasses) {
+            return new CenternessHead(this, features, numClasses);
+        }
+    }
+
+    private static final Script LOSS =
+            Script.compile(
+                    "(logits: Tensor, targets: Tensor) -> Tensor",
+                    "return torch.binary_cross_entropy_with_logits(logits, targets, None, None, 2)");
+
+    private final Config config;
+    private final Conv2d cls;
+    private final Conv2d reg;
+    private final Conv2d centerness;
+
+    private CenternessHead(Config config, List<FeatureInfo> features, int numClasses) {
+        super(config, features, numClasses);
+        this.config = config;
+        int in = features.get(0).channels();
+        WeightInit init = WeightInit.normal(0.01);
+        cls = add("bbox_head.atss_cls", new Conv2d(in, clsOutChannels(), 3, 1, 1, init));
+        reg = add("bbox_head.atss_reg", new Conv2d(in, 4, 3, 1, 1, init));
+        centerness = add("bbox_head.atss_centerness", new Conv2d(in, 1, 3, 1, 1, init));
+    }
+
+    @Override
+    protected LevelMaps forward(NDArray level) {
+        List<NDArray> others = List.of(centerness.forward(level));
+        return new LevelMaps(cls.forward(level), reg.forward(level), others);
+    }
+
+    @Override
+    protected Map<String, NDArray> levelLosses(LevelMaps maps, AnchorTargets.Level targets) {
+        float[] centred = centerness(targets);
+        NDArray logits = LevelMaps.perAnchor(maps.others().get(0), 1, targets.positives());
+        NDManager manager = logits.getManager();
+        NDArray truth = Tensors.of(manager, centred, new Shape(centred.length, 1));
+        return Map.of(
+                "loss_cls", clsLoss(maps, targets),
+                "loss_bbox", bboxLoss(maps, targets, centred),
+                "loss_centerness", LOSS.run(logits, truth));
+    }
+
+    /** Boxes weigh as much as their anchors are in the middle. */
+    @Override
+    protected float avgFactor(String term, AnchorTargets targets) {
+        if (!term.equals("loss_bbox")) {
+            return targets.avgFactor();
+        }
+        float sum = 0;
+        for (AnchorTargets.Level level : targets.levels()) {
+            for (float each : centerness(level)) {
+                sum += each;
+            }
+        }
+        return Math.max(sum, 1);
+    }
+
+    private static float[] centerness(AnchorTargets.Level targets) {
+        float[] centred = new float[targets.positives().length];
+        Boxes boxes = targets.boxes();
+        for (int i = 0; i < centred.length; i++) {
+            float x = (targets.anchors().x1(i) + targets.anchors().x2(i)) / 2;
+            float y = (targets.anchors().y1(i) + targets.anchors().y2(i)) / 2;
+            centred[i] =
+                    (float)
+                            Math.sqrt(
+                                    share(x - boxes.x1(i), boxes.x2(i) - x)
+                                            * share(y - boxes.y1(i), boxes.y2(i) - y));
+        }
+        return centred;
+    }
+
+    private static float share(float before, float behind) {
+        return Math.max(0, Math.min(before, behind)) / Math.max(before, behind);
+    }
+
+    @Override
+    protected NDArray scores(LevelMaps maps) {
+        NDArray logits = LevelMaps.perAnchor(maps.others().get(0), 1);
+        return super.scores(maps).mul(Activation.sigmoid(logits));
+    }
+
+    @Override
+    protected Instances select(List<ScoredBoxes> candidates) {
+        ScoredBoxes all = ScoredBoxes.concat(candidates);
+        return config.nms().apply(all.boxes(), all.scores(), numClasses()).instances();
+    }
+}
