@@ -144,23 +144,20 @@ class RetinaNetHeadTest {
 
     @Test
     void aSoftmaxTellsBackgroundByALogitOfItsOwn() {
-        RetinaNetHead.Config usual = new RetinaNetHead.Config();
         RetinaNetHead.Config softmax =
-                new RetinaNetHead.Config(
-                        8,
-                        0,
-                        4,
-                        1,
-                        List.of(1.0),
-                        0,
-                        new CrossEntropyLoss(false, 1),
-                        new GiouLoss(),
-                        true,
-                        usual.bboxCoder(),
-                        usual.assigner(),
-                        new RandomSampler(16, 0.5, -1, false),
-                        100,
-                        new MulticlassNms(0.3, 0.5, 10));
+                Configs.of(
+                        RetinaNetHead.Config.class,
+                        "feat_channels=8",
+                        "stacked_convs=0",
+                        "scales_per_octave=1",
+                        "ratios=[1.0]",
+                        "loss_cls={type: cross_entropy}",
+                        "loss_bbox={type: giou}",
+                        "reg_decoded_bbox=true",
+                        "sampler={type: random, num: 16, pos_fraction: 0.5,"
+                                + " add_gt_as_proposals: false}",
+                        "nms_pre=100",
+                        "nms={score_thr: 0.3, max_per_img: 10}");
         RetinaNetHead built = new RetinaNetHead(softmax, FEATURES, 2);
         built.initialize(manager, 0);
         assertEquals(3, built.forward(pyramid(1)).get(0).cls().getShape().get(1));
