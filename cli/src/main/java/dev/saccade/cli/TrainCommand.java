@@ -14,7 +14,7 @@ import dev.saccade.train.Outcome;
 import dev.saccade.train.RunFolder;
 import dev.saccade.train.Training;
 import dev.saccade.train.config.DataConfig;
-import dev.saccade.train.logs.TrainListener;
+import dev.saccade.train.hooks.Hook;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -93,7 +93,7 @@ final class TrainCommand implements Callable<Integer> {
 
     /** Trains in a folder, with progress on stderr, until all is done or Ctrl-C is pressed. */
     static Outcome train(Training training, Path folder, boolean resume) {
-        TrainListener progress = new TrainProgress();
+        Hook progress = new TrainProgress();
         return StopSignal.during(
                 () -> resume ? training.resume(folder, progress) : training.start(folder, progress),
                 training::stop);

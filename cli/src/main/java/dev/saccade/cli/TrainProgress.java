@@ -1,15 +1,16 @@
 package dev.saccade.cli;
 
-import dev.saccade.train.logs.EvaluationReport;
-import dev.saccade.train.logs.StepReport;
-import dev.saccade.train.logs.TrainListener;
+import dev.saccade.train.hooks.EvaluationReport;
+import dev.saccade.train.hooks.Hook;
+import dev.saccade.train.hooks.Run;
+import dev.saccade.train.hooks.StepReport;
 
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
 /** Shows a run on stderr: a bar with losses and remaining time, a line for each evaluation. */
-final class TrainProgress implements TrainListener {
+final class TrainProgress implements Hook {
 
     /** The metrics that a line has room for, of whatever a model is measured by. */
     private static final List<String> SHOWN =
@@ -23,7 +24,7 @@ final class TrainProgress implements TrainListener {
     }
 
     @Override
-    public void stepped(StepReport step) {
+    public void afterStep(Run run, StepReport step) {
         if (bar.isEmpty()) {
             long before = step.iteration() - 1;
             bar = Optional.of(new Progress("train", before, step.iterations(), " steps"));
@@ -35,12 +36,12 @@ final class TrainProgress implements TrainListener {
                                 Locale.ROOT,
                                 "epoch %d loss %.3f data %.0f%%",
                                 step.epoch() + 1,
-                                step.loss(),
-                                100 * step.dataShare()));
+                                step.metrics().loss(),
+                                100 * step.time().dataShare()));
     }
 
     @Override
-    public void evaluated(EvaluationReport evaluation) {
+    public void afterEvaluation(Run run, EvaluationReport evaluation) {
         StringBuilder line = new StringBuilder("step ").append(evaluation.iteration()).append(':');
         for (String name : SHOWN) {
             Double value = evaluation.metrics().get(name);

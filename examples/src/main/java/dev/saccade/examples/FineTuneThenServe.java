@@ -11,8 +11,9 @@ import dev.saccade.models.Detector;
 import dev.saccade.train.RunFolder;
 import dev.saccade.train.Training;
 import dev.saccade.train.config.RunConfig;
-import dev.saccade.train.logs.EvaluationReport;
-import dev.saccade.train.logs.TrainListener;
+import dev.saccade.train.hooks.EvaluationReport;
+import dev.saccade.train.hooks.Hook;
+import dev.saccade.train.hooks.Run;
 
 import java.io.IOException;
 import java.io.OutputStream;
@@ -81,10 +82,10 @@ public final class FineTuneThenServe implements AutoCloseable {
         RunConfig learned =
                 RunConfig.load(config, overrides.toArray(String[]::new))
                         .with("data.root='" + data + "'");
-        TrainListener printing =
-                new TrainListener() {
+        Hook printing =
+                new Hook() {
                     @Override
-                    public void evaluated(EvaluationReport evaluation) {
+                    public void afterEvaluation(Run run, EvaluationReport evaluation) {
                         System.out.println(evaluation.metrics());
                     }
                 };

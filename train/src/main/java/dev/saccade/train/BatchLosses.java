@@ -14,5 +14,5 @@ public interface BatchLosses {
      *
      * @param manager owns all arrays that are made
      */
-    Losses of(Batch batch, NDManager manager);
+    Losses compute(Batch batch, NDManager manager);
 }

@@ -13,7 +13,9 @@ import dev.saccade.checkpoint.Weights;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
+import dev.saccade.train.hooks.Hooks;
 import dev.saccade.train.optimizers.Optimizer;
+import dev.saccade.train.schedules.RunLength;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -32,6 +34,7 @@ import java.util.function.Consumer;
 public final class RunCheckpoints {
 
     private static final String OPTIMIZER = "optimizer.";
+    private static final String HOOKS = "hooks.";
 
     /** What tells a state from other files; that its values are right is told by its checksum. */
     private record Content(Map<String, String> metadata, Set<String> tensors) {
@@ -55,6 +58,7 @@ public final class RunCheckpoints {
     private final RunFolder folder;
     private final Module model;
     private final Optimizer optimizer;
+    private final Hooks hooks;
     private final Map<String, String> identity;
 
     /** What {@link RunFolder#last} holds, once this process has saved it or resumed from it. */
@@ -63,14 +67,20 @@ public final class RunCheckpoints {
     /**
      * Saves to a folder.
      *
+     * @param hooks what they keep is saved, too
      * @param identity metadata that every checkpoint of the run carries and that tell it from other
      *     runs
      */
     public RunCheckpoints(
-            RunFolder folder, Module model, Optimizer optimizer, Map<String, String> identity) {
+            RunFolder folder,
+            Module model,
+            Optimizer optimizer,
+            Hooks hooks,
+            Map<String, String> identity) {
         this.folder = folder;
         this.model = model;
         this.optimizer = optimizer;
+        this.hooks = hooks;
         this.identity = ImmutableMap.copyOf(identity);
     }
 
@@ -82,6 +92,7 @@ public final class RunCheckpoints {
     void saveLast(RunState state) {
         Map<String, Tensor> tensors = new LinkedHashMap<>(weights(state).tensors());
         optimizer.state().forEach((name, array) -> tensors.put(OPTIMIZER + name, Tensor.of(array)));
+        hooks.state().forEach((name, tensor) -> tensors.put(HOOKS + name, tensor));
         Checkpoint checkpoint = new Checkpoint(tensors, metadata(state));
         if (last.isPresent() && last.equals(Content.of(folder.last()))) {
             SafeTensors.write(folder.last(), folder.previous(), checkpoint);
@@ -89,6 +100,21 @@ public final class RunCheckpoints {
             SafeTensors.write(folder.last(), checkpoint);
         }
         last = Optional.of(Content.of(checkpoint));
+    }
+
+    /** Saves the weights that did best in evaluation. */
+    void saveBest(RunState state) {
+        saveWeights(folder.best(), state);
+    }
+
+    /** Saves weights that stay, of the end of an epoch or of a point within one. */
+    void keepWeights(RunState state, RunLength length) {
+        boolean isEndOfEpoch = state.iteration() % length.iterationsPerEpoch() == 0;
+        saveWeights(
+                isEndOfEpoch
+                        ? folder.epoch(length.epoch(state.iteration()))
+                        : folder.iteration(state.iteration()),
+                state);
     }
 
     /** Saves the weights alone. */
@@ -107,7 +133,7 @@ public final class RunCheckpoints {
     }
 
     /**
-     * Brings weights and optimiser state back and returns how far the run was.
+     * Brings weights, optimiser and hooks back and returns how far the run was.
      *
      * @param warning told when the newest state is damaged and the one before is taken
      * @throws SaccadeException of kind user, if there is no state that can be used
@@ -139,8 +165,18 @@ public final class RunCheckpoints {
 
     private RunState restore(Path file, Checkpoint checkpoint) {
         requireSameRun(file, checkpoint.metadata());
-        Map<String, Tensor> weights = new LinkedHashMap<>(checkpoint.tensors());
-        weights.keySet().removeIf(name -> name.startsWith(OPTIMIZER));
+        Map<String, Tensor> weights = new LinkedHashMap<>();
+        Map<String, Tensor> kept = new LinkedHashMap<>();
+        checkpoint
+                .tensors()
+                .forEach(
+                        (name, tensor) -> {
+                            if (name.startsWith(HOOKS)) {
+                                kept.put(name.substring(HOOKS.length()), tensor);
+                            } else if (!name.startsWith(OPTIMIZER)) {
+                                weights.put(name, tensor);
+                            }
+                        });
         RunState state = RunState.fromMetadata(file, checkpoint.metadata());
         Weights.restore(new Checkpoint(weights, Map.of()), model);
         for (Map.Entry<String, NDArray> entry : optimizer.state().entrySet()) {
@@ -152,6 +188,7 @@ public final class RunCheckpoints {
             }
             tensor.copyTo(entry.getValue());
         }
+        hooks.restore(kept);
         return state;
     }
 

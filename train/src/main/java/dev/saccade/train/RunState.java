@@ -16,16 +16,28 @@ import java.util.Map;
  * @param evaluated optimiser steps taken at the last evaluation
  * @param best the best value of the monitored metric so far; NaN before the first
  * @param stale evaluations since the best
+ * @param evaluationDue whether an evaluation is due, or was interrupted
  */
-public record RunState(long iteration, long samples, long evaluated, double best, int stale) {
+public record RunState(
+        long iteration,
+        long samples,
+        long evaluated,
+        double best,
+        int stale,
+        boolean evaluationDue) {
 
     private static final String PREFIX = "run.";
+    private static final String EVALUATION_DUE = PREFIX + "evaluation_due";
 
     /** The beginning of a run. */
-    static final RunState START = new RunState(0, 0, 0, Double.NaN, 0);
+    static final RunState START = new RunState(0, 0, 0, Double.NaN, 0, false);
 
     RunState afterStep(int images) {
-        return new RunState(iteration + 1, samples + images, evaluated, best, stale);
+        return new RunState(iteration + 1, samples + images, evaluated, best, stale, evaluationDue);
+    }
+
+    RunState withEvaluationDue() {
+        return new RunState(iteration, samples, evaluated, best, stale, true);
     }
 
     /**
@@ -33,8 +45,8 @@ public record RunState(long iteration, long samples, long evaluated, double best
      */
     RunState afterEvaluation(double value) {
         return Double.isNaN(best) || value > best
-                ? new RunState(iteration, samples, iteration, value, 0)
-                : new RunState(iteration, samples, iteration, best, stale + 1);
+                ? new RunState(iteration, samples, iteration, value, 0, false)
+                : new RunState(iteration, samples, iteration, best, stale + 1, false);
     }
 
     /** Returns whether the last evaluation was the best. */
@@ -43,12 +55,17 @@ public record RunState(long iteration, long samples, long evaluated, double best
     }
 
     Map<String, String> toMetadata() {
-        return ImmutableMap.of(
-                PREFIX + "iteration", Long.toString(iteration),
-                PREFIX + "samples", Long.toString(samples),
-                PREFIX + "evaluated", Long.toString(evaluated),
-                PREFIX + "best", Double.toString(best),
-                PREFIX + "stale", Integer.toString(stale));
+        ImmutableMap.Builder<String, String> metadata =
+                ImmutableMap.<String, String>builder()
+                        .put(PREFIX + "iteration", Long.toString(iteration))
+                        .put(PREFIX + "samples", Long.toString(samples))
+                        .put(PREFIX + "evaluated", Long.toString(evaluated))
+                        .put(PREFIX + "best", Double.toString(best))
+                        .put(PREFIX + "stale", Integer.toString(stale));
+        if (evaluationDue) {
+            metadata.put(EVALUATION_DUE, "true");
+        }
+        return metadata.buildOrThrow();
     }
 
     static RunState fromMetadata(Path file, Map<String, String> metadata) {
@@ -58,7 +75,8 @@ public record RunState(long iteration, long samples, long evaluated, double best
                     Long.parseLong(metadata.get(PREFIX + "samples")),
                     Long.parseLong(metadata.get(PREFIX + "evaluated")),
                     Double.parseDouble(metadata.get(PREFIX + "best")),
-                    Integer.parseInt(metadata.get(PREFIX + "stale")));
+                    Integer.parseInt(metadata.get(PREFIX + "stale")),
+                    metadata.containsKey(EVALUATION_DUE));
         } catch (NumberFormatException | NullPointerException e) {
             throw SaccadeException.user(
                     "%s: holds no state of a run; resume from a last.safetensors, or start from its"

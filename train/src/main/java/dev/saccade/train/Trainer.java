@@ -1,45 +1,45 @@
 package dev.saccade.train;
 
+import static com.google.common.base.Preconditions.checkArgument;
+
 import ai.djl.ndarray.NDManager;
 
-import dev.saccade.core.Count;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.SeededRandom;
 import dev.saccade.core.nn.Module;
-import dev.saccade.core.nn.SampleDraws;
 import dev.saccade.core.ops.NoGrad;
-import dev.saccade.core.structures.ImageInfo;
-import dev.saccade.core.structures.Losses;
-import dev.saccade.datasets.loader.Batch;
-import dev.saccade.datasets.loader.DataLoader;
+import dev.saccade.datasets.Batch;
+import dev.saccade.datasets.DataLoader;
+import dev.saccade.train.config.CheckpointConfig;
 import dev.saccade.train.config.Interval;
 import dev.saccade.train.config.RunConfig;
-import dev.saccade.train.logs.EvaluationReport;
-import dev.saccade.train.logs.MemoryUse;
-import dev.saccade.train.logs.StepMeter;
-import dev.saccade.train.logs.StepReport;
-import dev.saccade.train.logs.TrainListener;
+import dev.saccade.train.hooks.EarlyStopping;
+import dev.saccade.train.hooks.EvaluationReport;
+import dev.saccade.train.hooks.Hooks;
+import dev.saccade.train.hooks.Run;
+import dev.saccade.train.hooks.StepMetrics;
+import dev.saccade.train.hooks.StepReport;
+import dev.saccade.train.hooks.StepTime;
 import dev.saccade.train.optimizers.Optimizer;
 import dev.saccade.train.schedules.RunLength;
 
-import java.nio.file.Path;
 import java.time.Duration;
-import java.util.HashMap;
-import java.util.List;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 
 /**
- * The loop: steps, logs, evaluations and checkpoints until a run is over.
+ * The loop: steps, evaluations and checkpoints until a run is over, and hooks around them.
  *
  * <p>Which batch comes next, its augmentation and its learning rate are functions of the number of
  * steps taken, so a run that is resumed, in the middle of an epoch too, goes on as if it had never
  * stopped; on CPUs bit by bit.
  */
-public final class Trainer {
+public final class Trainer implements Run {
 
-    /** Thrown into an evaluation when the run is asked to stop. */
-    private static final class StopRequested extends RuntimeException {
+    /** Thrown into an evaluation when the run is interrupted. */
+    private static final class Interruption extends RuntimeException {
         private static final long serialVersionUID = 1L;
     }
 
@@ -52,26 +52,27 @@ public final class Trainer {
      * @param loader gives the batches
      * @param evaluator measures it, if it is measured
      */
-    public record Parts(
+    public record Setup(
             Module model,
             BatchLosses losses,
             Optimizer optimizer,
             DataLoader<Batch> loader,
             Optional<Evaluator> evaluator) {}
 
-    private final Parts parts;
+    private final Setup setup;
     private final RunConfig config;
-    private final RunFolder folder;
     private final RunCheckpoints checkpoints;
-    private final TrainListener listener;
+    private final Hooks hooks;
     private final RunLength length;
-    private final StepTaker steps;
-    private final StepMeter meter = new StepMeter();
-    private final NDManager manager;
+    private final TrainStep step;
+    private final Map<String, Double> addedMetrics = new LinkedHashMap<>();
     private RunState state;
+    private double learningRate;
+    private boolean checkpointRequested;
+    private Optional<String> stopReason = Optional.empty();
+    private BooleanSupplier interrupted = () -> false;
     private double sessionSeconds;
     private long sessionSteps;
-    private volatile boolean stopRequested;
 
     /**
      * Prepares a run.
@@ -80,194 +81,187 @@ public final class Trainer {
      *     RunState#START}
      */
     public Trainer(
-            Parts parts,
+            Setup setup,
             RunConfig config,
-            RunFolder folder,
             RunCheckpoints checkpoints,
             RunState state,
-            TrainListener listener) {
-        this.parts = parts;
+            Hooks hooks) {
+        this.setup = setup;
         this.config = config;
-        this.folder = folder;
         this.checkpoints = checkpoints;
         this.state = state;
-        this.listener = listener;
-        manager = parts.model.namedParameters().values().iterator().next().getArray().getManager();
-        length = config.length(parts.loader.batchesPerEpoch());
-        steps =
-                new StepTaker(
-                        this::losses,
-                        parts.optimizer,
-                        config.accumulation(),
-                        config.maxGradientNorm());
+        this.hooks = new Hooks(earlyStopping(config, state).stream().toList()).and(hooks);
+        length = config.length(setup.loader.batchesPerEpoch());
+        step = new TrainStep(setup.losses, setup.optimizer, config);
     }
 
-    /** Asks the run to end after the step that is being taken; may be called in any thread. */
-    public void stop() {
-        stopRequested = true;
+    private static Optional<EarlyStopping> earlyStopping(RunConfig config, RunState state) {
+        return config.evaluation()
+                .patience()
+                .map(patience -> new EarlyStopping(patience, state.stale()));
     }
 
     /**
-     * Runs to the end, or until asked to stop; the last state is saved either way.
+     * Runs to the end, or until it is stopped or interrupted; the last state is saved either way.
      *
-     * @throws SaccadeException if a loss is not finite, or a file cannot be read or written
+     * @param interrupted asked after each step, and during evaluations, whether to end the run; it
+     *     can be resumed then
+     * @throws SaccadeException if a loss is not finite, a file cannot be read or written, or a hook
+     *     fails
      */
-    public Outcome run() {
-        parts.model.train(true);
-        if (evaluationIsDue() && state.evaluated() < state.iteration() && !evaluate()) {
-            return Outcome.INTERRUPTED;
+    public Outcome train(BooleanSupplier interrupted) {
+        this.interrupted = interrupted;
+        learningRate = scheduledLearningRate();
+        setup.model.train(true);
+        hooks.beforeTrain(this);
+        Outcome outcome = takeSteps();
+        if (outcome == Outcome.INTERRUPTED) {
+            checkpoints.saveLast(state);
         }
-        while (!isOver()) {
-            int epoch = length.epoch(state.iteration());
-            long stepInEpoch = state.iteration() - epoch * length.iterationsPerEpoch();
+        hooks.afterTrain(this);
+        return outcome;
+    }
+
+    private Outcome takeSteps() {
+        if (state.evaluationDue()) {
+            if (!evaluate()) {
+                return Outcome.INTERRUPTED;
+            }
+            checkpoints.saveLast(state);
+        }
+        while (isUnderWay()) {
+            long stepInEpoch = state.iteration() % length.iterationsPerEpoch();
+            if (stepInEpoch == 0) {
+                hooks.beforeEpoch(this);
+            }
             int firstBatch = Math.toIntExact(stepInEpoch * config.accumulation());
-            try (DataLoader<Batch>.Epoch batches = parts.loader.epoch(epoch, firstBatch)) {
-                while (batches.hasNext() && !isOver()) {
-                    if (ranOutOfPatience()) {
-                        String evaluations = Count.of(state.stale(), "evaluation");
-                        listener.noted(evaluations + " without a new best: stopping");
-                        return Outcome.STOPPED_EARLY;
-                    }
-                    if (!advance(batches, epoch)) {
+            try (DataLoader<Batch>.Epoch batches = setup.loader.epoch(epoch(), firstBatch)) {
+                while (batches.hasNext() && isUnderWay()) {
+                    step(batches);
+                    if (!doWhatIsDue()) {
                         return Outcome.INTERRUPTED;
                     }
                 }
             }
         }
-        return Outcome.FINISHED;
+        if (isOver()) {
+            return Outcome.FINISHED;
+        }
+        stopReason.ifPresent(this::note);
+        return Outcome.STOPPED_EARLY;
+    }
+
+    private boolean isUnderWay() {
+        return !isOver() && stopReason.isEmpty();
     }
 
     private boolean isOver() {
         return state.iteration() >= length.iterations();
     }
 
-    private boolean ranOutOfPatience() {
-        return config.evaluation().patience().filter(most -> state.stale() >= most).isPresent();
+    /** Takes a step and reports it. */
+    private void step(Iterator<Batch> batches) {
+        long start = System.nanoTime();
+        double waited = setup.loader.waitedSeconds();
+        int epoch = epoch();
+        learningRate = scheduledLearningRate();
+        hooks.beforeStep(this);
+        TrainStep.Result taken = step.take(batches, state.iteration() + 1, epoch, learningRate);
+        state = state.afterStep(taken.images());
+        StepTime time = time(start, waited);
+        hooks.afterStep(this, () -> report(epoch, taken.metrics(), time));
+        addedMetrics.clear();
+        if (state.iteration() % length.iterationsPerEpoch() == 0) {
+            hooks.afterEpoch(this);
+        }
     }
 
-    /** Takes a step and does what is due after it; returns false if asked to stop. */
-    private boolean advance(DataLoader<Batch>.Epoch batches, int epoch) {
-        step(batches, epoch);
-        if (stopRequested) {
-            checkpoints.saveLast(state);
+    private double scheduledLearningRate() {
+        return config.schedule().learningRate(config.learningRate(), state.iteration(), length);
+    }
+
+    private StepTime time(long start, double waitedBefore) {
+        double seconds = (System.nanoTime() - start) / 1e9;
+        double dataSeconds = setup.loader.waitedSeconds() - waitedBefore;
+        sessionSeconds += seconds;
+        sessionSteps++;
+        double steps = length.iterations() - state.iteration();
+        long remaining = Math.round(1000 * steps * sessionSeconds / sessionSteps);
+        return new StepTime(seconds, dataSeconds, Duration.ofMillis(remaining));
+    }
+
+    private StepReport report(int epoch, StepMetrics learned, StepTime time) {
+        Map<String, Double> figures = new LinkedHashMap<>(learned.figures());
+        figures.putAll(addedMetrics);
+        return new StepReport(
+                state.iteration(),
+                length.iterations(),
+                epoch,
+                learningRate,
+                new StepMetrics(learned.loss(), learned.losses(), figures, learned.gradientNorm()),
+                time);
+    }
+
+    /** Saves and evaluates where it is time after a step; returns false if interrupted. */
+    private boolean doWhatIsDue() {
+        CheckpointConfig saving = config.checkpoint();
+        if (saving.keepEvery().filter(this::isDue).isPresent()) {
+            checkpoints.keepWeights(state, length);
+        }
+        if (setup.evaluator.isPresent() && (isOver() || isDue(config.evaluation().every()))) {
+            state = state.withEvaluationDue();
+        }
+        if (interrupted.getAsBoolean() || (state.evaluationDue() && !evaluate())) {
             return false;
         }
-        if (evaluationIsDue() && !evaluate()) {
-            return false;
-        }
-        Optional<Interval> keepEvery = config.checkpoint().keepEvery();
-        if (keepEvery.filter(every -> every.isDue(state.iteration(), length)).isPresent()) {
-            checkpoints.saveWeights(kept(), state);
-        }
-        if (config.checkpoint().every().isDue(state.iteration(), length) || isOver()) {
+        if (!isUnderWay() || checkpointRequested || isDue(saving.every())) {
             checkpoints.saveLast(state);
+            checkpointRequested = false;
         }
         return true;
     }
 
-    private void step(DataLoader<Batch>.Epoch batches, int epoch) {
-        long start = System.nanoTime();
-        double waited = parts.loader.waitedSeconds();
-        double learningRate =
-                config.schedule().learningRate(config.learningRate(), state.iteration(), length);
-        StepTaker.Taken taken = steps.step(batches, state.iteration() + 1, learningRate);
-        state = state.afterStep(taken.images());
-        double seconds = (System.nanoTime() - start) / 1e9;
-        sessionSeconds += seconds;
-        sessionSteps++;
-        StepReport report =
-                new StepReport(
-                        state.iteration(),
-                        length.iterations(),
-                        epoch,
-                        learningRate,
-                        taken.losses(),
-                        taken.losses().values().stream().mapToDouble(v -> v).sum(),
-                        taken.figures(),
-                        taken.gradientNorm(),
-                        seconds,
-                        parts.loader.waitedSeconds() - waited,
-                        remaining());
-        meter.add(report);
-        listener.stepped(report);
-        if (state.iteration() % config.logInterval() == 0 || isOver()) {
-            listener.averaged(meter.mean(report), MemoryUse.now(manager));
-        }
+    private boolean isDue(Interval every) {
+        return every.isDue(state.iteration(), length);
     }
 
-    /** Runs the model, each layer of which draws by seed, epoch and image. */
-    private Losses losses(Batch batch, NDManager scratch) {
-        return SampleDraws.during(
-                config.seed(),
-                length.epoch(state.iteration()),
-                distinct(batch.images()),
-                () -> parts.losses.of(batch, scratch));
-    }
-
-    /** Returns the ids of images, but others for the second and further times that one comes. */
-    static long[] distinct(List<ImageInfo> images) {
-        Map<Long, Integer> times = new HashMap<>();
-        return images.stream()
-                .mapToLong(ImageInfo::id)
-                .map(
-                        id -> {
-                            int time = times.merge(id, 1, Integer::sum);
-                            return time == 1 ? id : SeededRandom.of(id, time).nextLong();
-                        })
-                .toArray();
-    }
-
-    private Duration remaining() {
-        double steps = length.iterations() - state.iteration();
-        return Duration.ofMillis(Math.round(1000 * steps * sessionSeconds / sessionSteps));
-    }
-
-    private Path kept() {
-        return state.iteration() % length.iterationsPerEpoch() == 0
-                ? folder.epoch(epochsDone())
-                : folder.iteration(state.iteration());
-    }
-
-    private int epochsDone() {
-        return Math.toIntExact(state.iteration() / length.iterationsPerEpoch());
-    }
-
-    private boolean evaluationIsDue() {
-        return parts.evaluator.isPresent()
-                && state.iteration() > 0
-                && (isOver() || config.evaluation().every().isDue(state.iteration(), length));
-    }
-
-    /** Evaluates and keeps the best; returns false if asked to stop, which leaves it to do. */
+    /** Evaluates and keeps the best; returns false if interrupted, which leaves it to do. */
     private boolean evaluate() {
+        hooks.beforeEvaluation(this);
+        Optional<EvaluationReport> report = measure();
+        report.ifPresentOrElse(
+                measured -> hooks.afterEvaluation(this, measured),
+                () -> hooks.evaluationInterrupted(this));
+        return report.isPresent();
+    }
+
+    private Optional<EvaluationReport> measure() {
         Evaluator.Result result;
-        parts.model.train(false);
+        setup.model.train(false);
         try {
-            result =
-                    NoGrad.call(() -> parts.evaluator.orElseThrow().evaluate(this::throwIfStopped));
-        } catch (StopRequested e) {
-            checkpoints.saveLast(state);
-            return false;
+            Evaluator evaluator = setup.evaluator.orElseThrow();
+            result = NoGrad.call(() -> evaluator.evaluate(this::throwIfInterrupted));
+        } catch (Interruption e) {
+            return Optional.empty();
         } finally {
-            parts.model.train(true);
+            setup.model.train(true);
         }
         state = state.afterEvaluation(monitored(result));
         if (state.isBest()) {
-            checkpoints.saveWeights(folder.best(), state);
+            checkpoints.saveBest(state);
         }
-        listener.evaluated(
+        return Optional.of(
                 new EvaluationReport(
                         state.iteration(),
-                        epochsDone(),
+                        epoch(),
                         result.metrics(),
                         result.pictures(),
                         state.isBest()));
-        return true;
     }
 
-    private void throwIfStopped() {
-        if (stopRequested) {
-            throw new StopRequested();
+    private void throwIfInterrupted() {
+        if (interrupted.getAsBoolean()) {
+            throw new Interruption();
         }
     }
 
@@ -279,5 +273,71 @@ public final class Trainer {
                     config.monitor(), result.metrics().keySet());
         }
         return value;
+    }
+
+    @Override
+    public Module model() {
+        return setup.model;
+    }
+
+    @Override
+    public NDManager manager() {
+        return setup.model.namedParameters().values().iterator().next().getArray().getManager();
+    }
+
+    @Override
+    public RunLength length() {
+        return length;
+    }
+
+    @Override
+    public long iteration() {
+        return state.iteration();
+    }
+
+    @Override
+    public int epoch() {
+        return length.epoch(state.iteration());
+    }
+
+    @Override
+    public double learningRate() {
+        return learningRate;
+    }
+
+    @Override
+    public void setLearningRate(double rate) {
+        checkArgument(
+                rate >= 0 && Double.isFinite(rate), "learning rate: got %s, expected >= 0", rate);
+        learningRate = rate;
+    }
+
+    @Override
+    public void addMetric(String name, double value) {
+        addedMetrics.put(name, value);
+    }
+
+    @Override
+    public void requestEvaluation() {
+        if (setup.evaluator.isEmpty()) {
+            throw SaccadeException.user(
+                    "a hook asks for an evaluation, but there is no data.val to measure on");
+        }
+        state = state.withEvaluationDue();
+    }
+
+    @Override
+    public void requestCheckpoint() {
+        checkpointRequested = true;
+    }
+
+    @Override
+    public void stop(String reason) {
+        stopReason = Optional.of(reason);
+    }
+
+    @Override
+    public void note(String line) {
+        hooks.noted(line);
     }
 }

@@ -6,22 +6,39 @@ import ai.djl.ndarray.NDManager;
 
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.checkpoint.AtomicFile;
+import dev.saccade.checkpoint.Checkpoints;
+import dev.saccade.config.ConfigBinder;
+import dev.saccade.config.ConfigWriter;
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.Batch;
 import dev.saccade.datasets.CheckOptions;
+import dev.saccade.datasets.DataLoader;
 import dev.saccade.datasets.Dataset;
+import dev.saccade.models.Model;
+import dev.saccade.models.ModelSpec;
 import dev.saccade.train.config.DataConfig;
 import dev.saccade.train.config.RunConfig;
-import dev.saccade.train.logs.Listeners;
-import dev.saccade.train.logs.TrainListener;
+import dev.saccade.train.hooks.Hook;
+import dev.saccade.train.hooks.Hooks;
+import dev.saccade.train.logs.JsonLog;
+import dev.saccade.train.logs.LogWriter;
+import dev.saccade.train.logs.Logging;
+import dev.saccade.train.logs.TensorBoardLog;
+import dev.saccade.train.logs.TextLog;
+import dev.saccade.train.optimizers.Optimizer;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Clock;
+import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 
 /**
  * Trains a model from a config to a folder with logs and checkpoints.
@@ -40,7 +57,6 @@ public final class Training {
     private final Map<String, DataSource> sources;
     private final AtomicBoolean underWay = new AtomicBoolean();
     private volatile boolean stopRequested;
-    private volatile Optional<Trainer> trainer = Optional.empty();
     private Optional<DataReports> reports = Optional.empty();
 
     private Training(RunConfig config, DataSource train, Optional<DataSource> val) {
@@ -136,18 +152,25 @@ public final class Training {
      * Trains from the beginning.
      *
      * @param folder a folder that is empty or not there
-     * @param listeners hear of everything besides the logs of the run; closed at its end
+     * @param hooks act in the run besides those that the config names; closed at its end
      * @throws SaccadeException if config, data or folder cannot be used, another training is under
-     *     way in the folder, learning diverges, or memory runs out
+     *     way in the folder, learning diverges, memory runs out, or a hook fails
      * @throws IllegalStateException if a run is under way
      */
-    public Outcome start(Path folder, TrainListener... listeners) {
+    public Outcome start(Path folder, Hook... hooks) {
+        RunFolder target = new RunFolder(folder);
         return during(
-                listeners,
-                heard -> {
-                    RunFolder target = new RunFolder(folder);
+                hooks,
+                given -> {
                     target.requireFree();
-                    return run(target, List.of(), run -> run.start(heard, this::begin));
+                    return withModel(
+                            List.of(),
+                            task -> {
+                                initialize(task);
+                                RunFolder.create(folder);
+                                return RunLock.during(
+                                        target, () -> train(task, target, given, false));
+                            });
                 });
     }
 
@@ -157,16 +180,17 @@ public final class Training {
      * learning may have changed.
      *
      * @param folder the folder of the run
-     * @param listeners hear of everything besides the logs of the run; closed at its end
+     * @param hooks act in the run besides those that the config names; closed at its end
      * @throws SaccadeException if there is nothing to resume from, if another training is under way
-     *     in the folder, or if config or data set have changed in a way that would make it another
-     *     run
+     *     in the folder, or if config, data set or hooks have changed in a way that would make it
+     *     another run
      * @throws IllegalStateException if a run is under way
      */
-    public Outcome resume(Path folder, TrainListener... listeners) {
+    public Outcome resume(Path folder, Hook... hooks) {
+        RunFolder target = new RunFolder(folder);
         return during(
-                listeners,
-                heard -> {
+                hooks,
+                given -> {
                     RunConfig before = config(folder);
                     ConfigChange.require(before, config);
                     boolean longer =
@@ -178,10 +202,9 @@ public final class Training {
                                             "the run is longer now; its schedule runs to the new"
                                                     + " end")
                                     : List.of();
-                    RunFolder target = new RunFolder(folder);
                     return RunLock.during(
                             target,
-                            () -> run(target, notes, run -> run.resume(heard, this::begin)));
+                            () -> withModel(notes, task -> train(task, target, given, true)));
                 });
     }
 
@@ -191,7 +214,6 @@ public final class Training {
      */
     public void stop() {
         stopRequested = true;
-        trainer.ifPresent(Trainer::stop);
     }
 
     /**
@@ -212,34 +234,117 @@ public final class Training {
         Outcome of(T with);
     }
 
-    private Outcome during(TrainListener[] listeners, Work<TrainListener> work) {
+    /**
+     * A model, and what it learns from and is measured on.
+     *
+     * @param manager owns the model
+     * @param notes what is told once the logs are there
+     */
+    private record Task(
+            NDManager manager,
+            Model model,
+            Dataset train,
+            Optional<Evaluator> evaluator,
+            List<String> notes) {}
+
+    private Outcome during(Hook[] hooks, Work<Hooks> work) {
         checkState(underWay.compareAndSet(false, true), "a run of this training is under way");
         stopRequested = false;
-        try (TrainListener heard = new Listeners(List.of(listeners))) {
-            return OutOfMemory.IN_TRAINING.told(() -> work.of(heard));
+        try (Hooks given = new Hooks(List.of(hooks))) {
+            return OutOfMemory.IN_TRAINING.told(() -> work.of(given));
         } finally {
-            trainer = Optional.empty();
             underWay.set(false);
         }
     }
 
-    private Outcome run(RunFolder folder, List<String> notes, Work<Run> work) {
+    /** Checks the data and makes the model. */
+    private Outcome withModel(List<String> notes, Work<Task> work) {
         DataReports found = reports.orElseGet(() -> check(false, () -> {}));
         found.requireSound("the data set has errors; nothing was trained");
-        List<String> toSay = new ArrayList<>(found.warnings());
-        toSay.addAll(notes);
+        List<String> all = new ArrayList<>(found.warnings());
+        all.addAll(notes);
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             Dataset train = sources.get("train").open().get();
-            Optional<Dataset> val =
-                    Optional.ofNullable(sources.get("val")).map(source -> source.open().get());
-            return work.of(new Run(manager, config, folder, train, val, toSay));
+            Model model = config.model().build(train.classes());
+            Optional<Evaluator> evaluator =
+                    Optional.ofNullable(sources.get("val"))
+                            .map(source -> source.open().get())
+                            .map(val -> evaluator(model, manager, train, val));
+            model.initialize(manager, config.seed());
+            return work.of(new Task(manager, model, train, evaluator, all));
         }
     }
 
-    private void begin(Trainer begun) {
-        trainer = Optional.of(begun);
-        if (stopRequested) {
-            begun.stop();
+    private Evaluator evaluator(Model model, NDManager manager, Dataset train, Dataset val) {
+        if (!val.classes().equals(train.classes())) {
+            throw SaccadeException.user(
+                    "data.val is labelled with %s but data.train with %s; labels would be mixed up",
+                    val.classes(), train.classes());
         }
+        return new ModelEvaluator(config, model, manager, spec(train).viewTransforms()).on(val);
+    }
+
+    private ModelSpec spec(Dataset train) {
+        DataConfig data = config.data();
+        return new ModelSpec(
+                config.model(), data.valTransforms(), data.valViews(), train.classes());
+    }
+
+    private void initialize(Task task) {
+        config.initFrom()
+                .map(file -> task.model.initializeFrom(Checkpoints.open(file)))
+                .ifPresent(report -> report.toString().lines().forEach(task.notes::add));
+    }
+
+    /**
+     * Takes the steps.
+     *
+     * @param given the hooks of the program
+     * @param resume whether an earlier process has taken some
+     */
+    private Outcome train(Task task, RunFolder folder, Hooks given, boolean resume) {
+        DataConfig data = config.data();
+        try (Hooks named = new Hooks(config.hooks().stream().map(Hook.Config::build).toList());
+                Optimizer optimizer = config.optimizer().build(task.model);
+                DataLoader<Batch> loader =
+                        DataLoader.training(
+                                task.train,
+                                data.trainTransforms(),
+                                config.model().head().targets(),
+                                data.batchSize(),
+                                data.workers(),
+                                config.seed())) {
+            Hooks acting = named.and(given);
+            RunCheckpoints checkpoints =
+                    new RunCheckpoints(folder, task.model, optimizer, acting, identity(task.train));
+            RunState state = resume ? checkpoints.resume(task.notes::add) : RunState.START;
+            AtomicFile.write(folder.config(), ConfigWriter.yaml(ConfigBinder.unbind(config)));
+            try (Hooks logs = logs(folder, state.iteration())) {
+                Trainer.Setup setup =
+                        new Trainer.Setup(
+                                task.model, task.model::losses, optimizer, loader, task.evaluator);
+                Hooks notes = new Hooks(List.of(new RunNotes(config, task.train, task.notes)));
+                Hooks all = notes.and(acting).and(logs);
+                return new Trainer(setup, config, checkpoints, state, all)
+                        .train(() -> stopRequested);
+            }
+        }
+    }
+
+    private Map<String, String> identity(Dataset train) {
+        return ImmutableMap.<String, String>builder()
+                .putAll(spec(train).toMetadata())
+                .put("run.seed", Long.toString(config.seed()))
+                .put("run.data", DatasetFingerprint.of(train))
+                .buildOrThrow();
+    }
+
+    private Hooks logs(RunFolder folder, long iteration) {
+        Stream<LogWriter> writers =
+                Stream.of(
+                        new TextLog(folder.log(), Clock.system(ZoneId.systemDefault())),
+                        new JsonLog(folder.metrics(), iteration),
+                        new TensorBoardLog(folder.tensorBoard(), iteration, Clock.systemUTC()));
+        return new Hooks(writers.map(log -> new Logging(log, config.logInterval())).toList());
     }
 }

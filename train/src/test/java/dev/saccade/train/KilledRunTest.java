@@ -9,6 +9,7 @@ import com.google.common.util.concurrent.Uninterruptibles;
 
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.logs.JsonLog;
+import dev.saccade.train.logs.Logging;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -34,11 +35,9 @@ class KilledRunTest {
         Path folder = Path.of(args[0]);
         TinyRun.Photos photos = new TinyRun.Photos(folder.resolve("photos"));
         TinyRun run = new TinyRun();
-        run.listener(new JsonLog(folder.resolve("steps-" + args[1]), 0));
+        run.hook(new Logging(new JsonLog(folder.resolve("steps-" + args[1]), 0), 1));
         Thread main = Thread.currentThread();
-        run.begun(
-                trainer ->
-                        Runtime.getRuntime().addShutdownHook(new Thread(() -> end(trainer, main))));
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> end(run, main)));
         Path target = folder.resolve("parts");
         if (args[1].equals("resume")) {
             run.resume(config(folder), photos, target);
@@ -47,9 +46,9 @@ class KilledRunTest {
         }
     }
 
-    private static void end(Trainer trainer, Thread run) {
-        trainer.stop();
-        Uninterruptibles.joinUninterruptibly(run);
+    private static void end(TinyRun run, Thread main) {
+        run.interrupt();
+        Uninterruptibles.joinUninterruptibly(main);
     }
 
     private Process process(String verb) throws IOException {

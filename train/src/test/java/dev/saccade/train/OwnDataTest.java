@@ -17,9 +17,10 @@ import dev.saccade.eval.SegmentationEvaluation;
 import dev.saccade.models.Detector;
 import dev.saccade.models.Segmenter;
 import dev.saccade.train.config.RunConfig;
-import dev.saccade.train.logs.EvaluationReport;
-import dev.saccade.train.logs.StepReport;
-import dev.saccade.train.logs.TrainListener;
+import dev.saccade.train.hooks.EvaluationReport;
+import dev.saccade.train.hooks.Hook;
+import dev.saccade.train.hooks.Run;
+import dev.saccade.train.hooks.StepReport;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -126,10 +127,10 @@ class OwnDataTest {
         squares = Squares.draw(Files.createDirectories(folder.resolve("photos")), 8);
     }
 
-    private static TrainListener onStep(long step, Runnable action) {
-        return new TrainListener() {
+    private static Hook onStep(long step, Runnable action) {
+        return new Hook() {
             @Override
-            public void stepped(StepReport report) {
+            public void afterStep(Run run, StepReport report) {
                 if (report.iteration() == step) {
                     action.run();
                 }
@@ -159,7 +160,7 @@ class OwnDataTest {
         Path parts = folder.resolve("parts");
         CountDownLatch seen = new CountDownLatch(1);
         CountDownLatch stopped = new CountDownLatch(1);
-        TrainListener waits =
+        Hook waits =
                 onStep(
                         5,
                         () -> {
@@ -175,10 +176,10 @@ class OwnDataTest {
         stopped.countDown();
         assertEquals(Outcome.INTERRUPTED, running.get());
 
-        TrainListener keeps =
-                new TrainListener() {
+        Hook keeps =
+                new Hook() {
                     @Override
-                    public void evaluated(EvaluationReport evaluation) {
+                    public void afterEvaluation(Run run, EvaluationReport evaluation) {
                         if (evaluation.best()) {
                             measured.putAll(evaluation.metrics());
                         }
@@ -210,21 +211,21 @@ class OwnDataTest {
     }
 
     @Test
-    void aListenerStopsItAfterSomeSteps() throws IOException {
+    void aHookStopsItAfterSomeSteps() throws IOException {
         Training training = Training.of(RunConfig.parse(CONFIG), squares);
         Path run = folder.resolve("run");
         training.stop();
         assertEquals(Outcome.INTERRUPTED, training.start(run, onStep(3, training::stop)));
         assertTrue(Files.readString(new RunFolder(run).log()).contains("8 photographs, 1 class,"));
         List<Long> steps = new ArrayList<>();
-        TrainListener listener =
-                new TrainListener() {
+        Hook hook =
+                new Hook() {
                     @Override
-                    public void stepped(StepReport step) {
+                    public void afterStep(Run run, StepReport step) {
                         steps.add(step.iteration());
                     }
                 };
-        assertEquals(Outcome.FINISHED, training.resume(run, listener));
+        assertEquals(Outcome.FINISHED, training.resume(run, hook));
         assertEquals(List.of(4L, 12L, 9), List.of(steps.get(0), steps.get(8), steps.size()));
         assertFalse(Files.exists(new RunFolder(run).best()), "measured on nothing");
     }
@@ -248,10 +249,10 @@ class OwnDataTest {
     void oneFollowsAnotherAlsoAfterOneThatFailed() throws InterruptedException {
         Training training = Training.of(RunConfig.parse(CONFIG).with("epochs=1"), squares);
         List<String> closed = new ArrayList<>();
-        TrainListener fails =
-                new TrainListener() {
+        Hook fails =
+                new Hook() {
                     @Override
-                    public void stepped(StepReport step) {
+                    public void afterStep(Run run, StepReport step) {
                         throw new UnsupportedOperationException("step " + step.iteration());
                     }
 
@@ -262,7 +263,10 @@ class OwnDataTest {
                 };
         for (int i = 0; i < 2; i++) {
             Path failed = folder.resolve("failed" + i);
-            assertThrows(UnsupportedOperationException.class, () -> training.start(failed, fails));
+            String failure = messageOf(() -> training.start(failed, fails));
+            assertTrue(failure.contains("OwnDataTest$"), failure);
+            assertTrue(failure.contains("failed in afterStep"), failure);
+            assertTrue(failure.contains("UnsupportedOperationException: step 1"), failure);
             Path good = folder.resolve("good" + i);
             assertEquals(Outcome.FINISHED, training.start(good));
             assertTrue(messageOf(() -> training.start(good, fails)).contains("not empty"));
@@ -285,14 +289,14 @@ class OwnDataTest {
         Path run = folder.resolve("run");
         Training training = Training.of(RunConfig.parse(CONFIG), faulty, others);
         List<String> closed = new ArrayList<>();
-        TrainListener listener =
-                new TrainListener() {
+        Hook hook =
+                new Hook() {
                     @Override
                     public void close() {
                         closed.add("closed");
                     }
                 };
-        String message = messageOf(() -> training.start(run, listener));
+        String message = messageOf(() -> training.start(run, hook));
         assertEquals(
                 String.format(
                         "the data set has errors; nothing was trained: 3 problems%n"
@@ -320,15 +324,15 @@ class OwnDataTest {
     void tellsTheClassOfEveryPixel() {
         SquarePixels pixels = new SquarePixels(List.of("ground", "square"), squares.photos());
         Map<String, Double> measured = new HashMap<>();
-        TrainListener listener =
-                new TrainListener() {
+        Hook hook =
+                new Hook() {
                     @Override
-                    public void evaluated(EvaluationReport evaluation) {
+                    public void afterEvaluation(Run run, EvaluationReport evaluation) {
                         measured.putAll(evaluation.metrics());
                     }
                 };
         Path run = folder.resolve("run");
-        Training.of(RunConfig.parse(SEGMENTER), pixels, pixels).start(run, listener);
+        Training.of(RunConfig.parse(SEGMENTER), pixels, pixels).start(run, hook);
         try (Segmenter segmenter = Segmenter.load(new RunFolder(run).best())) {
             assertEquals(measured, SegmentationEvaluation.of(segmenter, pixels).values());
         }

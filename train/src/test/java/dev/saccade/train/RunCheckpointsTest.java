@@ -10,6 +10,7 @@ import dev.saccade.checkpoint.SafeTensors;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.SeededRandom;
 import dev.saccade.train.config.RunConfig;
+import dev.saccade.train.hooks.Hooks;
 import dev.saccade.train.optimizers.Optimizer;
 
 import org.junit.jupiter.api.AfterEach;
@@ -73,7 +74,8 @@ class RunCheckpointsTest {
     }
 
     private RunCheckpoints newProcess() {
-        return new RunCheckpoints(files, run.net, optimizer, Map.of("run.data", "tiny"));
+        return new RunCheckpoints(
+                files, run.net, optimizer, new Hooks(List.of()), Map.of("run.data", "tiny"));
     }
 
     /** Saves a state whose weights tell its number. */
@@ -83,7 +85,7 @@ class RunCheckpointsTest {
     }
 
     private static RunState state(int number) {
-        return new RunState(number, 0, 0, Double.NaN, 0);
+        return new RunState(number, 0, 0, Double.NaN, 0, false);
     }
 
     /** Returns the number of the state that a new process would go on with. */

@@ -21,9 +21,10 @@ import dev.saccade.datasets.Photo;
 import dev.saccade.datasets.loader.Batch;
 import dev.saccade.datasets.loader.DataLoader;
 import dev.saccade.train.config.RunConfig;
-import dev.saccade.train.logs.Listeners;
-import dev.saccade.train.logs.StepReport;
-import dev.saccade.train.logs.TrainListener;
+import dev.saccade.train.hooks.Hook;
+import dev.saccade.train.hooks.Hooks;
+import dev.saccade.train.hooks.Run;
+import dev.saccade.train.hooks.StepReport;
 import dev.saccade.train.optimizers.Optimizer;
 
 import java.awt.image.BufferedImage;
@@ -34,8 +35,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
 import javax.imageio.ImageIO;
@@ -117,12 +116,12 @@ final class TinyRun {
 
     final NDManager manager = NDManager.newBaseManager();
     final Net net = new Net();
-    private final List<TrainListener> listeners = new ArrayList<>();
+    private final List<Hook> hooks = new ArrayList<>();
     private final List<String> notes = new ArrayList<>();
     private BatchLosses losses = this::squares;
     private Optional<Evaluator> evaluator = Optional.empty();
     private long lastStep = Long.MAX_VALUE;
-    private Consumer<Trainer> begun = trainer -> {};
+    private volatile boolean interrupted;
 
     TinyRun() {
         net.initialize(manager, 7);
@@ -146,8 +145,8 @@ final class TinyRun {
         return this;
     }
 
-    TinyRun listener(TrainListener other) {
-        listeners.add(other);
+    TinyRun hook(Hook other) {
+        hooks.add(other);
         return this;
     }
 
@@ -157,10 +156,9 @@ final class TinyRun {
         return this;
     }
 
-    /** Tells the trainer before its first step. */
-    TinyRun begun(Consumer<Trainer> other) {
-        begun = other;
-        return this;
+    /** Asks to stop now; in any thread. */
+    void interrupt() {
+        interrupted = true;
     }
 
     /** Returns what was noted, warnings about damaged checkpoints included. */
@@ -211,29 +209,21 @@ final class TinyRun {
                                 config.data().batchSize(),
                                 1,
                                 config.seed())) {
-            RunCheckpoints checkpoints =
-                    new RunCheckpoints(folder, net, optimizer, Map.of("run.data", "tiny"));
-            RunState state = resume ? checkpoints.resume(notes::add) : RunState.START;
-            AtomicReference<Trainer> trainer = new AtomicReference<>();
-            listeners.add(
-                    new TrainListener() {
+            hooks.add(
+                    new Hook() {
                         @Override
-                        public void stepped(StepReport step) {
+                        public void afterStep(Run run, StepReport step) {
                             if (step.iteration() == lastStep) {
-                                trainer.get().stop();
+                                interrupt();
                             }
                         }
                     });
-            trainer.set(
-                    new Trainer(
-                            new Trainer.Parts(net, losses, optimizer, loader, evaluator),
-                            config,
-                            folder,
-                            checkpoints,
-                            state,
-                            new Listeners(listeners)));
-            begun.accept(trainer.get());
-            return trainer.get().run();
+            Hooks all = new Hooks(hooks);
+            RunCheckpoints checkpoints =
+                    new RunCheckpoints(folder, net, optimizer, all, Map.of("run.data", "tiny"));
+            RunState state = resume ? checkpoints.resume(notes::add) : RunState.START;
+            Trainer.Setup setup = new Trainer.Setup(net, losses, optimizer, loader, evaluator);
+            return new Trainer(setup, config, checkpoints, state, all).train(() -> interrupted);
         }
     }
 }

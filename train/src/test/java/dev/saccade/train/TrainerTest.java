@@ -13,9 +13,10 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Size;
-import dev.saccade.train.logs.EvaluationReport;
-import dev.saccade.train.logs.StepReport;
-import dev.saccade.train.logs.TrainListener;
+import dev.saccade.train.hooks.EvaluationReport;
+import dev.saccade.train.hooks.Hook;
+import dev.saccade.train.hooks.Run;
+import dev.saccade.train.hooks.StepReport;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -49,25 +50,27 @@ class TrainerTest {
     @Test
     void learns() {
         List<StepReport> steps = new ArrayList<>();
-        TrainListener listener =
-                new TrainListener() {
+        Hook hook =
+                new Hook() {
                     @Override
-                    public void stepped(StepReport step) {
+                    public void afterStep(Run run, StepReport step) {
                         steps.add(step);
                     }
                 };
         Outcome outcome =
                 new TinyRun()
-                        .listener(listener)
+                        .hook(hook)
                         .start(TinyRun.config(folder), photos, folder.resolve("run"));
         assertEquals(Outcome.FINISHED, outcome);
         assertEquals(20, steps.size());
-        assertTrue(steps.get(19).loss() < 0.5 * steps.get(0).loss(), steps.toString());
+        assertTrue(
+                steps.get(19).metrics().loss() < 0.5 * steps.get(0).metrics().loss(),
+                steps.toString());
         assertEquals(0.05 * 0.001, steps.get(0).learningRate(), 1e-12);
         assertEquals(0.05, steps.get(11).learningRate(), 1e-12);
         assertEquals(0.005, steps.get(12).learningRate(), 1e-12);
         assertEquals(2, steps.get(11).epoch());
-        assertEquals(0, steps.get(19).remaining().toMillis());
+        assertEquals(0, steps.get(19).time().remaining().toMillis());
     }
 
     @ParameterizedTest
@@ -90,10 +93,10 @@ class TrainerTest {
     @Test
     void drawsForAnImageThatComesTwiceAreItsOwn() {
         ImageInfo three = info(3);
-        long[] names = Trainer.distinct(List.of(three, info(4), three, three));
+        long[] names = TrainStep.distinct(List.of(three, info(4), three, three));
         assertArrayEquals(new long[] {3, 4}, Arrays.copyOf(names, 2));
         assertEquals(4, Arrays.stream(names).distinct().count());
-        assertArrayEquals(names, Trainer.distinct(List.of(three, info(4), three, three)));
+        assertArrayEquals(names, TrainStep.distinct(List.of(three, info(4), three, three)));
     }
 
     private static ImageInfo info(long id) {
@@ -207,10 +210,11 @@ class TrainerTest {
                                     return new Evaluator.Result(
                                             Map.of("AP", scores.next()), Map.of());
                                 })
-                        .listener(
-                                new TrainListener() {
+                        .hook(
+                                new Hook() {
                                     @Override
-                                    public void evaluated(EvaluationReport evaluation) {
+                                    public void afterEvaluation(
+                                            Run run, EvaluationReport evaluation) {
                                         reports.add(evaluation);
                                     }
                                 })
@@ -233,23 +237,32 @@ class TrainerTest {
     }
 
     @Test
-    void doesAnEvaluationThatWasInterruptedAfterResuming() {
-        var config = TinyRun.config(folder, "epochs=1");
+    void doesAnEvaluationThatWasInterruptedAfterResuming() throws IOException {
+        var config = TinyRun.config(folder, "epochs=1", "checkpoint.keep_every.epochs=1");
+        Evaluator half = progress -> new Evaluator.Result(Map.of("AP", 0.5), Map.of());
+        new TinyRun().evaluator(half).start(config, photos, folder.resolve("whole"));
         TinyRun first = new TinyRun();
         first.stopAfter(4)
                 .evaluator(
                         progress -> {
                             throw new AssertionError("asked to stop");
                         });
-        assertEquals(Outcome.INTERRUPTED, first.start(config, photos, folder.resolve("run")));
+        assertEquals(Outcome.INTERRUPTED, first.start(config, photos, folder.resolve("parts")));
         int[] evaluations = {0};
-        TinyRun second = new TinyRun();
-        second.evaluator(
-                progress -> {
-                    evaluations[0]++;
-                    return new Evaluator.Result(Map.of("AP", 0.5), Map.of());
-                });
-        assertEquals(Outcome.FINISHED, second.resume(config, photos, folder.resolve("run")));
+        for (int i = 0; i < 2; i++) {
+            TinyRun next = new TinyRun();
+            next.evaluator(
+                    progress -> {
+                        evaluations[0]++;
+                        return half.evaluate(progress);
+                    });
+            assertEquals(Outcome.FINISHED, next.resume(config, photos, folder.resolve("parts")));
+        }
         assertEquals(1, evaluations[0]);
+        assertArrayEquals(last("whole"), last("parts"));
+        RunFolder whole = new RunFolder(folder.resolve("whole"));
+        RunFolder parts = new RunFolder(folder.resolve("parts"));
+        assertArrayEquals(Files.readAllBytes(whole.best()), Files.readAllBytes(parts.best()));
+        assertArrayEquals(Files.readAllBytes(whole.epoch(1)), Files.readAllBytes(parts.epoch(1)));
     }
 }

@@ -18,10 +18,11 @@ import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.eval.Evaluation;
 import dev.saccade.models.Detector;
 import dev.saccade.train.config.RunConfig;
-import dev.saccade.train.logs.EvaluationReport;
+import dev.saccade.train.hooks.EvaluationReport;
+import dev.saccade.train.hooks.Hook;
+import dev.saccade.train.hooks.Run;
+import dev.saccade.train.hooks.StepReport;
 import dev.saccade.train.logs.MemoryUse;
-import dev.saccade.train.logs.StepReport;
-import dev.saccade.train.logs.TrainListener;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -92,14 +93,14 @@ class TrainingTest {
     void leavesLogsAndADetector() throws IOException {
         Path run = folder.resolve("run");
         List<EvaluationReport> evaluations = new ArrayList<>();
-        TrainListener listener =
-                new TrainListener() {
+        Hook hook =
+                new Hook() {
                     @Override
-                    public void evaluated(EvaluationReport evaluation) {
+                    public void afterEvaluation(Run run, EvaluationReport evaluation) {
                         evaluations.add(evaluation);
                     }
                 };
-        assertEquals(Outcome.FINISHED, Training.of(config()).start(run, listener));
+        assertEquals(Outcome.FINISHED, Training.of(config()).start(run, hook));
         assertEquals(2, evaluations.size());
         assertTrue(evaluations.get(1).metrics().containsKey("AP50"));
         RunFolder files = new RunFolder(run);
@@ -115,26 +116,27 @@ class TrainingTest {
 
     @Test
     void aSecondTrainingInTheFolderIsRefusedAndHarmsNothing() throws IOException {
-        Path run = folder.resolve("run");
+        Path target = folder.resolve("run");
         RunConfig config = config();
         List<SaccadeException> refusals = new ArrayList<>();
-        TrainListener intruder =
-                new TrainListener() {
+        Hook intruder =
+                new Hook() {
                     @Override
-                    public void stepped(StepReport step) {
+                    public void afterStep(Run run, StepReport step) {
                         Training second = Training.of(config);
-                        refusals.add(assertThrows(SaccadeException.class, () -> second.start(run)));
                         refusals.add(
-                                assertThrows(SaccadeException.class, () -> second.resume(run)));
+                                assertThrows(SaccadeException.class, () -> second.start(target)));
+                        refusals.add(
+                                assertThrows(SaccadeException.class, () -> second.resume(target)));
                     }
                 };
-        assertEquals(Outcome.FINISHED, Training.of(config).start(run, intruder));
+        assertEquals(Outcome.FINISHED, Training.of(config).start(target, intruder));
         assertEquals(12, refusals.size());
         String process = "process " + ProcessHandle.current().pid();
         for (SaccadeException e : refusals) {
             assertTrue(e.getMessage().contains(process), e.getMessage());
         }
-        assertEquals(5, Files.readAllLines(new RunFolder(run).metrics()).size());
+        assertEquals(5, Files.readAllLines(new RunFolder(target).metrics()).size());
     }
 
     @Test
@@ -143,15 +145,15 @@ class TrainingTest {
                 "data.val_transforms=[{type: resize, scales: [[40, 32]]}, {type: normalize}]";
         String views = "data.val_views={scales: [[40, 32], [80, 64]], flip: true}";
         List<Map<String, Double>> measured = new ArrayList<>();
-        TrainListener listener =
-                new TrainListener() {
+        Hook hook =
+                new Hook() {
                     @Override
-                    public void evaluated(EvaluationReport evaluation) {
+                    public void afterEvaluation(Run run, EvaluationReport evaluation) {
                         measured.add(evaluation.metrics());
                     }
                 };
         Path run = folder.resolve("run");
-        Training.of(config("epochs=1", transforms, views)).start(run, listener);
+        Training.of(config("epochs=1", transforms, views)).start(run, hook);
         RunConfig config = Training.config(run);
         Dataset val = config.data().val().orElseThrow().open(folder);
         try (Detector detector = Detector.load(new RunFolder(run).last())) {
@@ -174,15 +176,16 @@ class TrainingTest {
     void memoryIsFlatOver500StepsAnd500Predictions() throws IOException {
         Path run = folder.resolve("run");
         List<MemoryUse> training = new ArrayList<>();
-        TrainListener listener =
-                new TrainListener() {
+        Hook hook =
+                new Hook() {
                     @Override
-                    public void averaged(StepReport mean, MemoryUse memory) {
-                        training.add(memory);
+                    public void afterStep(Run run, StepReport step) {
+                        if (step.iteration() % 100 == 0) {
+                            training.add(MemoryUse.now(run.manager()));
+                        }
                     }
                 };
-        Training.of(config("iterations=500", "log_interval=100", "data.val=null"))
-                .start(run, listener);
+        Training.of(config("iterations=500", "data.val=null")).start(run, hook);
         assertFlat(training);
 
         List<MemoryUse> predicting = new ArrayList<>();
@@ -294,10 +297,10 @@ class TrainingTest {
 
     @Test
     void tellsWhatToDoWhereMemoryRunsOut() throws IOException {
-        TrainListener greedy =
-                new TrainListener() {
+        Hook greedy =
+                new Hook() {
                     @Override
-                    public void stepped(StepReport step) {
+                    public void afterStep(Run run, StepReport step) {
                         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
                             manager.zeros(new Shape(1L << 48));
                         }

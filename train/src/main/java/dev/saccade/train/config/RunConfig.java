@@ -6,6 +6,7 @@ import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Targets;
 import dev.saccade.models.ModelConfig;
+import dev.saccade.train.hooks.Hook;
 import dev.saccade.train.optimizers.Optimizer;
 import dev.saccade.train.optimizers.Sgd;
 import dev.saccade.train.schedules.RunLength;
@@ -14,6 +15,7 @@ import dev.saccade.train.schedules.StepSchedule;
 
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -34,6 +36,7 @@ import java.util.Optional;
  * @param checkpoint when to save
  * @param logInterval optimiser steps between two lines of the logs
  * @param initFrom a checkpoint whose weights the run starts from
+ * @param hooks what acts in the run besides the loop
  */
 public record RunConfig(
         ModelConfig model,
@@ -49,7 +52,8 @@ public record RunConfig(
         EvaluationConfig evaluation,
         CheckpointConfig checkpoint,
         int logInterval,
-        Optional<Path> initFrom) {
+        Optional<Path> initFrom,
+        List<Hook.Config> hooks) {
 
     /** What applies where a file says nothing; the model has no default. */
     private RunConfig() {
@@ -75,11 +79,13 @@ public record RunConfig(
                 new EvaluationConfig(),
                 new CheckpointConfig(),
                 50,
-                Optional.empty());
+                Optional.empty(),
+                List.of());
     }
 
     /** Checks the values. */
     public RunConfig {
+        hooks = List.copyOf(hooks);
         new Checks()
                 .within("epochs", epochs, 1, 1_000_000)
                 .within("iterations", iterations, 1, 1e9)
@@ -87,6 +93,7 @@ public record RunConfig(
                 .within("max_gradient_norm", maxGradientNorm, 1e-9, 1e9)
                 .within("reference_batch", referenceBatch, 1, 1_000_000)
                 .within("log_interval", logInterval, 1, 1_000_000)
+                .size("hooks", hooks, 0, 100)
                 .throwIfAny();
     }
 
@@ -140,7 +147,8 @@ public record RunConfig(
                 evaluation,
                 checkpoint,
                 logInterval,
-                initFrom);
+                initFrom,
+                hooks);
     }
 
     /** Returns the name of the metric by which the best checkpoint is told. */

@@ -10,6 +10,9 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 
 import dev.saccade.checkpoint.AtomicFile;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.train.hooks.EvaluationReport;
+import dev.saccade.train.hooks.StepMetrics;
+import dev.saccade.train.hooks.StepReport;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -20,7 +23,7 @@ import java.util.Map;
  * Writes {@code metrics.jsonl}: one JSON object a line, with {@code event} {@code step} (means of
  * some steps) or {@code evaluation}, for programs.
  */
-public final class JsonLog implements TrainListener {
+public final class JsonLog implements LogWriter {
 
     private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -66,14 +69,15 @@ public final class JsonLog implements TrainListener {
 
     @Override
     public void averaged(StepReport mean, MemoryUse memory) {
+        StepMetrics metrics = mean.metrics();
         ObjectNode line = event("step", mean.iteration(), mean.epoch());
         line.put("learning_rate", mean.learningRate());
-        line.put("loss", mean.loss());
-        line.set("losses", numbers(mean.losses()));
-        line.set("figures", numbers(mean.figures()));
-        line.put("gradient_norm", mean.gradientNorm());
-        line.put("seconds", mean.seconds());
-        line.put("data_seconds", mean.dataSeconds());
+        line.put("loss", metrics.loss());
+        line.set("losses", numbers(metrics.losses()));
+        line.set("figures", numbers(metrics.figures()));
+        line.put("gradient_norm", metrics.gradientNorm());
+        line.put("seconds", mean.time().seconds());
+        line.put("data_seconds", mean.time().dataSeconds());
         line.put("resident_bytes", memory.residentBytes());
         line.put("arrays", memory.arrays());
         file.line(line.toString());

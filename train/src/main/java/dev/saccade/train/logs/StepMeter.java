@@ -2,14 +2,20 @@ package dev.saccade.train.logs;
 
 import static com.google.common.base.Preconditions.checkState;
 
+import dev.saccade.train.hooks.StepMetrics;
+import dev.saccade.train.hooks.StepReport;
+import dev.saccade.train.hooks.StepTime;
+
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
 /** Averages steps between two lines of the logs. */
-public final class StepMeter {
+final class StepMeter {
 
     private final Map<String, Double> losses = new LinkedHashMap<>();
     private final Map<String, Double> figures = new LinkedHashMap<>();
+    private final Map<String, Integer> stepsWithFigure = new HashMap<>();
     private double loss;
     private double gradientNorm;
     private double seconds;
@@ -17,13 +23,15 @@ public final class StepMeter {
     private int steps;
 
     /** Takes a step in. */
-    public void add(StepReport step) {
-        step.losses().forEach((name, value) -> losses.merge(name, value, Double::sum));
-        step.figures().forEach((name, value) -> figures.merge(name, value, Double::sum));
-        loss += step.loss();
-        gradientNorm += step.gradientNorm();
-        seconds += step.seconds();
-        dataSeconds += step.dataSeconds();
+    void add(StepReport step) {
+        StepMetrics metrics = step.metrics();
+        metrics.losses().forEach((name, value) -> losses.merge(name, value, Double::sum));
+        metrics.figures().forEach((name, value) -> figures.merge(name, value, Double::sum));
+        metrics.figures().keySet().forEach(name -> stepsWithFigure.merge(name, 1, Integer::sum));
+        loss += metrics.loss();
+        gradientNorm += metrics.gradientNorm();
+        seconds += step.time().seconds();
+        dataSeconds += step.time().dataSeconds();
         steps++;
     }
 
@@ -32,25 +40,22 @@ public final class StepMeter {
      *
      * @param last the step taken in last, which gives the counters
      */
-    public StepReport mean(StepReport last) {
+    StepReport mean(StepReport last) {
         checkState(steps > 0, "no step to average");
         losses.replaceAll((name, sum) -> sum / steps);
-        figures.replaceAll((name, sum) -> sum / steps);
+        figures.replaceAll((name, sum) -> sum / stepsWithFigure.get(name));
         StepReport mean =
                 new StepReport(
                         last.iteration(),
                         last.iterations(),
                         last.epoch(),
                         last.learningRate(),
-                        losses,
-                        loss / steps,
-                        figures,
-                        gradientNorm / steps,
-                        seconds / steps,
-                        dataSeconds / steps,
-                        last.remaining());
+                        new StepMetrics(loss / steps, losses, figures, gradientNorm / steps),
+                        new StepTime(
+                                seconds / steps, dataSeconds / steps, last.time().remaining()));
         losses.clear();
         figures.clear();
+        stepsWithFigure.clear();
         loss = 0;
         gradientNorm = 0;
         seconds = 0;

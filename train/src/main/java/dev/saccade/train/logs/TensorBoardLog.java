@@ -3,6 +3,9 @@ package dev.saccade.train.logs;
 import com.google.common.primitives.Bytes;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.train.hooks.EvaluationReport;
+import dev.saccade.train.hooks.StepMetrics;
+import dev.saccade.train.hooks.StepReport;
 
 import java.io.IOException;
 import java.io.OutputStream;
@@ -20,7 +23,7 @@ import java.util.zip.CRC32C;
  * (TFRecord). The first event of a resumed run makes TensorBoard forget what the interrupted one
  * told beyond that point.
  */
-public final class TensorBoardLog implements TrainListener {
+public final class TensorBoardLog implements LogWriter {
 
     // Fields of tensorflow.Event.
     private static final int WALL_TIME = 1;
@@ -56,14 +59,15 @@ public final class TensorBoardLog implements TrainListener {
 
     @Override
     public void averaged(StepReport mean, MemoryUse memory) {
+        StepMetrics metrics = mean.metrics();
         ProtoMessage summary = new ProtoMessage();
         scalar(summary, "train/learning_rate", mean.learningRate());
-        scalar(summary, "train/loss", mean.loss());
-        mean.losses().forEach((name, value) -> scalar(summary, "train/" + name, value));
-        mean.figures().forEach((name, value) -> scalar(summary, "train/" + name, value));
-        scalar(summary, "train/gradient_norm", mean.gradientNorm());
-        scalar(summary, "speed/seconds_per_step", mean.seconds());
-        scalar(summary, "speed/data_share", mean.dataShare());
+        scalar(summary, "train/loss", metrics.loss());
+        metrics.losses().forEach((name, value) -> scalar(summary, "train/" + name, value));
+        metrics.figures().forEach((name, value) -> scalar(summary, "train/" + name, value));
+        scalar(summary, "train/gradient_norm", metrics.gradientNorm());
+        scalar(summary, "speed/seconds_per_step", mean.time().seconds());
+        scalar(summary, "speed/data_share", mean.time().dataShare());
         scalar(summary, "memory/resident_mib", memory.residentBytes() / (double) (1 << 20));
         scalar(summary, "memory/arrays", memory.arrays());
         write(event(mean.iteration()).message(SUMMARY, summary));

@@ -4,6 +4,10 @@ import static java.util.stream.Collectors.joining;
 
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
+import dev.saccade.train.hooks.EvaluationReport;
+import dev.saccade.train.hooks.StepMetrics;
+import dev.saccade.train.hooks.StepReport;
+import dev.saccade.train.hooks.StepTime;
 
 import java.nio.file.Path;
 import java.time.Clock;
@@ -14,7 +18,7 @@ import java.util.Locale;
 import java.util.Map;
 
 /** Writes {@code train.log}: one line an event, for people. */
-public final class TextLog implements TrainListener {
+public final class TextLog implements LogWriter {
 
     private static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss", Locale.ROOT);
@@ -65,6 +69,8 @@ public final class TextLog implements TrainListener {
     }
 
     private static String line(StepReport step) {
+        StepMetrics metrics = step.metrics();
+        StepTime time = step.time();
         return String.format(
                 Locale.ROOT,
                 "epoch %d  step %d/%d  lr %.3e  loss %.4f (%s)%s  gradient %.3f  %.3f s/step"
@@ -73,13 +79,13 @@ public final class TextLog implements TrainListener {
                 step.iteration(),
                 step.iterations(),
                 step.learningRate(),
-                step.loss(),
-                terms(step.losses()),
-                step.figures().isEmpty() ? "" : "  " + terms(step.figures()),
-                step.gradientNorm(),
-                step.seconds(),
-                100 * step.dataShare(),
-                clock(step.remaining()));
+                metrics.loss(),
+                terms(metrics.losses()),
+                metrics.figures().isEmpty() ? "" : "  " + terms(metrics.figures()),
+                metrics.gradientNorm(),
+                time.seconds(),
+                100 * time.dataShare(),
+                clock(time.remaining()));
     }
 
     private static String terms(Map<String, Double> values) {

@@ -1,5 +1,5 @@
 /**
- * What a run tells while it goes: one listener interface, and writers of it for people ({@code
- * train.log}), for programs ({@code metrics.jsonl}) and for TensorBoard.
+ * What a run writes down while it goes: a hook, and writers for people ({@code train.log}), for
+ * programs ({@code metrics.jsonl}) and for TensorBoard.
  */
 package dev.saccade.train.logs;

@@ -23,10 +23,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.IntStream;
 
-class StepTakerTest {
+class TrainStepTest {
 
     @TempDir private Path folder;
     private TinyRun.Photos photos;
@@ -60,11 +59,16 @@ class StepTakerTest {
         run.net.train(false);
         try (run.manager;
                 Optimizer optimizer = Configs.of(Sgd.Config.class).build(run.net)) {
-            StepTaker steps =
-                    new StepTaker(run::squares, optimizer, accumulation, Optional.of(0.5));
+            TrainStep step =
+                    new TrainStep(
+                            run::squares,
+                            optimizer,
+                            TinyRun.config(
+                                    folder,
+                                    "accumulation=" + accumulation,
+                                    "max_gradient_norm=0.5"));
             Iterator<Batch> iterator = batches.iterator();
-            StepTaker.Taken taken = steps.step(iterator, 1, 0.1);
-            assertEquals(first, taken.images());
+            assertEquals(first, step.take(iterator, 1, 0, 0.1).images());
             assertFalse(iterator.hasNext());
             return run.net.namedParameters().get("stem.weight").getArray().toFloatArray();
         }
@@ -86,10 +90,12 @@ class StepTakerTest {
         TinyRun run = new TinyRun();
         try (run.manager;
                 Optimizer optimizer = Configs.of(Sgd.Config.class).build(run.net)) {
-            StepTaker steps = new StepTaker(run::squares, optimizer, 2, Optional.empty());
+            TrainStep step =
+                    new TrainStep(
+                            run::squares, optimizer, TinyRun.config(folder, "accumulation=2"));
             Iterator<Batch> iterator = List.of(batch(0, 2), batch(2, 4), batch(4, 6)).iterator();
-            assertEquals(4, steps.step(iterator, 1, 0.1).images());
-            assertEquals(2, steps.step(iterator, 2, 0.1).images());
+            assertEquals(4, step.take(iterator, 1, 0, 0.1).images());
+            assertEquals(2, step.take(iterator, 2, 0, 0.1).images());
         }
     }
 }

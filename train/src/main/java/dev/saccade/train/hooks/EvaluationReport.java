@@ -1,4 +1,4 @@
-package dev.saccade.train.logs;
+package dev.saccade.train.hooks;
 
 import com.google.common.collect.ImmutableMap;
 

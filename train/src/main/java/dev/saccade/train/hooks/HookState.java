@@ -1,0 +1,85 @@
+package dev.saccade.train.hooks;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+
+import com.google.common.collect.ImmutableMap;
+
+import dev.saccade.checkpoint.ElementType;
+import dev.saccade.checkpoint.Tensor;
+import dev.saccade.core.SaccadeException;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** What a hook keeps in a checkpoint, by names of its own: numbers and arrays, bit for bit. */
+public final class HookState {
+
+    private final Map<String, Tensor> tensors = new LinkedHashMap<>();
+
+    /** Holds nothing yet. */
+    public HookState() {}
+
+    /** Holds what a checkpoint has. */
+    public HookState(Map<String, Tensor> tensors) {
+        this.tensors.putAll(tensors);
+    }
+
+    /** Returns all that is held. */
+    public Map<String, Tensor> tensors() {
+        return ImmutableMap.copyOf(tensors);
+    }
+
+    /** Puts in a number. */
+    public void put(String name, double number) {
+        ByteBuffer bytes = ByteBuffer.allocate(Double.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        put(name, new Tensor(ElementType.FLOAT64, new Shape(), bytes.putDouble(0, number)));
+    }
+
+    /** Puts in a copy of an array of 32-bit floating point, as parameters are. */
+    public void put(String name, NDArray array) {
+        checkArgument(
+                array.getDataType() == DataType.FLOAT32,
+                "%s: got %s, expected float32",
+                name,
+                array.getDataType());
+        put(name, Tensor.of(array));
+    }
+
+    private void put(String name, Tensor tensor) {
+        checkArgument(tensors.put(name, tensor) == null, "two values named %s", name);
+    }
+
+    /**
+     * Returns a number that was put in.
+     *
+     * @throws SaccadeException of kind user, if there is none
+     */
+    public double number(String name) {
+        return get(name, ElementType.FLOAT64, new Shape()).data().getDouble();
+    }
+
+    /**
+     * Copies an array that was put in.
+     *
+     * @throws SaccadeException of kind user, if there is none of the shape
+     */
+    public void copyTo(String name, NDArray array) {
+        get(name, ElementType.FLOAT32, array.getShape()).copyTo(array);
+    }
+
+    private Tensor get(String name, ElementType type, Shape shape) {
+        Tensor tensor = tensors.get(name);
+        if (tensor == null || tensor.type() != type || !tensor.shape().equals(shape)) {
+            throw SaccadeException.user(
+                    "%s: got %s, expected %s %s",
+                    name, tensor == null ? "nothing" : tensor, type, shape);
+        }
+        return tensor;
+    }
+}
