@@ -15,6 +15,7 @@ final class KeyPatterns {
     private static final NamePattern COUNTER = new NamePattern("{*}.num_batches_tracked");
 
     private static final NamePattern OPTIMIZER = new NamePattern("optimizer.{*}");
+    private static final NamePattern HOOKS = new NamePattern("hooks.{*}");
 
     private final ImmutableList<NamePattern> computed;
     private final ImmutableList<NamePattern> needless;
@@ -29,7 +30,7 @@ final class KeyPatterns {
                         .build();
         needless =
                 ImmutableList.<NamePattern>builder()
-                        .add(OPTIMIZER)
+                        .add(OPTIMIZER, HOOKS)
                         .addAll(rules.needless())
                         .build();
         fresh = ImmutableList.copyOf(rules.fresh());
@@ -42,7 +43,7 @@ final class KeyPatterns {
 
     /**
      * Returns whether it is right that a tensor of a checkpoint finds no place: it is of the
-     * classifier of a pre-training, or the state of an optimiser.
+     * classifier of a pre-training, or the state of an optimiser or a hook.
      */
     boolean isNeedless(String name) {
         return isAny(needless, name);

@@ -104,7 +104,10 @@ class BoundsTest {
             for (Number extreme : place.isInteger() ? EXTREME_INTEGERS : EXTREMES) {
                 refusal(place, extreme)
                         .ifPresentOrElse(
-                                message -> assertTrue(message.contains(place.key()), message),
+                                message ->
+                                        assertTrue(
+                                                message.contains(place.told()),
+                                                () -> place.told() + " in " + message),
                                 () -> boundless.add(place.toString()));
             }
         }

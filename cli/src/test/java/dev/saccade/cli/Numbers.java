@@ -56,9 +56,9 @@ final class Numbers {
     record Place(
             Record root, String path, Class<?> type, Function<Number, ConfigNode.Mapping> with) {
 
-        /** Returns the key in the record that has the number. */
-        String key() {
-            return path.replaceAll("\\[\\d+]", "").replaceFirst(".*\\.", "");
+        /** Returns how a message about the number begins: its line, and its key in full. */
+        String told() {
+            return ORIGIN + ": " + path;
         }
 
         /** Returns whether it is no other item of a list than the first. */

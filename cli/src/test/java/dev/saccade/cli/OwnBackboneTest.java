@@ -14,6 +14,7 @@ import dev.saccade.demo.SceneRenderer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -28,6 +29,9 @@ class OwnBackboneTest {
                     "--set", "model.neck.out_channels=8",
                     "--set", "model.head.feat_channels=8");
 
+    private static final List<String> AT_ONCE =
+            List.of("--set", "epochs=3", "--set", "hooks=[{type: stop_at, value: 0}]");
+
     @TempDir Path folder;
 
     @Test
@@ -38,10 +42,12 @@ class OwnBackboneTest {
 
         String printed =
                 page.run(
-                        words ->
-                                words.contains("train")
-                                        ? Stream.concat(words.stream(), QUICK.stream()).toList()
-                                        : words);
+                        words -> {
+                            List<String> quick = words.contains("train") ? QUICK : List.of();
+                            String hooked = folder.resolve("mine/stop_at.yaml").toString();
+                            List<String> stopping = words.contains(hooked) ? AT_ONCE : List.of();
+                            return Stream.of(words, quick, stopping).flatMap(List::stream).toList();
+                        });
 
         assertTrue(printed.contains("\ntiny_net  "), printed);
         Path best = folder.resolve("runs/tiny_net/checkpoints/best.safetensors");
@@ -54,5 +60,8 @@ class OwnBackboneTest {
         assertEquals(4 * 5, keras.size());
         String again = printed.substring(printed.indexOf("keras.safetensors: "));
         assertTrue(again.contains("loaded 20 of "), again);
+        String log = Files.readString(folder.resolve("runs/stop_at/train.log"));
+        assertTrue(
+                log.matches("(?s).*evaluation after 4 steps: .*AP50 is [0-9.E-]+: stopping\n"), log);
     }
 }

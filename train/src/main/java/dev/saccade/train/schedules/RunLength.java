@@ -1,6 +1,6 @@
 package dev.saccade.train.schedules;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import dev.saccade.core.Checks;
 
 /**
  * How long a run lasts.
@@ -10,10 +10,14 @@ import static com.google.common.base.Preconditions.checkArgument;
  */
 public record RunLength(long iterations, long iterationsPerEpoch) {
 
+    private static final double MOST = 1e18;
+
     /** Checks the values. */
     public RunLength {
-        checkArgument(iterations > 0, "%s iterations", iterations);
-        checkArgument(iterationsPerEpoch > 0, "%s iterations per epoch", iterationsPerEpoch);
+        new Checks()
+                .within("iterations", iterations, 1, MOST)
+                .within("iterations_per_epoch", iterationsPerEpoch, 1, MOST)
+                .throwIfAny();
     }
 
     /** Returns the length of a run of whole epochs. */

@@ -162,4 +162,15 @@ class RunConfigTest {
         assertTrue(e.getMessage().contains("did you mean epochs?"), e.getMessage());
         assertTrue(e.getMessage().contains(":10: accumulation: got 0"), e.getMessage());
     }
+
+    @Test
+    void namesAHookThatIsNotThere() {
+        SaccadeException e =
+                assertThrows(
+                        SaccadeException.class,
+                        () -> RunConfig.parse(SMALLEST + "hooks: [{type: stop_at, value: 1}]\n"));
+        assertTrue(
+                e.getMessage().contains("config:7: hooks[0].type: unknown type stop_at"),
+                e.getMessage());
+    }
 }

@@ -130,6 +130,6 @@ class LayerDecayTest {
                                 SaccadeException.class,
                                 () -> ParameterGroup.of(new Plain(), decaying(Map.of())))
                         .getMessage();
-        assertTrue(message.contains("no backbone"), message);
+        assertTrue(message.startsWith("optimizer.layer_decay: the model has no backbone"), message);
     }
 }

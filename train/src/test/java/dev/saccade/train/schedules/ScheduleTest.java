@@ -88,4 +88,15 @@ class ScheduleTest {
                 IllegalArgumentException.class,
                 () -> new StepSchedule(List.of(11, 8), 0.1, new Warmup()));
     }
+
+    @Test
+    void refusesARunOfNoStepByTheKey() {
+        IllegalArgumentException e =
+                assertThrows(IllegalArgumentException.class, () -> new RunLength(0, -1));
+        assertEquals(
+                String.format(
+                        "iterations: got 0, expected at least 1%n"
+                                + "iterations_per_epoch: got -1, expected at least 1"),
+                e.getMessage());
+    }
 }
