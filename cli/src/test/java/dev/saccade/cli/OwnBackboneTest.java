@@ -62,6 +62,7 @@ class OwnBackboneTest {
         assertTrue(again.contains("loaded 20 of "), again);
         String log = Files.readString(folder.resolve("runs/stop_at/train.log"));
         assertTrue(
-                log.matches("(?s).*evaluation after 4 steps: .*AP50 is [0-9.E-]+: stopping\n"), log);
+                log.matches("(?s).*evaluation after 4 steps: .*AP50 is [0-9.E-]+: stopping\n"),
+                log);
     }
 }

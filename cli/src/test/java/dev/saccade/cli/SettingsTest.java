@@ -127,8 +127,7 @@ class SettingsTest {
                 .filter(reader -> !isAccessor(reader, settings, component));
     }
 
-    private static boolean isAccessor(
-            JavaCodeUnit reader, JavaClass settings, String component) {
+    private static boolean isAccessor(JavaCodeUnit reader, JavaClass settings, String component) {
         return reader.getOwner().equals(settings)
                 && reader.getName().equals(component)
                 && reader.getRawParameterTypes().isEmpty();

@@ -46,7 +46,8 @@ public record LayerDecay(double rate) {
                                                     Math.pow(rate, end - layer)));
                         });
         if (factors.isEmpty()) {
-            throw SaccadeException.user("optimizer.layer_decay: the model has no backbone with layers");
+            throw SaccadeException.user(
+                    "optimizer.layer_decay: the model has no backbone with layers");
         }
         return factors;
     }
