@@ -12,7 +12,7 @@ import dev.saccade.checkpoint.ElementType;
 import dev.saccade.checkpoint.Naming;
 import dev.saccade.checkpoint.Tensor;
 import dev.saccade.config.Configs;
-import dev.saccade.heads.RetinaNetHead;
+import dev.saccade.heads.anchor.RetinaNetHead;
 import dev.saccade.necks.Fpn;
 
 import org.junit.jupiter.api.Test;

@@ -7,7 +7,7 @@ import dev.saccade.core.parts.Targets;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.PhotoViews;
+import dev.saccade.datasets.loader.PhotoViews;
 import dev.saccade.datasets.Transform;
 import dev.saccade.eval.DetectionEvaluator;
 import dev.saccade.eval.SegmentationEvaluator;

@@ -13,7 +13,7 @@ import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Losses;
-import dev.saccade.datasets.Batch;
+import dev.saccade.datasets.loader.Batch;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.hooks.StepMetrics;
 import dev.saccade.train.optimizers.Gradients;

@@ -8,13 +8,13 @@ import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.checkpoint.AtomicFile;
 import dev.saccade.checkpoint.Checkpoints;
-import dev.saccade.config.ConfigBinder;
+import dev.saccade.config.Configs;
 import dev.saccade.config.ConfigWriter;
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.datasets.Batch;
+import dev.saccade.datasets.loader.Batch;
 import dev.saccade.datasets.CheckOptions;
-import dev.saccade.datasets.DataLoader;
+import dev.saccade.datasets.loader.DataLoader;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.models.Model;
 import dev.saccade.models.ModelSpec;
@@ -318,7 +318,7 @@ public final class Training {
             RunCheckpoints checkpoints =
                     new RunCheckpoints(folder, task.model, optimizer, acting, identity(task.train));
             RunState state = resume ? checkpoints.resume(task.notes::add) : RunState.START;
-            AtomicFile.write(folder.config(), ConfigWriter.yaml(ConfigBinder.unbind(config)));
+            AtomicFile.write(folder.config(), ConfigWriter.yaml(Configs.unbind(config)));
             try (Hooks logs = logs(folder, state.iteration())) {
                 Trainer.Setup setup =
                         new Trainer.Setup(

@@ -10,7 +10,7 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
-import dev.saccade.config.ConfigBinder;
+import dev.saccade.config.Configs;
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.ConfigWriter;
 import dev.saccade.core.nn.Autograd;
@@ -66,7 +66,7 @@ class OwnPartsTest {
                 head: {%s}
                 """
                         .formatted(head);
-        return ConfigBinder.bind(ConfigFile.parse(yaml, "test"), ModelConfig.class);
+        return Configs.bind(ConfigFile.parse(yaml, "test"), ModelConfig.class);
     }
 
     private DetectionHead head(String head) {
@@ -122,8 +122,8 @@ class OwnPartsTest {
         ModelConfig config = config(yaml);
         assertEquals(
                 config,
-                ConfigBinder.bind(
-                        ConfigFile.parse(ConfigWriter.yaml(ConfigBinder.unbind(config)), "again"),
+                Configs.bind(
+                        ConfigFile.parse(ConfigWriter.yaml(Configs.unbind(config)), "again"),
                         ModelConfig.class));
     }
 
