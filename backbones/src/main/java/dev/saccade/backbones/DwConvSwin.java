@@ -19,6 +19,7 @@ import dev.saccade.core.parts.Unwrapped;
 import dev.saccade.core.parts.Variant;
 
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**

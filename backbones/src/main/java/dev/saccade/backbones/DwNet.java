@@ -22,6 +22,8 @@ import dev.saccade.core.parts.Part;
 import dev.saccade.core.parts.Unwrapped;
 import dev.saccade.core.parts.Variant;
 
+import java.util.Map;
+
 /**
  * DWNet (Han et al. 2022): Swin Transformer with a depth-wise convolution between two 1x1
  * convolutions in place of attention, each with a batch normalisation; in its dynamic form the

@@ -7,6 +7,8 @@ import ai.djl.ndarray.NDArray;
 import dev.saccade.core.Checks;
 import dev.saccade.core.ops.ScriptTemplate;
 
+import java.util.Map;
+
 /**
  * Focal loss on sigmoids (Lin et al. 2017): cross entropy that easy examples hardly contribute to.
  *
@@ -42,7 +44,7 @@ import dev.saccade.core.ops.ScriptTemplate;
                     grad = torch.empty([n, c], dtype=6, device=x.device)
                     total = torch.zeros([], dtype=6, device=x.device)
                     classes = torch.arange(c, dtype=3, device=x.device)
-                    rows = %4$s // c + 1
+                    rows = {chunk} // c + 1
                     start = 0
                     while start < n:
                         end = torch.add(start, rows)
@@ -55,11 +57,11 @@ import dev.saccade.core.ops.ScriptTemplate;
                         z = torch.mul(part, sign)
                         log = torch.log_sigmoid(z)
                         u = torch.sigmoid_(torch.neg_(z))
-                        scale = torch.mul_(torch.pow(u, %1$s), weight)
-                        balance = torch.add(torch.mul(sign, (%2$s - %3$s) / 2.0), (%2$s + %3$s) / 2.0)
+                        scale = torch.mul_(torch.pow(u, {gamma}), weight)
+                        balance = torch.add(torch.mul(sign, ({alpha} - {rest}) / 2.0), ({alpha} + {rest}) / 2.0)
                         scale = torch.mul_(scale, balance)
                         total = torch.sub(total, torch.sum(torch.mul(scale, log)))
-                        slope = torch.mul_(torch.mul_(torch.rsub(u, 1.0), log), %1$s)
+                        slope = torch.mul_(torch.mul_(torch.rsub(u, 1.0), log), {gamma})
                         slope = torch.mul_(torch.mul_(torch.sub_(slope, u), scale), sign)
                         out = torch.copy_(torch.slice(grad, 0, start, end), slope)
                         start = end
@@ -81,6 +83,6 @@ import dev.saccade.core.ops.ScriptTemplate;
     @Override
     public NDArray sum(NDArray logits, NDArray labels, NDArray weights) {
         return WeightedSum.run(
-                SCRIPT.with(gamma, alpha, 1 - alpha, CHUNK), lossWeight, logits, labels, weights);
+                SCRIPT.with(Map.of("gamma", gamma, "alpha", alpha, "rest", 1 - alpha, "chunk", CHUNK)), lossWeight, logits, labels, weights);
     }
 }

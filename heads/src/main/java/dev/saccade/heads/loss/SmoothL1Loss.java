@@ -7,6 +7,8 @@ import ai.djl.ndarray.NDArray;
 import dev.saccade.core.Checks;
 import dev.saccade.core.ops.ScriptTemplate;
 
+import java.util.Map;
+
 /**
  * The sum of absolute differences, squared where they are small (Fast R-CNN, Girshick 2015).
  *
@@ -22,7 +24,7 @@ import dev.saccade.core.ops.ScriptTemplate;
             ScriptTemplate.of(
                     "(pred: Tensor, target: Tensor, weight: Tensor) -> Tensor",
                     """
-                    b = %1$s
+                    b = {beta}
                     d = torch.abs(torch.sub(pred, target))
                     inner = torch.mul(torch.mul(d, d), 0.5 / b)
                     outer = torch.sub(d, 0.5 * b)
@@ -41,6 +43,6 @@ import dev.saccade.core.ops.ScriptTemplate;
     @Override
     public NDArray sum(NDArray pred, NDArray target, NDArray weight) {
         return WeightedSum.run(
-                SCRIPT.with((double) (float) beta), lossWeight, pred, target, weight);
+                SCRIPT.with(Map.of("beta", (double) (float) beta)), lossWeight, pred, target, weight);
     }
 }
