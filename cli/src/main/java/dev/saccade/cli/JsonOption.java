@@ -20,7 +20,7 @@ final class JsonOption {
                     .addMixIn(ObjectStatistics.class, CountsBesideOthers.class);
 
     /** In JSON, the numbers of objects stand beside those of photographs. */
-    private interface CountsBesideOthers {
+    interface CountsBesideOthers {
         @JsonUnwrapped
         ObjectStatistics.Counts objects();
     }

@@ -7,6 +7,7 @@ import com.google.common.primitives.ImmutableLongArray;
 import dev.saccade.core.structures.Size;
 
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
@@ -37,8 +38,8 @@ public final class AnnotationTable {
 
     private final ImmutableDoubleArray areas;
 
-    /** [A] a bit for each {@link Annotation.Mark}. */
-    private final ImmutableIntArray marks;
+    private final BitSet crowds;
+    private final BitSet ignored;
 
     /** [A] places in the pool. */
     private final ImmutableIntArray segmentations;
@@ -56,7 +57,8 @@ public final class AnnotationTable {
         annotationCategoryIds = builder.annotationCategoryIds.build().trimmed();
         boxes = builder.boxes.build().trimmed();
         areas = builder.areas.build().trimmed();
-        marks = builder.marks.build().trimmed();
+        crowds = builder.crowds;
+        ignored = builder.ignored;
         segmentations = builder.segmentations.build().trimmed();
         pool = builder.pool;
         pool.trim();
@@ -124,12 +126,18 @@ public final class AnnotationTable {
 
     private Annotation annotation(int row, int label, Segmentation segmentation) {
         return new Annotation(
-                annotationIds.get(row),
-                label,
-                box(row),
-                areas.get(row),
-                segmentation,
-                marks(marks.get(row)));
+                annotationIds.get(row), label, box(row), areas.get(row), segmentation, marks(row));
+    }
+
+    private Set<Annotation.Mark> marks(int row) {
+        Set<Annotation.Mark> marks = EnumSet.noneOf(Annotation.Mark.class);
+        if (crowds.get(row)) {
+            marks.add(Annotation.Mark.CROWD);
+        }
+        if (ignored.get(row)) {
+            marks.add(Annotation.Mark.IGNORE);
+        }
+        return marks;
     }
 
     /** Returns whether an object has an outline. */
@@ -155,20 +163,6 @@ public final class AnnotationTable {
                 .collect(Collectors.toSet());
     }
 
-    private static int bits(Set<Annotation.Mark> marks) {
-        return marks.stream().mapToInt(mark -> 1 << mark.ordinal()).sum();
-    }
-
-    private static Set<Annotation.Mark> marks(int bits) {
-        Set<Annotation.Mark> marks = EnumSet.noneOf(Annotation.Mark.class);
-        for (Annotation.Mark mark : Annotation.Mark.values()) {
-            if ((bits >> mark.ordinal() & 1) == 1) {
-                marks.add(mark);
-            }
-        }
-        return marks;
-    }
-
     /** A table that still grows. */
     public static final class Builder {
 
@@ -181,7 +175,9 @@ public final class AnnotationTable {
                 ImmutableLongArray.builder();
         private final ImmutableDoubleArray.Builder boxes = ImmutableDoubleArray.builder();
         private final ImmutableDoubleArray.Builder areas = ImmutableDoubleArray.builder();
-        private final ImmutableIntArray.Builder marks = ImmutableIntArray.builder();
+        private final BitSet crowds = new BitSet();
+        private final BitSet ignored = new BitSet();
+        private int rows;
         private final ImmutableIntArray.Builder segmentations = ImmutableIntArray.builder();
         private final SegmentationPool pool = new SegmentationPool();
         private final ImmutableLongArray.Builder categoryIds = ImmutableLongArray.builder();
@@ -211,7 +207,8 @@ public final class AnnotationTable {
             Annotation.Box box = annotation.box();
             boxes.add(box.x()).add(box.y()).add(box.width()).add(box.height());
             areas.add(annotation.area());
-            marks.add(bits(annotation.marks()));
+            crowds.set(rows, annotation.crowd());
+            ignored.set(rows++, annotation.ignore());
             segmentations.add(pool.add(annotation.segmentation()));
             return this;
         }

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.common.collect.Lists;
+
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Targets;
 import dev.saccade.core.structures.LabelMap;
@@ -189,7 +191,9 @@ class OwnDatasetTest {
     @Test
     void photographsThatCannotBeMadeAreTold() {
         List<Photo> lazy =
-                new Photos(3, i -> Photo.of(i, folder.resolve("abc".charAt(i) + ".jpg")));
+                Lists.transform(
+                        List.of(0, 1, 2),
+                        i -> Photo.of(i, folder.resolve("abc".charAt(i) + ".jpg")));
         Own own = new Own(List.of("cat"), lazy, List.of(List.of(), List.of(), List.of()));
         assertEquals(
                 List.of("data set: photograph 2: " + folder.resolve("c.jpg") + ": no such file"),
