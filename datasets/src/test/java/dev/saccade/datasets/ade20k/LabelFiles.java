@@ -16,6 +16,11 @@ import java.util.zip.DeflaterOutputStream;
 /** Writes PNGs of one number a pixel, bit by bit, and folders of photographs with them. */
 public final class LabelFiles {
 
+    /** Colour types of PNG. */
+    private static final int GREY = 0;
+
+    private static final int PALETTE = 3;
+
     private final Path folder;
 
     /** Begins a data set in the layout of ADE20K. */
@@ -55,7 +60,7 @@ public final class LabelFiles {
      * @param value the number at column x and row y
      */
     public static byte[] grey(int width, int height, int bits, IntBinaryOperator value) {
-        return png(width, height, bits, 0, new byte[0], new byte[0], value);
+        return png(width, height, bits, new byte[0], new byte[0], value);
     }
 
     /** Returns a PNG whose palette has the same few colours again and again. */
@@ -64,28 +69,27 @@ public final class LabelFiles {
         for (int i = 0; i < colours.length; i++) {
             colours[i] = (byte) (i * 90 % 7 * 40);
         }
-        return png(width, height, bits, 3, colours, new byte[] {0, 100}, value);
+        return png(width, height, bits, colours, new byte[] {0, 100}, value);
     }
 
     /** Returns a grey PNG in which one level is transparent. */
     public static byte[] transparent(
             int width, int height, int bits, int level, IntBinaryOperator value) {
         byte[] levels = {(byte) (level >> 8), (byte) level};
-        return png(width, height, bits, 0, new byte[0], levels, value);
+        return png(width, height, bits, new byte[0], levels, value);
     }
 
     private static byte[] png(
             int width,
             int height,
             int bits,
-            int colourType,
             byte[] palette,
             byte[] transparency,
             IntBinaryOperator value) {
         ByteArrayOutputStream png = new ByteArrayOutputStream();
         png.writeBytes(new byte[] {(byte) 0x89, 'P', 'N', 'G', 13, 10, 26, 10});
         ByteBuffer header = ByteBuffer.allocate(13).putInt(width).putInt(height);
-        header.put((byte) bits).put((byte) colourType);
+        header.put((byte) bits).put((byte) (palette.length > 0 ? PALETTE : GREY));
         chunk(png, "IHDR", header.array());
         if (palette.length > 0) {
             chunk(png, "PLTE", palette);
