@@ -34,8 +34,10 @@ Run find(const Kernel& kernel) {
   const std::string main = setting("EMULATED_SOURCES");
   std::string all = key;
   for (const Source* s = SOURCES; s->name; s++) all += s->text;
-  std::ifstream header(main + "/test/cpp/emulate.h");
-  all.append(std::istreambuf_iterator<char>(header), {});
+  for (const char* name : {"emulate.h", "fibers.h"}) {
+    std::ifstream header(main + "/test/cpp/" + name);
+    all.append(std::istreambuf_iterator<char>(header), {});
+  }
   const std::string base =
       setting("EMULATED_BUILD") + "/" + std::to_string(std::hash<std::string>()(all));
   if (!std::filesystem::exists(base + ".so")) {

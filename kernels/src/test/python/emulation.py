@@ -32,7 +32,7 @@ def build():
         "-isystem", f"{torch_folder}/include/torch/csrc/api/include",
     ]
     objects = []
-    newest = max(h.stat().st_mtime for h in [*NATIVE.glob("*/*.h"), *tests.glob("**/*.h")])
+    newest = max(h.stat().st_mtime for h in [*NATIVE.glob("*/*.h"), *tests.glob("common/*.h")])
     for source in sources:
         object = BUILD / f"{source.stem}.o"
         objects.append(object)
