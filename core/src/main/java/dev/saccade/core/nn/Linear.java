@@ -13,7 +13,9 @@ import dev.saccade.core.ops.MultiplyAdds;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.ScriptTemplate;
 
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -31,9 +33,9 @@ public final class Linear extends Layer implements Affine {
     /** Inputs wider than this, such as flattened regions, are left to MKL. */
     private static final int WIDEST_CONVOLUTION = 8192;
 
-    private static final Script MATMUL =
-            Script.compile(
-                    "(x: Tensor, w: Tensor, b: Tensor) -> Tensor", "return torch.linear(x, w, b)");
+    private static final String SIGNATURE = "(x: Tensor, w: Tensor, b: Tensor) -> Tensor";
+
+    private static final Script MATMUL = Script.compile(SIGNATURE, "return torch.linear(x, w, b)");
 
     private static final Script MATMUL_WITHOUT_BIAS =
             Script.compile("(x: Tensor, w: Tensor) -> Tensor", "return torch.linear(x, w)");
@@ -52,7 +54,8 @@ public final class Linear extends Layer implements Affine {
             return out
             """;
 
-    private static final Script CONVOLUTION = convolution("torch.conv2d(rows, kernel, b)");
+    private static final Script CONVOLUTION =
+            Script.compile(SIGNATURE, AS_CONVOLUTION.formatted("torch.conv2d(rows, kernel, b)"));
 
     private static final Script CONVOLUTION_WITHOUT_BIAS =
             Script.compile(
@@ -62,27 +65,25 @@ public final class Linear extends Layer implements Affine {
     /** What oneDNN does without gradients: the activation while the sums are in registers. */
     private static final class Inference {
 
-        private static final String FUSED =
-                "ops.mkldnn._convolution_pointwise(%1$s(rows%2$s), %1$s(kernel%2$s), %1$s(b%2$s),"
-                        + " [0, 0], [1, 1], [1, 1], 1, \"%3$s\","
-                        + " annotate(List[Optional[number]], []), \"none\")";
+        private static final int FLOAT32 = 6;
+        private static final int BFLOAT16 = 15;
 
-        private static final String FLOAT32 = "6";
-        private static final String BFLOAT16 = "15";
+        private static final ScriptTemplate FUSED =
+                ScriptTemplate.of(
+                        SIGNATURE,
+                        AS_CONVOLUTION.formatted(
+                                "torch.to(ops.mkldnn._convolution_pointwise(torch.to(rows, {type}),"
+                                        + " torch.to(kernel, {type}), torch.to(b, {type}),"
+                                        + " [0, 0], [1, 1], [1, 1], 1, \"{activation}\","
+                                        + " annotate(List[Optional[number]], []), \"none\"), {out})"));
 
         static final Script GELU = in(FLOAT32, "gelu");
         static final Script GELU_IN_BFLOAT16 = in(BFLOAT16, "gelu");
         static final Script IN_BFLOAT16 = in(BFLOAT16, "none");
 
-        private static Script in(String type, String activation) {
-            String y = FUSED.formatted("torch.to", ", " + type, activation);
-            return convolution("torch.to(" + y + ", " + FLOAT32 + ")");
+        private static Script in(int type, String activation) {
+            return FUSED.with(Map.of("type", type, "activation", activation, "out", FLOAT32));
         }
-    }
-
-    private static Script convolution(String y) {
-        return Script.compile(
-                "(x: Tensor, w: Tensor, b: Tensor) -> Tensor", AS_CONVOLUTION.formatted(y));
     }
 
     private final Parameter weight;
