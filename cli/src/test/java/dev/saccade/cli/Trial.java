@@ -9,6 +9,8 @@ import com.google.common.collect.Maps;
 
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.Configs;
+import dev.saccade.config.ConfigNode;
+import dev.saccade.config.Origin;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.parts.Backbone;
 import dev.saccade.core.parts.DetectionHead;
@@ -25,6 +27,11 @@ import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.datasets.loader.ViewReader;
+import dev.saccade.heads.box.Assigner;
+import dev.saccade.heads.box.BoxCoder;
+import dev.saccade.heads.box.Sampler;
+import dev.saccade.heads.loss.BoxLoss;
+import dev.saccade.heads.loss.ClassificationLoss;
 import dev.saccade.models.DetectionModel;
 import dev.saccade.models.Model;
 import dev.saccade.models.ModelConfig;
@@ -62,6 +69,15 @@ final class Trial {
                             "small.yaml"),
                     ModelConfig.class);
 
+    /** Where a head wants which kind of part. */
+    private static final Map<Class<?>, String> PARTS_OF_HEADS =
+            Map.of(
+                    Assigner.class, "assigner",
+                    Sampler.class, "sampler",
+                    BoxCoder.class, "bbox_coder",
+                    BoxLoss.class, "loss_bbox",
+                    ClassificationLoss.class, "loss_cls");
+
     private Trial() {}
 
     /** Uses a record. */
@@ -72,6 +88,8 @@ final class Trial {
             run(ModelConfig.detector(SMALL.backbone(), neck, (DetectionHead.Config) SMALL.head()));
         } else if (settings instanceof HeadConfig head) {
             run(new ModelConfig(SMALL.backbone(), SMALL.neck(), head, none(), none()));
+        } else if (PARTS_OF_HEADS.keySet().stream().anyMatch(kind -> kind.isInstance(settings))) {
+            run(smallWith(settings));
         } else if (settings instanceof Transform transform) {
             read(List.of(List.of(transform)));
         } else if (settings instanceof Dataset.Config data) {
@@ -90,6 +108,22 @@ final class Trial {
         } else {
             throw new AssertionError(settings.getClass() + ": nothing is known of its use");
         }
+    }
+
+    private static ModelConfig smallWith(Record partOfHead) {
+        String key =
+                PARTS_OF_HEADS.entrySet().stream()
+                        .filter(place -> place.getKey().isInstance(partOfHead))
+                        .map(Map.Entry::getValue)
+                        .findFirst()
+                        .orElseThrow();
+        ConfigNode.Mapping head = section(key, Configs.unbind(partOfHead));
+        return Configs.bind(
+                Configs.unbind(SMALL).overlaidBy(section("head", head)), ModelConfig.class);
+    }
+
+    private static ConfigNode.Mapping section(String key, ConfigNode value) {
+        return new ConfigNode.Mapping(Map.of(key, value), Origin.DEFAULT);
     }
 
     private static <T> Optional<T> none() {

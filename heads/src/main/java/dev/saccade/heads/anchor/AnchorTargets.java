@@ -35,7 +35,6 @@ public record AnchorTargets(List<Level> levels, float avgFactor) {
     /** Collects what the images of a batch have to teach. */
     static final class Builder {
 
-        private final AnchorGrid grid;
         private final List<LevelBuilder> levels = new ArrayList<>();
         private int avgFactor;
 
@@ -45,7 +44,6 @@ public record AnchorTargets(List<Level> levels, float avgFactor) {
          * @param background C
          */
         Builder(AnchorGrid grid, int images, int background) {
-            this.grid = grid;
             for (int l = 0; l < grid.levels(); l++) {
                 levels.add(new LevelBuilder(grid, l, images, background));
             }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
@@ -79,7 +80,11 @@ class OwnPartsTest {
         List<NDArray> levels = new ArrayList<>();
         for (int stride = 4; stride <= 64; stride *= 2) {
             Shape shape = new Shape(1, 8, 64 / stride, (96 + stride - 1) / stride);
-            levels.add(manager.arange(shape.size()).sin().reshape(shape));
+            levels.add(
+                    manager.arange((int) shape.size())
+                            .toType(DataType.FLOAT32, false)
+                            .sin()
+                            .reshape(shape));
         }
         return new FeaturePyramid(levels);
     }
