@@ -2,6 +2,7 @@ package dev.saccade.models;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.saccade.config.Configs;
 import dev.saccade.core.parts.HeadConfig;
 import dev.saccade.heads.anchor.RetinaNetHead;
 import dev.saccade.heads.loss.BoxLoss;
@@ -117,14 +118,14 @@ class EarlierCheckpointsTest {
 
     @Test
     void retinaNetHadOneFocalLoss() {
-        assertEquals(new RetinaNetHead.Config(), read(RETINANET.formatted(2.0, 0.25)));
+        assertEquals(Configs.of(RetinaNetHead.Config.class), read(RETINANET.formatted(2.0, 0.25)));
         RetinaNetHead.Config other = (RetinaNetHead.Config) read(RETINANET.formatted(1.5, 0.4));
         assertEquals(new FocalLoss(1.5, 0.4, 1), other.lossCls());
     }
 
     static Stream<Arguments> boxLosses() {
         return Stream.of(
-                Arguments.of("{type: l1, beta: 1.0, loss_weight: 1.0}", new L1Loss()),
+                Arguments.of("{type: l1, beta: 1.0, loss_weight: 1.0}", new L1Loss(1)),
                 Arguments.of(
                         "{type: smooth_l1, beta: 0.25, loss_weight: 2.0}",
                         new SmoothL1Loss(0.25, 2)),
@@ -158,8 +159,8 @@ class EarlierCheckpointsTest {
                                         SAMPLER.formatted(512, 0.25, true));
         MaskRcnnHead.Config read = (MaskRcnnHead.Config) read(head);
         assertEquals(loss, read.rpnHead().lossBbox());
-        if (loss.equals(new L1Loss())) {
-            assertEquals(new MaskRcnnHead.Config(), read);
+        if (loss.equals(new L1Loss(1))) {
+            assertEquals(Configs.of(MaskRcnnHead.Config.class), read);
         }
     }
 
@@ -193,7 +194,7 @@ class EarlierCheckpointsTest {
         }
         String rpn = "{type: smooth_l1, beta: 0.1111111111111111, loss_weight: 1.0}";
         assertEquals(
-                new CascadeMaskRcnnHead.Config(),
+                Configs.of(CascadeMaskRcnnHead.Config.class),
                 read("type: cascade_mask_rcnn\n" + TWO_STAGES.formatted(rpn, 0.0, 2000) + stages));
     }
 }

@@ -95,7 +95,6 @@ public final class RetinaNetHead extends AnchorHead {
             AnchorGenerator.check("ratios", scalesPerOctave, ratios.size());
         }
 
-        /** Until losses were parts, that of the classes stood beside the other keys. */
         @Override
         public CheckpointRules checkpointRules() {
             return RetinaNetCheckpoints.RULES;

@@ -7,8 +7,8 @@ import dev.saccade.core.structures.Instances;
  * Says which prior learns which object; a part that YAML names by {@code type}, such as {@code
  * assigner: {type: max_iou, pos_iou_thr: 0.5}}.
  *
- * <p>To bring one of your own, implement this with a record and name the record in {@code
- * META-INF/services/dev.saccade.heads.box.Assigner}.
+ * <p>To bring one of your own, implement this with a record and list the record in a {@link
+ * dev.saccade.core.parts.PartProvider}.
  */
 public interface Assigner extends PartConfig {
 

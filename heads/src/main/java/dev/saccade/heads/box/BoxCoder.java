@@ -10,8 +10,8 @@ import dev.saccade.core.structures.Boxes;
  * names by {@code type}, such as {@code bbox_coder: {type: delta_xywh, stds: [0.1, 0.1, 0.2,
  * 0.2]}}.
  *
- * <p>To bring one of your own, implement this with a record and name the record in {@code
- * META-INF/services/dev.saccade.heads.box.BoxCoder}.
+ * <p>To bring one of your own, implement this with a record and list the record in a {@link
+ * dev.saccade.core.parts.PartProvider}.
  */
 public interface BoxCoder extends PartConfig {
 

@@ -8,8 +8,8 @@ import java.util.SplittableRandom;
  * Chooses which of the assigned priors of an image are trained; a part that YAML names by {@code
  * type}, such as {@code sampler: {type: random, num: 256}}.
  *
- * <p>To bring one of your own, implement this with a record and name the record in {@code
- * META-INF/services/dev.saccade.heads.box.Sampler}.
+ * <p>To bring one of your own, implement this with a record and list the record in a {@link
+ * dev.saccade.core.parts.PartProvider}.
  */
 public interface Sampler extends PartConfig {
 

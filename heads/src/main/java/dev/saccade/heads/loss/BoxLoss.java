@@ -8,8 +8,8 @@ import dev.saccade.core.parts.PartConfig;
  * How far boxes are from where they should be; a part that YAML names by {@code type}, such as
  * {@code loss_bbox: {type: giou, loss_weight: 10}}.
  *
- * <p>To bring one of your own, implement this with a record and name the record in {@code
- * META-INF/services/dev.saccade.heads.loss.BoxLoss}.
+ * <p>To bring one of your own, implement this with a record and list the record in a {@link
+ * dev.saccade.core.parts.PartProvider}.
  */
 public interface BoxLoss extends PartConfig {
 

@@ -8,8 +8,8 @@ import dev.saccade.core.parts.PartConfig;
  * How wrong the scores of classes are; a part that YAML names by {@code type}, such as {@code
  * loss_cls: {type: focal, gamma: 2}}.
  *
- * <p>To bring one of your own, implement this with a record and name the record in {@code
- * META-INF/services/dev.saccade.heads.loss.ClassificationLoss}.
+ * <p>To bring one of your own, implement this with a record and list the record in a {@link
+ * dev.saccade.core.parts.PartProvider}.
  */
 public interface ClassificationLoss extends PartConfig {
 

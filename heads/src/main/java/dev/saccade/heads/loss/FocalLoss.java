@@ -5,6 +5,7 @@ import dev.saccade.core.parts.Default;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.ops.Script;
 import dev.saccade.core.ops.ScriptTemplate;
 
 import java.util.Map;
@@ -58,7 +59,8 @@ import java.util.Map;
                         log = torch.log_sigmoid(z)
                         u = torch.sigmoid_(torch.neg_(z))
                         scale = torch.mul_(torch.pow(u, {gamma}), weight)
-                        balance = torch.add(torch.mul(sign, ({alpha} - {rest}) / 2.0), ({alpha} + {rest}) / 2.0)
+                        balance = torch.mul(sign, ({alpha} - {beta}) / 2.0)
+                        balance = torch.add(balance, ({alpha} + {beta}) / 2.0)
                         scale = torch.mul_(scale, balance)
                         total = torch.sub(total, torch.sum(torch.mul(scale, log)))
                         slope = torch.mul_(torch.mul_(torch.rsub(u, 1.0), log), {gamma})
@@ -82,7 +84,9 @@ import java.util.Map;
 
     @Override
     public NDArray sum(NDArray logits, NDArray labels, NDArray weights) {
-        return WeightedSum.run(
-                SCRIPT.with(Map.of("gamma", gamma, "alpha", alpha, "rest", 1 - alpha, "chunk", CHUNK)), lossWeight, logits, labels, weights);
+        Script script =
+                SCRIPT.with(
+                        Map.of("gamma", gamma, "alpha", alpha, "beta", 1 - alpha, "chunk", CHUNK));
+        return WeightedSum.run(script, lossWeight, logits, labels, weights);
     }
 }

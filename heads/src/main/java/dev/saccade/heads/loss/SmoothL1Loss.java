@@ -5,6 +5,7 @@ import dev.saccade.core.parts.Default;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.ops.Script;
 import dev.saccade.core.ops.ScriptTemplate;
 
 import java.util.Map;
@@ -42,7 +43,7 @@ import java.util.Map;
 
     @Override
     public NDArray sum(NDArray pred, NDArray target, NDArray weight) {
-        return WeightedSum.run(
-                SCRIPT.with(Map.of("beta", (double) (float) beta)), lossWeight, pred, target, weight);
+        Script script = SCRIPT.with(Map.of("beta", (double) (float) beta));
+        return WeightedSum.run(script, lossWeight, pred, target, weight);
     }
 }

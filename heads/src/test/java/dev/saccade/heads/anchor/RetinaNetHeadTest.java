@@ -17,16 +17,6 @@ import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Size;
-import dev.saccade.heads.box.Assigner;
-import dev.saccade.heads.box.DeltaXywhBoxCoder;
-import dev.saccade.heads.box.MaxIouAssigner;
-import dev.saccade.heads.box.MulticlassNms;
-import dev.saccade.heads.box.PseudoSampler;
-import dev.saccade.heads.box.RandomSampler;
-import dev.saccade.heads.loss.CrossEntropyLoss;
-import dev.saccade.heads.loss.FocalLoss;
-import dev.saccade.heads.loss.GiouLoss;
-import dev.saccade.heads.loss.L1Loss;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
@@ -13,7 +14,6 @@ import dev.saccade.core.structures.Rois;
 import dev.saccade.heads.box.Assigner;
 import dev.saccade.heads.box.MaxIouAssigner;
 import dev.saccade.heads.box.RandomSampler;
-import dev.saccade.heads.loss.FocalLoss;
 
 import org.junit.jupiter.api.Test;
 
@@ -50,23 +50,12 @@ class RoiPartsTest {
 
     @Test
     void aBoxHeadNeedsALossThatTellsBackground() {
-        BoxHead.Config box = new BoxHead.Config();
-        IllegalArgumentException refusal =
+        SaccadeException refusal =
                 assertThrows(
-                        IllegalArgumentException.class,
-                        () ->
-                                new BoxHead.Config(
-                                        0,
-                                        8,
-                                        box.norm(),
-                                        2,
-                                        8,
-                                        box.bboxCoder(),
-                                        false,
-                                        false,
-                                        new FocalLoss(),
-                                        box.lossBbox()));
-        assertTrue(refusal.getMessage().startsWith("loss_cls: got focal, expected a loss of one"));
+                        SaccadeException.class,
+                        () -> Configs.of(BoxHead.Config.class, "loss_cls={type: focal}"));
+        String told = "loss_cls: got focal, expected a loss of one softmax";
+        assertTrue(refusal.getMessage().contains(told), refusal.getMessage());
     }
 
     private static RoiStage stage(Assigner assigner) {

@@ -2,16 +2,7 @@ package dev.saccade.heads.roi;
 
 import dev.saccade.config.Configs;
 import dev.saccade.core.parts.FeatureInfo;
-import dev.saccade.heads.Norm;
-import dev.saccade.heads.anchor.ProposalConfig;
 import dev.saccade.heads.anchor.RpnHead;
-import dev.saccade.heads.box.DeltaXywhBoxCoder;
-import dev.saccade.heads.box.MaxIouAssigner;
-import dev.saccade.heads.box.MulticlassNms;
-import dev.saccade.heads.box.RandomSampler;
-import dev.saccade.heads.loss.CrossEntropyLoss;
-import dev.saccade.heads.loss.GiouLoss;
-import dev.saccade.heads.loss.L1Loss;
 
 import java.util.ArrayList;
 import java.util.List;

@@ -21,12 +21,7 @@ import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
-import dev.saccade.heads.Norm;
-import dev.saccade.heads.anchor.ProposalConfig;
 import dev.saccade.heads.anchor.RpnHead;
-import dev.saccade.heads.box.DeltaXywhBoxCoder;
-import dev.saccade.heads.loss.CrossEntropyLoss;
-import dev.saccade.heads.loss.L1Loss;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

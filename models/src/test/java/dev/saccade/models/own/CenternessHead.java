@@ -21,15 +21,11 @@ import dev.saccade.heads.anchor.AnchorTargets;
 import dev.saccade.heads.anchor.LevelMaps;
 import dev.saccade.heads.box.Assigner;
 import dev.saccade.heads.box.BoxCoder;
-import dev.saccade.heads.box.DeltaXywhBoxCoder;
 import dev.saccade.heads.box.MulticlassNms;
-import dev.saccade.heads.box.PseudoSampler;
 import dev.saccade.heads.box.Sampler;
 import dev.saccade.heads.box.ScoredBoxes;
 import dev.saccade.heads.loss.BoxLoss;
 import dev.saccade.heads.loss.ClassificationLoss;
-import dev.saccade.heads.loss.FocalLoss;
-import dev.saccade.heads.loss.GiouLoss;
 
 import java.util.List;
 import java.util.Map;

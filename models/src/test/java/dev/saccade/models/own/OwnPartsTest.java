@@ -39,8 +39,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Whatever a detector is made of can come from outside: one class, one line in {@code
- * META-INF/services}, one key of YAML.
+ * Whatever a detector is made of can come from outside: one class, one line in {@link OwnParts},
+ * one key of YAML.
  */
 class OwnPartsTest {
 
