@@ -8,8 +8,8 @@ import ai.djl.ndarray.types.Shape;
 import com.google.common.collect.Maps;
 
 import dev.saccade.config.ConfigFile;
-import dev.saccade.config.Configs;
 import dev.saccade.config.ConfigNode;
+import dev.saccade.config.Configs;
 import dev.saccade.config.Origin;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.parts.Backbone;

@@ -71,7 +71,8 @@ enum TinyModel {
                         Configs.bind(ConfigFile.parse(yaml, "test"), ModelConfig.class),
                         isSegmenter()
                                 ? List.of(resize, Configs.of(Normalize.class))
-                                : List.of(resize, Configs.of(Normalize.class), Configs.of(Pad.class)),
+                                : List.of(
+                                        resize, Configs.of(Normalize.class), Configs.of(Pad.class)),
                         views,
                         isSegmenter() ? List.of("a", "b", "c", "d", "e", "f") : List.of("a", "b"));
         Path file = folder.resolve(name().toLowerCase(Locale.ROOT) + ".safetensors");

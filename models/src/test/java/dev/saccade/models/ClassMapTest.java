@@ -1,11 +1,11 @@
 package dev.saccade.models;
 
-import dev.saccade.config.Configs;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Rle;
@@ -26,7 +26,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.stream.IntStream;
 
 import javax.imageio.ImageIO;
@@ -73,7 +72,13 @@ class ClassMapTest {
         Files.write(folder.resolve("names.txt"), names);
         Files.write(Files.createDirectory(folder.resolve("labels")).resolve("a.png"), png);
         Files.write(Files.createDirectory(folder.resolve("photos")).resolve("a.png"), png);
-        return Configs.of(Ade20kDataset.Config.class, "images=photos", "annotations=labels", "classes_file=names.txt", "ignore_index=0", "image_suffix=.png")
+        return Configs.of(
+                        Ade20kDataset.Config.class,
+                        "images=photos",
+                        "annotations=labels",
+                        "classes_file=names.txt",
+                        "ignore_index=0",
+                        "image_suffix=.png")
                 .open(folder)
                 .labels(0);
     }

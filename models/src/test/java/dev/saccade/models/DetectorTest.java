@@ -81,7 +81,8 @@ class DetectorTest {
     private static final Resize RESIZE =
             new Resize(List.of(OWN), Resize.Mode.VALUE, true, List.of(), 1);
 
-    private static final List<Transform> TRANSFORMS = List.of(RESIZE, Configs.of(Normalize.class), Configs.of(Pad.class));
+    private static final List<Transform> TRANSFORMS =
+            List.of(RESIZE, Configs.of(Normalize.class), Configs.of(Pad.class));
 
     @TempDir Path folder;
     private Path photo;

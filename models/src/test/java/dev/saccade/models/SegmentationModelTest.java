@@ -46,7 +46,15 @@ class SegmentationModelTest {
     private static final Fpn.Config NECK = new Fpn.Config(256, 0, 4, Fpn.ExtraConvs.NONE, false);
     private static final FcnHead.Config AUXILIARY =
             new FcnHead.Config(
-                    2, 8, 1, 3, false, 0.1, Norm.BN, false, Configs.of(PixelCrossEntropy.class).weighted(0.4));
+                    2,
+                    8,
+                    1,
+                    3,
+                    false,
+                    0.1,
+                    Norm.BN,
+                    false,
+                    Configs.of(PixelCrossEntropy.class).weighted(0.4));
 
     private final NDManager manager = NDManager.newBaseManager("PyTorch");
 
@@ -72,7 +80,11 @@ class SegmentationModelTest {
                         Optional.of(Configs.of(FcnHead.Config.class))));
         assertEquals(
                 semanticFpn,
-                total(backbone, Optional.of(NECK), Configs.of(SemanticFpnHead.Config.class), Optional.empty()));
+                total(
+                        backbone,
+                        Optional.of(NECK),
+                        Configs.of(SemanticFpnHead.Config.class),
+                        Optional.empty()));
     }
 
     private static long total(

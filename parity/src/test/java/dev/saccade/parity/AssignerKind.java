@@ -53,7 +53,15 @@ final class AssignerKind implements Kind {
         config.only("perm_repeat_gt_cfg", null);
         // From so many objects on the original assigns on another device.
         config.describes("gpu_assign_thr");
-        return Configs.of(MaxIouAssigner.class, "pos_iou_thr=" + config.number("pos_iou_thr"), "neg_iou_thr=" + config.number("neg_iou_thr"), "min_pos_iou=" + config.number("min_pos_iou", 0), "match_low_quality=" + config.flag("match_low_quality", true), "gt_max_assign_all=" + config.flag("gt_max_assign_all", true), "ignore_iof_thr=" + config.number("ignore_iof_thr", -1), "ignore_wrt_candidates=" + config.flag("ignore_wrt_candidates", true));
+        return Configs.of(
+                MaxIouAssigner.class,
+                "pos_iou_thr=" + config.number("pos_iou_thr"),
+                "neg_iou_thr=" + config.number("neg_iou_thr"),
+                "min_pos_iou=" + config.number("min_pos_iou", 0),
+                "match_low_quality=" + config.flag("match_low_quality", true),
+                "gt_max_assign_all=" + config.flag("gt_max_assign_all", true),
+                "ignore_iof_thr=" + config.number("ignore_iof_thr", -1),
+                "ignore_wrt_candidates=" + config.flag("ignore_wrt_candidates", true));
     }
 
     private static void compare(Case recorded, String name, int[] found) {

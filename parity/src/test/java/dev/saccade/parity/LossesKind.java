@@ -1,11 +1,11 @@
 package dev.saccade.parity;
 
-import dev.saccade.config.Configs;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.DataType;
 
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.config.Configs;
 import dev.saccade.heads.loss.BoxLoss;
 import dev.saccade.heads.loss.CiouLoss;
 import dev.saccade.heads.loss.ClassificationLoss;
@@ -73,11 +73,17 @@ final class LossesKind implements Kind {
             case "giouloss" -> boxes(recorded, name, Configs.of(GiouLoss.class));
             case "diouloss" -> boxes(recorded, name, Configs.of(DiouLoss.class));
             case "ciouloss" -> boxes(recorded, name, Configs.of(CiouLoss.class));
-            case "focal" -> classes(recorded, name, "cls_logits", "labels", Configs.of(FocalLoss.class));
+            case "focal" ->
+                    classes(recorded, name, "cls_logits", "labels", Configs.of(FocalLoss.class));
             case "bce" -> classes(recorded, name, "cls_logits", "labels", sigmoid);
             case "bce_rpn" -> classes(recorded, name, "rpn_logits", "rpn_labels", sigmoid);
             case "ce" ->
-                    classes(recorded, name, "softmax_logits", "labels", Configs.of(CrossEntropyLoss.class));
+                    classes(
+                            recorded,
+                            name,
+                            "softmax_logits",
+                            "labels",
+                            Configs.of(CrossEntropyLoss.class));
             case "mask" -> mask(recorded, name);
             default -> throw new TestAbortedException("nothing is built for the loss " + name);
         }

@@ -1,5 +1,6 @@
 package dev.saccade.parity;
 
+import dev.saccade.config.Configs;
 import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.heads.Norm;
 import dev.saccade.heads.anchor.ProposalConfig;
@@ -157,7 +158,7 @@ final class TwoStageSettings {
     private RoiExtractor maskExtractor() {
         return roiHead.has("mask_roi_extractor")
                 ? RoiExtractorKind.extractor(roiHead.object("mask_roi_extractor"), channels)
-                : new RoiExtractor(14);
+                : Configs.of(RoiExtractor.class, "output_size=14");
     }
 
     private BoxHead.Config boxHead(Settings head) {

@@ -8,14 +8,14 @@ import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.checkpoint.AtomicFile;
 import dev.saccade.checkpoint.Checkpoints;
-import dev.saccade.config.Configs;
 import dev.saccade.config.ConfigWriter;
+import dev.saccade.config.Configs;
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.datasets.loader.Batch;
 import dev.saccade.datasets.CheckOptions;
-import dev.saccade.datasets.loader.DataLoader;
 import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.loader.Batch;
+import dev.saccade.datasets.loader.DataLoader;
 import dev.saccade.models.Model;
 import dev.saccade.models.ModelSpec;
 import dev.saccade.train.config.DataConfig;

@@ -292,8 +292,7 @@ class RecipesTest {
                         "base: [%s/upernet/swin_tiny_160k_ade20k.yaml,".formatted(configs)
                                 + " %s/_base_/datasets/ade20k_multiscale_test.yaml]\n"
                                         .formatted(configs));
-        DataConfig data =
-                Configs.bind(ConfigFile.load(file, List.of()), RunConfig.class).data();
+        DataConfig data = Configs.bind(ConfigFile.load(file, List.of()), RunConfig.class).data();
         TestTimeAugmentation views = data.valViews().orElseThrow();
         assertEquals(
                 Stream.of(.5, .75, 1., 1.25, 1.5, 1.75)

@@ -1,10 +1,10 @@
 package dev.saccade.train;
 
-import dev.saccade.config.Configs;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
+import dev.saccade.config.Configs;
 import dev.saccade.core.parts.Targets;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.loader.Batch;

@@ -1,8 +1,8 @@
 package dev.saccade.cli.fuzz;
 
-import dev.saccade.config.Configs;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.saccade.config.Configs;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.ade20k.Ade20kDataset;
@@ -18,7 +18,12 @@ import java.util.Optional;
 final class LabelDoor implements Door {
 
     private static final Ade20kDataset.Config CONFIG =
-            Configs.of(Ade20kDataset.Config.class, "images=photos", "annotations=labels", "reduce_zero_label=false", "image_suffix=.png");
+            Configs.of(
+                    Ade20kDataset.Config.class,
+                    "images=photos",
+                    "annotations=labels",
+                    "reduce_zero_label=false",
+                    "image_suffix=.png");
 
     private static final int SIZE_END = 24;
     private static final long BYTES_PER_PIXEL = 8;

@@ -1,8 +1,8 @@
 package dev.saccade.heads.anchor;
 
-import dev.saccade.core.parts.Default;
 import dev.saccade.core.Checks;
 import dev.saccade.core.ops.Nms;
+import dev.saccade.core.parts.Default;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.heads.box.ScoredBoxes;
@@ -20,11 +20,10 @@ import java.util.stream.IntStream;
  * @param minBboxSize boxes less wide or high than this many pixels go
  */
 public record ProposalConfig(
-            @Default("1000") int nmsPre,
-            @Default("1000") int maxPerImg,
-            @Default("0.7") double iouThr,
-            @Default("0") double minBboxSize) {
-
+        @Default("1000") int nmsPre,
+        @Default("1000") int maxPerImg,
+        @Default("0.7") double iouThr,
+        @Default("0") double minBboxSize) {
 
     /** Checks the values. */
     public ProposalConfig {

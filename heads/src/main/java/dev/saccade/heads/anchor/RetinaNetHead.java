@@ -1,37 +1,31 @@
 package dev.saccade.heads.anchor;
 
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Default;
 import ai.djl.ndarray.NDArray;
 
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.conversion.CheckpointRules;
-import dev.saccade.core.parts.Retired;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Scope;
+import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Retired;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.heads.box.Assigner;
 import dev.saccade.heads.box.BoxCoder;
-import dev.saccade.heads.box.DeltaXywhBoxCoder;
-import dev.saccade.heads.box.MaxIouAssigner;
 import dev.saccade.heads.box.MulticlassNms;
-import dev.saccade.heads.box.PseudoSampler;
 import dev.saccade.heads.box.Sampler;
 import dev.saccade.heads.box.ScoredBoxes;
 import dev.saccade.heads.loss.BoxLoss;
 import dev.saccade.heads.loss.ClassificationLoss;
-import dev.saccade.heads.loss.FocalLoss;
-import dev.saccade.heads.loss.L1Loss;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 
 /**
  * RetinaNet's head (Lin et al. 2017) as in mmdetection: two towers of convolutions, shared by all
@@ -77,7 +71,6 @@ public final class RetinaNetHead extends AnchorHead {
             @Default("1000") int nmsPre,
             MulticlassNms nms)
             implements DetectionHead.Config, AnchorHead.Config {
-
 
         /** Checks the values. */
         public Config {

@@ -1,6 +1,5 @@
 package dev.saccade.heads.anchor;
 
-import dev.saccade.core.parts.Default;
 import ai.djl.ndarray.NDArray;
 
 import com.google.common.collect.ImmutableList;
@@ -12,21 +11,17 @@ import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Activations;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Scope;
+import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.heads.box.Assigner;
 import dev.saccade.heads.box.BoxCoder;
-import dev.saccade.heads.box.DeltaXywhBoxCoder;
-import dev.saccade.heads.box.MaxIouAssigner;
-import dev.saccade.heads.box.RandomSampler;
 import dev.saccade.heads.box.Sampler;
 import dev.saccade.heads.box.ScoredBoxes;
 import dev.saccade.heads.loss.BoxLoss;
 import dev.saccade.heads.loss.ClassificationLoss;
-import dev.saccade.heads.loss.CrossEntropyLoss;
-import dev.saccade.heads.loss.L1Loss;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -66,13 +61,14 @@ public final class RpnHead extends AnchorHead {
             @Default("{type: cross_entropy, use_sigmoid: true}") ClassificationLoss lossCls,
             @Default("{type: l1}") BoxLoss lossBbox,
             @Default("false") boolean regDecodedBbox,
-            @Default("{type: max_iou, pos_iou_thr: 0.7, neg_iou_thr: 0.3, min_pos_iou: 0.3}") Assigner assigner,
-            @Default("{type: random, num: 256, pos_fraction: 0.5, add_gt_as_proposals: false}") Sampler sampler,
+            @Default("{type: max_iou, pos_iou_thr: 0.7, neg_iou_thr: 0.3, min_pos_iou: 0.3}")
+                    Assigner assigner,
+            @Default("{type: random, num: 256, pos_fraction: 0.5, add_gt_as_proposals: false}")
+                    Sampler sampler,
             @Default("-1") double allowedBorder,
             @Default("{nms_pre: 2000}") ProposalConfig trainProposals,
             ProposalConfig testProposals)
             implements AnchorHead.Config {
-
 
         /** Checks the values. */
         public Config {

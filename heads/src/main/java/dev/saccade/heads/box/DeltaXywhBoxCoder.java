@@ -1,7 +1,5 @@
 package dev.saccade.heads.box;
 
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Default;
 import static com.google.common.base.Preconditions.checkArgument;
 
 import ai.djl.ndarray.NDArray;
@@ -10,6 +8,8 @@ import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
 import dev.saccade.core.structures.Boxes;
 
 import java.util.List;
@@ -23,9 +23,10 @@ import java.util.Map;
  * @param stds of the four numbers
  */
 @Part("delta_xywh")
-    public record DeltaXywhBoxCoder(
-            @Default("[0.0, 0.0, 0.0, 0.0]") List<Double> means,
-            @Default("[1.0, 1.0, 1.0, 1.0]") List<Double> stds) implements BoxCoder {
+public record DeltaXywhBoxCoder(
+        @Default("[0.0, 0.0, 0.0, 0.0]") List<Double> means,
+        @Default("[1.0, 1.0, 1.0, 1.0]") List<Double> stds)
+        implements BoxCoder {
 
     /** Sizes change at most by this factor when decoding, {@code 1000 / 16} in mmdetection. */
     private static final double MAX_SIZE_RATIO = 1000.0 / 16;
@@ -55,7 +56,6 @@ import java.util.Map;
                     y2 = torch.add(y, ry)
                     return torch.stack([x1, y1, x2, y2], 1)
                     """);
-
 
     /** Checks the values. */
     public DeltaXywhBoxCoder {

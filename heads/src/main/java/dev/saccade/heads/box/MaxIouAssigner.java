@@ -1,8 +1,8 @@
 package dev.saccade.heads.box;
 
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Default;
 import dev.saccade.core.Checks;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
 
@@ -28,16 +28,15 @@ import java.util.Arrays;
  *     share of the region that lies in the box
  */
 @Part("max_iou")
-    public record MaxIouAssigner(
-            @Default("0.5") double posIouThr,
-            @Default("0.4") double negIouThr,
-            @Default("0") double minPosIou,
-            @Default("true") boolean matchLowQuality,
-            @Default("true") boolean gtMaxAssignAll,
-            @Default("-1") double ignoreIofThr,
-            @Default("true") boolean ignoreWrtCandidates)
+public record MaxIouAssigner(
+        @Default("0.5") double posIouThr,
+        @Default("0.4") double negIouThr,
+        @Default("0") double minPosIou,
+        @Default("true") boolean matchLowQuality,
+        @Default("true") boolean gtMaxAssignAll,
+        @Default("-1") double ignoreIofThr,
+        @Default("true") boolean ignoreWrtCandidates)
         implements Assigner {
-
 
     /** Checks the thresholds. */
     public MaxIouAssigner {

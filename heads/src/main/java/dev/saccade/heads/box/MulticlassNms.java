@@ -1,8 +1,8 @@
 package dev.saccade.heads.box;
 
-import dev.saccade.core.parts.Default;
 import dev.saccade.core.Checks;
 import dev.saccade.core.ops.Nms;
+import dev.saccade.core.parts.Default;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
 
@@ -17,10 +17,9 @@ import java.util.Arrays;
  * @param maxPerImg at most so many objects an image
  */
 public record MulticlassNms(
-            @Default("0.05") double scoreThr,
-            @Default("0.5") double iouThr,
-            @Default("100") int maxPerImg) {
-
+        @Default("0.05") double scoreThr,
+        @Default("0.5") double iouThr,
+        @Default("100") int maxPerImg) {
 
     /** Checks the values. */
     public MulticlassNms {

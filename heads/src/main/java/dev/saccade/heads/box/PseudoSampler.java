@@ -1,6 +1,7 @@
 package dev.saccade.heads.box;
 
 import dev.saccade.core.parts.Part;
+
 import java.util.SplittableRandom;
 
 /**

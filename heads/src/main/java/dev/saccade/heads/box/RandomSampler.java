@@ -1,8 +1,8 @@
 package dev.saccade.heads.box;
 
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Default;
 import dev.saccade.core.Checks;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
 
 import java.util.Arrays;
 import java.util.SplittableRandom;
@@ -17,13 +17,12 @@ import java.util.SplittableRandom;
  * @param addGtAsProposals whether the objects themselves join the regions of a second stage
  */
 @Part("random")
-    public record RandomSampler(
-            @Default("512") int num,
-            @Default("0.25") double posFraction,
-            @Default("-1") double negPosUb,
-            @Default("true") boolean addGtAsProposals)
+public record RandomSampler(
+        @Default("512") int num,
+        @Default("0.25") double posFraction,
+        @Default("-1") double negPosUb,
+        @Default("true") boolean addGtAsProposals)
         implements Sampler {
-
 
     /** Checks the values. */
     public RandomSampler {

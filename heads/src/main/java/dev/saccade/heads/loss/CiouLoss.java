@@ -1,9 +1,9 @@
 package dev.saccade.heads.loss;
 
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Retired;
 import dev.saccade.core.ops.Script;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Retired;
 
 /**
  * The sum of {@code 1 - CIoU} of boxes by their corners: overlap, distance and aspect ratio (Zheng
@@ -13,8 +13,7 @@ import dev.saccade.core.ops.Script;
  */
 @Retired(key = "beta")
 @Part("ciou")
-    public record CiouLoss(
-            @Default("1") double lossWeight) implements WeightOnlyBoxLoss {
+public record CiouLoss(@Default("1") double lossWeight) implements WeightOnlyBoxLoss {
 
     private static final Script SCRIPT =
             Script.compile(
@@ -34,7 +33,6 @@ import dev.saccade.core.ops.Script;
                             return torch.sum(torch.mul(loss, weight))
                             """
                                     .replace("FACTOR", Double.toString(4 / (Math.PI * Math.PI))));
-
 
     /** Checks the weight. */
     public CiouLoss {

@@ -1,11 +1,11 @@
 package dev.saccade.heads.loss;
 
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Default;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.ops.Script;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
 
 /**
  * Cross entropy of the classes of boxes, as mmdetection's loss of the same name.
@@ -15,9 +15,8 @@ import dev.saccade.core.ops.Script;
  * @param lossWeight weight of the loss among the others
  */
 @Part("cross_entropy")
-    public record CrossEntropyLoss(
-            @Default("false") boolean useSigmoid,
-            @Default("1") double lossWeight)
+public record CrossEntropyLoss(
+        @Default("false") boolean useSigmoid, @Default("1") double lossWeight)
         implements ClassificationLoss {
 
     private static final String SIGNATURE =
@@ -42,7 +41,6 @@ import dev.saccade.core.ops.Script;
                     weight = torch.expand_as(torch.unsqueeze(weights, 1), logits)
                     return torch.binary_cross_entropy_with_logits(logits, targets, weight, None, 2)
                     """);
-
 
     /** Checks the weight. */
     public CrossEntropyLoss {

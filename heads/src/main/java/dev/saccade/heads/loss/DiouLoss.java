@@ -1,9 +1,9 @@
 package dev.saccade.heads.loss;
 
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Retired;
 import dev.saccade.core.ops.Script;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Retired;
 
 /**
  * The sum of {@code 1 - DIoU} of boxes by their corners: overlap and distance (Zheng et al. 2020).
@@ -12,8 +12,7 @@ import dev.saccade.core.ops.Script;
  */
 @Retired(key = "beta")
 @Part("diou")
-    public record DiouLoss(
-            @Default("1") double lossWeight) implements WeightOnlyBoxLoss {
+public record DiouLoss(@Default("1") double lossWeight) implements WeightOnlyBoxLoss {
 
     private static final Script SCRIPT =
             Script.compile(
@@ -25,7 +24,6 @@ import dev.saccade.core.ops.Script;
                             loss = torch.rsub(torch.sub(iou, distance), 1.)
                             return torch.sum(torch.mul(loss, weight))
                             """);
-
 
     /** Checks the weight. */
     public DiouLoss {

@@ -1,12 +1,12 @@
 package dev.saccade.heads.loss;
 
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Default;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.ops.Script;
 import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
 
 import java.util.Map;
 
@@ -21,10 +21,8 @@ import java.util.Map;
  * @param lossWeight weight of the loss among the others
  */
 @Part("focal")
-    public record FocalLoss(
-            @Default("2") double gamma,
-            @Default("0.25") double alpha,
-            @Default("1") double lossWeight)
+public record FocalLoss(
+        @Default("2") double gamma, @Default("0.25") double alpha, @Default("1") double lossWeight)
         implements ClassificationLoss {
 
     /** Elements worked on at once; a handful of such float buffers fit the cache of a core. */
@@ -70,8 +68,6 @@ import java.util.Map;
                     surrogate = torch.dot(torch.reshape(logits, [-1]), torch.reshape(grad, [-1]))
                     return torch.add(total, torch.sub(surrogate, torch.detach(surrogate)))
                     """);
-
-
 
     /** Checks the values. */
     public FocalLoss {

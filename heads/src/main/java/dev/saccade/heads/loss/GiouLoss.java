@@ -1,9 +1,9 @@
 package dev.saccade.heads.loss;
 
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Retired;
 import dev.saccade.core.ops.Script;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Retired;
 
 /**
  * The sum of {@code 1 - GIoU} of boxes by their corners (Rezatofighi et al. 2019).
@@ -12,8 +12,7 @@ import dev.saccade.core.ops.Script;
  */
 @Retired(key = "beta")
 @Part("giou")
-    public record GiouLoss(
-            @Default("1") double lossWeight) implements WeightOnlyBoxLoss {
+public record GiouLoss(@Default("1") double lossWeight) implements WeightOnlyBoxLoss {
 
     private static final Script SCRIPT =
             Script.compile(
@@ -27,7 +26,6 @@ import dev.saccade.core.ops.Script;
                             giou = torch.sub(iou, torch.div(torch.sub(hull, union), hull))
                             return torch.sum(torch.mul(torch.rsub(giou, 1.), weight))
                             """);
-
 
     /** Checks the weight. */
     public GiouLoss {

@@ -1,9 +1,9 @@
 package dev.saccade.heads.loss;
 
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Retired;
 import dev.saccade.core.ops.Script;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Retired;
 
 /**
  * The sum of {@code -ln IoU} of boxes by their corners, the IoU at least 1e-6 (UnitBox, Yu et al.
@@ -13,8 +13,7 @@ import dev.saccade.core.ops.Script;
  */
 @Retired(key = "beta")
 @Part("iou")
-    public record IouLoss(
-            @Default("1") double lossWeight) implements WeightOnlyBoxLoss {
+public record IouLoss(@Default("1") double lossWeight) implements WeightOnlyBoxLoss {
 
     private static final Script SCRIPT =
             Script.compile(
@@ -25,7 +24,6 @@ import dev.saccade.core.ops.Script;
                             loss = torch.neg(torch.log(torch.clamp(iou, 1e-06)))
                             return torch.sum(torch.mul(loss, weight))
                             """);
-
 
     /** Checks the weight. */
     public IouLoss {

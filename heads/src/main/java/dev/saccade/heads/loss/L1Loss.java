@@ -1,9 +1,9 @@
 package dev.saccade.heads.loss;
 
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Default;
-import dev.saccade.core.parts.Retired;
 import dev.saccade.core.ops.Script;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Retired;
 
 /**
  * The sum of absolute differences.
@@ -12,14 +12,12 @@ import dev.saccade.core.ops.Script;
  */
 @Retired(key = "beta")
 @Part("l1")
-    public record L1Loss(
-            @Default("1") double lossWeight) implements WeightOnlyBoxLoss {
+public record L1Loss(@Default("1") double lossWeight) implements WeightOnlyBoxLoss {
 
     private static final Script SCRIPT =
             Script.compile(
                     SIGNATURE,
                     "return torch.sum(torch.mul(torch.abs(torch.sub(pred, target)), weight))");
-
 
     /** Checks the weight. */
     public L1Loss {

@@ -1,12 +1,12 @@
 package dev.saccade.heads.loss;
 
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Default;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.ops.Script;
 import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
 
 import java.util.Map;
 
@@ -17,9 +17,8 @@ import java.util.Map;
  * @param lossWeight weight of the loss among the others
  */
 @Part("smooth_l1")
-    public record SmoothL1Loss(
-            @Default("1") double beta,
-            @Default("1") double lossWeight) implements BoxLoss {
+public record SmoothL1Loss(@Default("1") double beta, @Default("1") double lossWeight)
+        implements BoxLoss {
 
     private static final ScriptTemplate SCRIPT =
             ScriptTemplate.of(
@@ -31,7 +30,6 @@ import java.util.Map;
                     outer = torch.sub(d, 0.5 * b)
                     return torch.sum(torch.mul(torch.where(torch.lt(d, b), inner, outer), weight))
                     """);
-
 
     /** Checks the values. */
     public SmoothL1Loss {

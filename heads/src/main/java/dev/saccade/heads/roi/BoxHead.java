@@ -1,6 +1,5 @@
 package dev.saccade.heads.roi;
 
-import dev.saccade.core.parts.Default;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
@@ -18,16 +17,14 @@ import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Script;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.parts.Default;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.heads.Norm;
 import dev.saccade.heads.box.BoxCoder;
 import dev.saccade.heads.box.BoxRegression;
-import dev.saccade.heads.box.DeltaXywhBoxCoder;
 import dev.saccade.heads.loss.BoxLoss;
 import dev.saccade.heads.loss.ClassificationLoss;
-import dev.saccade.heads.loss.CrossEntropyLoss;
-import dev.saccade.heads.loss.L1Loss;
 
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -1,19 +1,13 @@
 package dev.saccade.heads.roi;
 
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Default;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.FeatureInfo;
-import dev.saccade.heads.anchor.ProposalConfig;
+import dev.saccade.core.parts.Part;
 import dev.saccade.heads.anchor.RpnHead;
-import dev.saccade.heads.box.DeltaXywhBoxCoder;
-import dev.saccade.heads.box.MaxIouAssigner;
 import dev.saccade.heads.box.MulticlassNms;
-import dev.saccade.heads.box.RandomSampler;
-import dev.saccade.heads.loss.CrossEntropyLoss;
-import dev.saccade.heads.loss.SmoothL1Loss;
 
 import java.util.List;
 import java.util.Optional;

@@ -1,6 +1,5 @@
 package dev.saccade.heads.roi;
 
-import dev.saccade.core.parts.Default;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
@@ -16,6 +15,7 @@ import dev.saccade.core.ops.MaskCrop;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Script;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.parts.Default;
 import dev.saccade.heads.Norm;
 import dev.saccade.heads.loss.MaskCrossEntropy;
 
@@ -46,7 +46,6 @@ public final class MaskHead extends Layer {
             @Default("none") Norm norm,
             @Default("false") boolean classAgnostic,
             @Default("1") double lossWeight) {
-
 
         /** Checks the values. */
         public Config {

@@ -1,14 +1,12 @@
 package dev.saccade.heads.roi;
 
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Default;
 import dev.saccade.core.Checks;
+import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.parts.Part;
 import dev.saccade.heads.anchor.RpnHead;
 import dev.saccade.heads.box.Assigner;
-import dev.saccade.heads.box.MaxIouAssigner;
 import dev.saccade.heads.box.MulticlassNms;
-import dev.saccade.heads.box.RandomSampler;
 import dev.saccade.heads.box.Sampler;
 
 import java.util.List;
@@ -40,7 +38,8 @@ public final class MaskRcnnHead extends TwoStageHead {
             BoxHead.Config bboxHead,
             @Default("{output_size: 14}") RoiExtractor maskRoiExtractor,
             @Default("{}") Optional<MaskHead.Config> maskHead,
-            @Default("{type: max_iou, pos_iou_thr: 0.5, neg_iou_thr: 0.5, min_pos_iou: 0.5}") Assigner assigner,
+            @Default("{type: max_iou, pos_iou_thr: 0.5, neg_iou_thr: 0.5, min_pos_iou: 0.5}")
+                    Assigner assigner,
             @Default("{type: random}") Sampler sampler,
             MulticlassNms nms,
             @Default("0.5") double maskThrBinary)

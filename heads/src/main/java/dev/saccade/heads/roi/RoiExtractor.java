@@ -1,12 +1,12 @@
 package dev.saccade.heads.roi;
 
-import dev.saccade.core.parts.Default;
 import ai.djl.ndarray.NDArray;
 
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.ops.RoiAlign;
+import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.FeaturePyramid;
@@ -27,15 +27,14 @@ import java.util.stream.IntStream;
  * @param finestScale regions of less than twice this size in pixels are pooled from the first level
  */
 public record RoiExtractor(
-            @Default("7") int outputSize,
-            @Default("0") int samplingRatio,
-            @Default("true") boolean aligned,
-            @Default("[4, 8, 16, 32]") List<Integer> featmapStrides,
-            @Default("56") double finestScale) {
+        @Default("7") int outputSize,
+        @Default("0") int samplingRatio,
+        @Default("true") boolean aligned,
+        @Default("[4, 8, 16, 32]") List<Integer> featmapStrides,
+        @Default("56") double finestScale) {
 
     /** Two gibibytes of floats; masks of LVIS take half of it. */
     private static final long MOST_VALUES = 1 << 29;
-
 
     /** Checks the values. */
     public RoiExtractor {

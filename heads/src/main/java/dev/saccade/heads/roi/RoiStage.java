@@ -1,21 +1,15 @@
 package dev.saccade.heads.roi;
 
-import dev.saccade.core.parts.Default;
 import dev.saccade.core.Checks;
 import dev.saccade.core.nn.SampleDraws;
+import dev.saccade.core.parts.Default;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
-import dev.saccade.heads.Norm;
 import dev.saccade.heads.box.Assigner;
 import dev.saccade.heads.box.Assignment;
-import dev.saccade.heads.box.DeltaXywhBoxCoder;
-import dev.saccade.heads.box.MaxIouAssigner;
 import dev.saccade.heads.box.Priors;
-import dev.saccade.heads.box.RandomSampler;
 import dev.saccade.heads.box.Sampler;
 import dev.saccade.heads.box.SamplingResult;
-import dev.saccade.heads.loss.CrossEntropyLoss;
-import dev.saccade.heads.loss.GiouLoss;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -45,7 +39,6 @@ public final class RoiStage {
                     Assigner assigner,
             @Default("{type: random}") Sampler sampler,
             @Default("1") double lossWeight) {
-
 
         /** Checks the values. */
         public Config {

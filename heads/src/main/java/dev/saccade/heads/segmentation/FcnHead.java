@@ -1,13 +1,13 @@
 package dev.saccade.heads.segmentation;
 
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Default;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.ops.Scope;
+import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.parts.Part;
 import dev.saccade.core.parts.SegmentationHead;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.heads.Norm;

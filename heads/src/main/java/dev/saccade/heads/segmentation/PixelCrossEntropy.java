@@ -1,6 +1,5 @@
 package dev.saccade.heads.segmentation;
 
-import dev.saccade.core.parts.Default;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDArrays;
 import ai.djl.ndarray.NDList;
@@ -17,6 +16,7 @@ import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Script;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.parts.Default;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 
@@ -35,9 +35,9 @@ import java.util.List;
  *     that of all, as in the published recipes
  */
 public record PixelCrossEntropy(
-            @Default("1") double lossWeight,
-            @Default("[]") List<Double> classWeight,
-            @Default("false") boolean avgNonIgnore) {
+        @Default("1") double lossWeight,
+        @Default("[]") List<Double> classWeight,
+        @Default("false") boolean avgNonIgnore) {
 
     /** Scores worked on at once; a handful of such float buffers fit the cache. */
     private static final int BAND = 1 << 19;
@@ -104,7 +104,6 @@ public record PixelCrossEntropy(
                     values = torch.to(sums, 6)
                     return (torch.add(values[0], zero), values[1])
                     """);
-
 
     /** Checks the values. */
     public PixelCrossEntropy {

@@ -1,7 +1,5 @@
 package dev.saccade.heads.segmentation;
 
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Default;
 import static com.google.common.base.Preconditions.checkArgument;
 
 import ai.djl.ndarray.NDArray;
@@ -11,7 +9,9 @@ import com.google.common.collect.ImmutableList;
 import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.ops.Interpolation;
 import dev.saccade.core.ops.Scope;
+import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.parts.Part;
 import dev.saccade.core.parts.SegmentationHead;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.heads.Norm;
@@ -45,7 +45,6 @@ public final class SemanticFpnHead extends DecodeHead {
             @Default("false") boolean alignCorners,
             PixelCrossEntropy lossDecode)
             implements SegmentationHead.Config {
-
 
         /** Checks the values. */
         public Config {

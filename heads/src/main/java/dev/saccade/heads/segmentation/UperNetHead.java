@@ -1,7 +1,5 @@
 package dev.saccade.heads.segmentation;
 
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Default;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 
@@ -12,7 +10,9 @@ import dev.saccade.core.ops.Interpolation;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.ScriptTemplate;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.parts.Part;
 import dev.saccade.core.parts.SegmentationHead;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.heads.Norm;
@@ -49,7 +49,6 @@ public final class UperNetHead extends DecodeHead {
             @Default("false") boolean alignCorners,
             PixelCrossEntropy lossDecode)
             implements SegmentationHead.Config {
-
 
         /** Checks the values. */
         public Config {

@@ -1,6 +1,5 @@
 package dev.saccade.heads.anchor;
 
-import dev.saccade.config.Configs;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -10,6 +9,7 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.training.GradientCollector;
 
+import dev.saccade.config.Configs;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.FeaturePyramid;
@@ -59,7 +59,10 @@ class RetinaNetHeadTest {
     @Test
     void hasTheParametersOfThePaper() {
         RetinaNetHead coco =
-                new RetinaNetHead(Configs.of(RetinaNetHead.Config.class), List.of(new FeatureInfo(256, 8)), 80);
+                new RetinaNetHead(
+                        Configs.of(RetinaNetHead.Config.class),
+                        List.of(new FeatureInfo(256, 8)),
+                        80);
         assertEquals(
                 6_463_220,
                 coco.namedParameters().values().stream().mapToLong(p -> p.getShape().size()).sum());
@@ -69,7 +72,15 @@ class RetinaNetHeadTest {
     void itsAnchorsLieWhereTheCenterOffsetPutsThem() {
         RetinaNetHead middle =
                 new RetinaNetHead(
-                        Configs.of(RetinaNetHead.Config.class, "feat_channels=8", "stacked_convs=0", "scales_per_octave=1", "ratios=[1.0]", "center_offset=0.5", "nms_pre=100", "nms={score_thr: 0.001, max_per_img: 10}"),
+                        Configs.of(
+                                RetinaNetHead.Config.class,
+                                "feat_channels=8",
+                                "stacked_convs=0",
+                                "scales_per_octave=1",
+                                "ratios=[1.0]",
+                                "center_offset=0.5",
+                                "nms_pre=100",
+                                "nms={score_thr: 0.001, max_per_img: 10}"),
                         FEATURES,
                         1);
         middle.initialize(manager, 0);

@@ -1,6 +1,5 @@
 package dev.saccade.heads.box;
 
-import dev.saccade.config.Configs;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
@@ -8,6 +7,7 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.config.Configs;
 import dev.saccade.core.structures.Boxes;
 
 import org.junit.jupiter.api.Test;

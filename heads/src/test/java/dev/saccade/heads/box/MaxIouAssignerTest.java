@@ -1,8 +1,8 @@
 package dev.saccade.heads.box;
 
-import dev.saccade.config.Configs;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 
+import dev.saccade.config.Configs;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Size;
@@ -36,8 +36,14 @@ class MaxIouAssignerTest {
         Boxes object = Boxes.of(200, 200, 220, 220);
         Boxes small = Boxes.of(10, 10, 20, 20);
         Boxes large = Boxes.of(30, 30, 90, 90);
-        MaxIouAssigner ofBox = Configs.of(MaxIouAssigner.class, "min_pos_iou=0.1", "ignore_iof_thr=0.5");
-        MaxIouAssigner ofRegion = Configs.of(MaxIouAssigner.class, "min_pos_iou=0.1", "ignore_iof_thr=0.5", "ignore_wrt_candidates=false");
+        MaxIouAssigner ofBox =
+                Configs.of(MaxIouAssigner.class, "min_pos_iou=0.1", "ignore_iof_thr=0.5");
+        MaxIouAssigner ofRegion =
+                Configs.of(
+                        MaxIouAssigner.class,
+                        "min_pos_iou=0.1",
+                        "ignore_iof_thr=0.5",
+                        "ignore_wrt_candidates=false");
         assertArrayEquals(new int[] {0, 0}, assigned(ofBox, boxes, object, small));
         assertArrayEquals(new int[] {-1, 0}, assigned(ofRegion, boxes, object, small));
         assertArrayEquals(new int[] {0, -1}, assigned(ofBox, boxes, object, large));
@@ -74,7 +80,11 @@ class MaxIouAssignerTest {
             Boxes objects = Boxes.of(corners);
             for (double minPosIou : new double[] {0, 0.3}) {
                 MaxIouAssigner assigner =
-                        Configs.of(MaxIouAssigner.class, "pos_iou_thr=0.7", "neg_iou_thr=0.3", "min_pos_iou=" + minPosIou);
+                        Configs.of(
+                                MaxIouAssigner.class,
+                                "pos_iou_thr=0.7",
+                                "neg_iou_thr=0.3",
+                                "min_pos_iou=" + minPosIou);
                 assertArrayEquals(
                         byDefinition(assigner, anchors, objects),
                         assigned(assigner, anchors, objects, Boxes.empty()));

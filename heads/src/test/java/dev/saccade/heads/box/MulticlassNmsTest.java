@@ -1,9 +1,9 @@
 package dev.saccade.heads.box;
 
-import dev.saccade.config.Configs;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.saccade.config.Configs;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
 
@@ -24,6 +24,10 @@ class MulticlassNmsTest {
     @Test
     void selectsNothingFromNothing() {
         assertEquals(
-                0, Configs.of(MulticlassNms.class).apply(Boxes.empty(), new float[0], 3).instances().size());
+                0,
+                Configs.of(MulticlassNms.class)
+                        .apply(Boxes.empty(), new float[0], 3)
+                        .instances()
+                        .size());
     }
 }

@@ -1,9 +1,9 @@
 package dev.saccade.heads.box;
 
-import dev.saccade.config.Configs;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.saccade.config.Configs;
 import dev.saccade.core.SeededRandom;
 
 import org.junit.jupiter.api.Test;
@@ -23,8 +23,10 @@ class SamplerTest {
     @Test
     void whatIsDrawnIsWhatCounts() {
         SplittableRandom random = new SplittableRandom(0);
-        assertEquals(7, Configs.of(RandomSampler.class).sample(assignment(3, 4), random).avgFactor());
-        assertEquals(2, Configs.of(RandomSampler.class).sample(assignment(0, 0), random).avgFactor());
+        assertEquals(
+                7, Configs.of(RandomSampler.class).sample(assignment(3, 4), random).avgFactor());
+        assertEquals(
+                2, Configs.of(RandomSampler.class).sample(assignment(0, 0), random).avgFactor());
     }
 
     @Test
@@ -39,7 +41,8 @@ class SamplerTest {
 
     @Test
     void aSamplerTakesAllOfFew() {
-        SamplingResult drawn = Configs.of(RandomSampler.class).sample(assignment(3, 4), new SplittableRandom(0));
+        SamplingResult drawn =
+                Configs.of(RandomSampler.class).sample(assignment(3, 4), new SplittableRandom(0));
         assertArrayEquals(new int[] {0, 1, 2}, drawn.posInds());
         assertArrayEquals(new int[] {3, 4, 5, 6}, drawn.negInds());
     }

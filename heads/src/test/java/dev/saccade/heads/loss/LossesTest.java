@@ -1,11 +1,12 @@
 package dev.saccade.heads.loss;
 
-import dev.saccade.config.Configs;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
+
+import dev.saccade.config.Configs;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -52,7 +53,9 @@ class LossesTest {
         NDArray a = manager.create(new float[] {0, 0, 10, 10}, new Shape(1, 4));
         NDArray b = manager.create(new float[] {5, 5, 15, 15}, new Shape(1, 4));
         assertEquals(
-                1.0793651f, Configs.of(GiouLoss.class).sum(a, b, manager.ones(new Shape(1, 4))).getFloat(), 1e-6f);
+                1.0793651f,
+                Configs.of(GiouLoss.class).sum(a, b, manager.ones(new Shape(1, 4))).getFloat(),
+                1e-6f);
     }
 
     static Stream<DoubleFunction<BoxLoss>> boxLosses() {

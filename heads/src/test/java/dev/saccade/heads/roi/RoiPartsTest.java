@@ -1,11 +1,11 @@
 package dev.saccade.heads.roi;
 
-import dev.saccade.config.Configs;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.Boxes;
@@ -33,7 +33,8 @@ class RoiPartsTest {
             boxes[4 * i + 3] = sides[i];
         }
         assertArrayEquals(
-                new int[] {0, 0, 1, 2, 2, 3, 3, 0}, Configs.of(RoiExtractor.class).levels(Boxes.of(boxes)));
+                new int[] {0, 0, 1, 2, 2, 3, 3, 0},
+                Configs.of(RoiExtractor.class).levels(Boxes.of(boxes)));
     }
 
     @Test
@@ -75,7 +76,12 @@ class RoiPartsTest {
                 Instances.groundTruth(Boxes.of(0, 0, 10, 10), 4)
                         .withIgnored(Boxes.of(40, 40, 80, 80));
         Boxes proposals = Boxes.of(50, 50, 60, 60, 20, 20, 30, 30);
-        Assigner careful = Configs.of(MaxIouAssigner.class, "neg_iou_thr=0.5", "min_pos_iou=0.5", "ignore_iof_thr=0.5");
+        Assigner careful =
+                Configs.of(
+                        MaxIouAssigner.class,
+                        "neg_iou_thr=0.5",
+                        "min_pos_iou=0.5",
+                        "ignore_iof_thr=0.5");
         Assigner careless = Configs.of(MaxIouAssigner.class, "neg_iou_thr=0.5", "min_pos_iou=0.5");
         assertEquals(
                 Boxes.of(0, 0, 10, 10, 20, 20, 30, 30),
@@ -88,7 +94,8 @@ class RoiPartsTest {
     void regionsComeWithWhatTheyShouldFind() {
         Instances objects = Instances.groundTruth(Boxes.of(0, 0, 10, 10, 20, 20, 30, 30), 4, 2);
         Boxes proposals = Boxes.of(21, 20, 30, 30, 50, 50, 60, 60, 0, 0, 3, 3);
-        MaxIouAssigner assigner = Configs.of(MaxIouAssigner.class, "neg_iou_thr=0.5", "min_pos_iou=0.5");
+        MaxIouAssigner assigner =
+                Configs.of(MaxIouAssigner.class, "neg_iou_thr=0.5", "min_pos_iou=0.5");
         RoiSamples samples =
                 stage(assigner)
                         .sample(

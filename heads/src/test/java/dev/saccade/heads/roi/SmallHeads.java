@@ -4,9 +4,7 @@ import dev.saccade.config.Configs;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.heads.anchor.RpnHead;
 
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.Stream;
 
 /** Two-stage heads of the published form, but narrow. */

@@ -1,6 +1,5 @@
 package dev.saccade.heads.roi;
 
-import dev.saccade.config.Configs;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -12,6 +11,7 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.training.GradientCollector;
 
+import dev.saccade.config.Configs;
 import dev.saccade.core.nn.SampleDraws;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.Boxes;
@@ -31,7 +31,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -67,7 +66,10 @@ class TwoStageHeadTest {
         BoxHead.Config shared2fc = Configs.of(BoxHead.Config.class);
         assertEquals(14_306_705, new BoxHead(shared2fc, 256, 7, 80).parameterCount());
         BoxHead.Config agnostic =
-                Configs.of(BoxHead.Config.class, "bbox_coder={type: delta_xywh}", "reg_class_agnostic=true");
+                Configs.of(
+                        BoxHead.Config.class,
+                        "bbox_coder={type: delta_xywh}",
+                        "reg_class_agnostic=true");
         assertEquals(13_982_805, new BoxHead(agnostic, 256, 7, 80).parameterCount());
         BoxHead.Config shared4conv1fc = Configs.of(RoiStage.Config.class).bboxHead();
         assertEquals(15_618_449, new BoxHead(shared4conv1fc, 256, 7, 80).parameterCount());
@@ -238,8 +240,7 @@ class TwoStageHeadTest {
         assertEquals(List.of("acc"), List.copyOf(one.figures().keySet()));
         Losses two = cascade().losses(pyramid(1), images, targets);
         assertTrue(two.terms().keySet().containsAll(List.of("s0.loss_cls", "s1.loss_mask")));
-        Losses boxes =
-                maskRcnn("mask_head=null").losses(pyramid(1), images, targets);
+        Losses boxes = maskRcnn("mask_head=null").losses(pyramid(1), images, targets);
         assertEquals(4, boxes.terms().size());
     }
 

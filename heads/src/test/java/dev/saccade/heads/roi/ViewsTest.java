@@ -1,6 +1,5 @@
 package dev.saccade.heads.roi;
 
-import dev.saccade.config.Configs;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -9,6 +8,7 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.config.Configs;
 import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.FeaturePyramid;

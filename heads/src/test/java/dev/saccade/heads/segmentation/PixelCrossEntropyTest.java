@@ -1,6 +1,5 @@
 package dev.saccade.heads.segmentation;
 
-import dev.saccade.config.Configs;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -11,6 +10,7 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.config.Configs;
 import dev.saccade.core.nn.Autograd;
 import dev.saccade.core.ops.MemoryFormat;
 import dev.saccade.core.ops.ScriptTemplate;

@@ -1,6 +1,5 @@
 package dev.saccade.heads.segmentation;
 
-import dev.saccade.config.Configs;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -12,6 +11,7 @@ import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
+import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Autograd;
 import dev.saccade.core.nn.Module;
@@ -62,8 +62,11 @@ class SegmentationHeadsTest {
     void haveTheParametersOfTheOriginals(
             int c2, int c3, int c4, int c5, long uperNet, long auxiliary) {
         List<FeatureInfo> features = features(c2, c3, c4, c5);
-        assertEquals(uperNet, Configs.of(UperNetHead.Config.class).build(features, 150).parameterCount());
-        assertEquals(auxiliary, Configs.of(FcnHead.Config.class).build(features, 150).parameterCount());
+        assertEquals(
+                uperNet,
+                Configs.of(UperNetHead.Config.class).build(features, 150).parameterCount());
+        assertEquals(
+                auxiliary, Configs.of(FcnHead.Config.class).build(features, 150).parameterCount());
         assertEquals(
                 1_643_158,
                 Configs.of(SemanticFpnHead.Config.class)
@@ -85,8 +88,7 @@ class SegmentationHeadsTest {
                     + " avg_non_ignore: true}";
 
     private static FcnHead.Config fcn(String... settings) {
-        FcnHead.Config small =
-                Configs.of(FcnHead.Config.class, "channels=8", "norm=bn", WEIGHTED);
+        FcnHead.Config small = Configs.of(FcnHead.Config.class, "channels=8", "norm=bn", WEIGHTED);
         return Configs.with(small, settings);
     }
 
@@ -100,12 +102,36 @@ class SegmentationHeadsTest {
         return Stream.of(
                 uperNet(Norm.SYNC_BN),
                 uperNet(Norm.NONE),
-                Configs.of(UperNetHead.Config.class, "in_index=[1, 3]", "pool_scales=[]", "channels=8", "dropout_ratio=0", "norm=bn", "align_corners=true"),
-                Configs.of(UperNetHead.Config.class, "in_index=[2]", "pool_scales=[2]", "channels=8", "dropout_ratio=0", "norm=bn"),
+                Configs.of(
+                        UperNetHead.Config.class,
+                        "in_index=[1, 3]",
+                        "pool_scales=[]",
+                        "channels=8",
+                        "dropout_ratio=0",
+                        "norm=bn",
+                        "align_corners=true"),
+                Configs.of(
+                        UperNetHead.Config.class,
+                        "in_index=[2]",
+                        "pool_scales=[2]",
+                        "channels=8",
+                        "dropout_ratio=0",
+                        "norm=bn"),
                 semanticFpn("dropout_ratio=0.1", "norm=bn"),
-                semanticFpn("in_index=[1, 2, 3]", "dropout_ratio=0", "norm=none", "align_corners=true", "loss_decode={loss_weight: 1, class_weight: [], avg_non_ignore: false}"),
+                semanticFpn(
+                        "in_index=[1, 2, 3]",
+                        "dropout_ratio=0",
+                        "norm=none",
+                        "align_corners=true",
+                        "loss_decode={loss_weight: 1, class_weight: [], avg_non_ignore: false}"),
                 fcn(),
-                fcn("in_index=0", "num_convs=2", "kernel_size=5", "concat_input=true", "norm=none", "align_corners=true"),
+                fcn(
+                        "in_index=0",
+                        "num_convs=2",
+                        "kernel_size=5",
+                        "concat_input=true",
+                        "norm=none",
+                        "align_corners=true"),
                 fcn("num_convs=0", "concat_input=true", "dropout_ratio=0"));
     }
 
@@ -199,14 +225,11 @@ class SegmentationHeadsTest {
 
     @Test
     void refuseLevelsThatAreNotThere() {
-        FcnHead.Config config =
-                fcn("in_index=4");
+        FcnHead.Config config = fcn("in_index=4");
         assertThrows(IllegalArgumentException.class, () -> config.build(FEATURES, CLASSES));
         assertThrows(
                 IllegalArgumentException.class,
-                () ->
-                        semanticFpn("in_index=[1, 0]", "norm=bn")
-                                .build(FEATURES, CLASSES));
+                () -> semanticFpn("in_index=[1, 0]", "norm=bn").build(FEATURES, CLASSES));
         assertThrows(
                 IllegalArgumentException.class,
                 () -> uperNet(Norm.BN).build(FEATURES, CLASSES + 1));

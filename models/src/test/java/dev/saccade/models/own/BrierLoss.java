@@ -1,14 +1,14 @@
 package dev.saccade.models.own;
 
-import dev.saccade.core.parts.Part;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.ops.Script;
+import dev.saccade.core.parts.Part;
 import dev.saccade.heads.loss.ClassificationLoss;
 
 /** Squared differences of probabilities (Brier 1950). */
 @Part("brier")
-    public record BrierLoss() implements ClassificationLoss {
+public record BrierLoss() implements ClassificationLoss {
 
     private static final Script SUM =
             Script.compile(

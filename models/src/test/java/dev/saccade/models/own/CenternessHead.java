@@ -1,7 +1,5 @@
 package dev.saccade.models.own;
 
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Default;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
@@ -11,8 +9,10 @@ import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Script;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.parts.Part;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.heads.anchor.AnchorGenerator;

@@ -1,14 +1,14 @@
 package dev.saccade.models.own;
 
-import dev.saccade.core.parts.Part;
 import ai.djl.ndarray.NDArray;
 
+import dev.saccade.core.parts.Part;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.heads.box.BoxCoder;
 
 /** Writes how far each corner moves, in pixels. */
 @Part("corner")
-    public record CornerCoder() implements BoxCoder {
+public record CornerCoder() implements BoxCoder {
 
     @Override
     public float[] encode(Boxes boxes, Boxes targets) {

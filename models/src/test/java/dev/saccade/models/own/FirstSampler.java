@@ -1,8 +1,8 @@
 package dev.saccade.models.own;
 
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Default;
 import dev.saccade.core.Checks;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
 import dev.saccade.heads.box.Assignment;
 import dev.saccade.heads.box.Sampler;
 import dev.saccade.heads.box.SamplingResult;
@@ -12,8 +12,7 @@ import java.util.SplittableRandom;
 
 /** Trains the first of all priors. */
 @Part("first")
-    public record FirstSampler(
-            @Default("8") int num) implements Sampler {
+public record FirstSampler(@Default("8") int num) implements Sampler {
 
     public FirstSampler {
         new Checks().within("num", num, 1, 1000).throwIfAny();

@@ -1,18 +1,17 @@
 package dev.saccade.models.own;
 
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Default;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.ops.Script;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
 import dev.saccade.heads.loss.BoxLoss;
 
 /** Squared differences. */
 @Part("l2")
-    public record L2Loss(
-            @Default("1") double lossWeight) implements BoxLoss {
+public record L2Loss(@Default("1") double lossWeight) implements BoxLoss {
 
     private static final Script SUM =
             Script.compile(

@@ -1,8 +1,8 @@
 package dev.saccade.models.own;
 
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Default;
 import dev.saccade.core.Checks;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.heads.box.Assigner;
@@ -14,8 +14,7 @@ import java.util.stream.IntStream;
 
 /** Every object takes the priors of each level whose centres are nearest. */
 @Part("nearest")
-    public record NearestAssigner(
-            @Default("3") int topk) implements Assigner {
+public record NearestAssigner(@Default("3") int topk) implements Assigner {
 
     public NearestAssigner {
         new Checks().within("topk", topk, 1, 1000).throwIfAny();

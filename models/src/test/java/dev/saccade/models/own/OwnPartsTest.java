@@ -11,9 +11,9 @@ import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
-import dev.saccade.config.Configs;
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.ConfigWriter;
+import dev.saccade.config.Configs;
 import dev.saccade.core.nn.Autograd;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.nn.SampleDraws;

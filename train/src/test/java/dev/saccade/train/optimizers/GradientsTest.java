@@ -1,6 +1,5 @@
 package dev.saccade.train.optimizers;
 
-import dev.saccade.config.Configs;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
@@ -9,6 +8,7 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
+import dev.saccade.config.Configs;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
@@ -73,7 +73,10 @@ class GradientsTest {
         Conv2d conv = new Conv2d(3, 4, 3, 1, 1, WeightInit.normal(0.1));
         conv.initialize(manager, 0);
         float[] before = conv.namedParameters().get("weight").getArray().toFloatArray();
-        Optimizer.Config config = optimizer.equals("sgd") ? Configs.of(Sgd.Config.class) : Configs.of(AdamW.Config.class);
+        Optimizer.Config config =
+                optimizer.equals("sgd")
+                        ? Configs.of(Sgd.Config.class)
+                        : Configs.of(AdamW.Config.class);
         try (NDManager step = manager.newSubManager();
                 Optimizer update = config.build(conv)) {
             NDArray x = step.randomNormal(new Shape(2, 3, 9, 7));

@@ -1,8 +1,9 @@
 package dev.saccade.train.schedules;
 
-import dev.saccade.config.Configs;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import dev.saccade.config.Configs;
 
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -46,7 +47,8 @@ class ScheduleTest {
     void thePolynomialOfUperNetIsThatOfMmcv(long iteration, double expected) {
         assertEquals(
                 expected,
-                Configs.of(PolySchedule.class).learningRate(6e-5, iteration, new RunLength(160_000, 1263)),
+                Configs.of(PolySchedule.class)
+                        .learningRate(6e-5, iteration, new RunLength(160_000, 1263)),
                 1e-9 * expected);
     }
 
