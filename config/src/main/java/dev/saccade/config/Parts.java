@@ -62,7 +62,7 @@ final class Parts {
     }
 
     /** Many a component fails because the libraries that all of them use cannot be loaded. */
-    private static SaccadeException unloadable(ServiceConfigurationError error) {
+    static SaccadeException unloadable(Error error) {
         return Throwables.getCausalChain(error).stream()
                 .filter(SaccadeException.class::isInstance)
                 .map(cause -> SaccadeException.user(error, "%s", cause.getMessage()))
@@ -71,8 +71,7 @@ final class Parts {
                         () ->
                                 SaccadeException.user(
                                         error,
-                                        "META-INF/services: a component cannot be loaded: %s, as"
-                                                + " of %s",
+                                        "a component cannot be loaded: %s, as of %s",
                                         error.getMessage(),
                                         Throwables.getRootCause(error)));
     }
