@@ -57,7 +57,7 @@ final class CheckpointSeeds {
         Path file =
                 Path.of(
                         System.getProperty("saccade.home", ".."),
-                        "models/src/test/resources/dev/saccade/checkpoint",
+                        "checkpoint/src/test/resources/dev/saccade/checkpoint",
                         name);
         try {
             return Files.readAllBytes(file);
