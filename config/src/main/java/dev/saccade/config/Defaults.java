@@ -34,13 +34,14 @@ final class Defaults {
 
     /** Returns those of the annotations, of the usual member where it is a family. */
     static Defaults of(Class<? extends Record> type) {
-        Optional<Object> transitional = Records.defaults(type);
-        if (transitional.isPresent()) {
-            return of((Record) transitional.get());
+        // Records of data sets and training still have their defaults in a constructor.
+        Optional<Object> constructed = Records.defaults(type);
+        if (constructed.isPresent()) {
+            return of((Record) constructed.get());
         }
         return variant(type)
-                .map(component -> component.getAnnotation(Default.class).value())
-                .map(usual -> variants(type).get(usual))
+                .map(component -> component.getAnnotation(Default.class))
+                .map(usual -> variants(type).get(usual.value()))
                 .orElse(new Defaults(Optional.empty(), NOTHING));
     }
 

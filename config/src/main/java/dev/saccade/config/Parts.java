@@ -28,6 +28,7 @@ final class Parts {
                     }
                 }
             }
+            // Parts of data sets and training still have a no-argument constructor.
             for (P part : ServiceLoader.load(kind)) {
                 put(known, part.getClass().asSubclass(kind), part.type());
             }
@@ -50,9 +51,6 @@ final class Parts {
     /** Returns the name of a part. */
     static String name(Class<? extends PartConfig> part) {
         Part name = part.getAnnotation(Part.class);
-        if (name == null && part.isRecord()) {
-            return ((PartConfig) Records.defaults(part.asSubclass(Record.class)).get()).type();
-        }
         if (name == null || !part.isRecord()) {
             throw SaccadeException.user(
                     "%s: expected a record with @Part(\"name\"), as a PartProvider lists them",

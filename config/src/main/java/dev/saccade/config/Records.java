@@ -9,6 +9,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.RecordComponent;
 import java.util.Arrays;
+import java.util.Optional;
 
 /** What the binder asks of Java's reflection. */
 final class Records {
@@ -31,7 +32,8 @@ final class Records {
         }
     }
 
-    static java.util.Optional<Object> defaults(Class<? extends Record> type) {
+    /** Returns what the no-argument constructor of a record makes, if it has one. */
+    static Optional<Object> defaults(Class<? extends Record> type) {
         return Arrays.stream(type.getDeclaredConstructors())
                 .filter(constructor -> constructor.getParameterCount() == 0)
                 .findAny()

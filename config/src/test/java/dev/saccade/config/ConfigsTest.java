@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.parts.PartConfig;
+import dev.saccade.core.parts.Variant;
 
 import org.junit.jupiter.api.Test;
 
@@ -256,6 +258,29 @@ class ConfigsTest {
         assertProblem(
                 "optimizer:\n  type: lamb\n  dept: 3",
                 "recipe.yaml:3: optimizer.dept: unknown key; did you mean depth?");
+    }
+
+    @Variant(name = "small")
+    private record Chosen(String variant) {}
+
+    @Test
+    void aVariantWithoutDefaultIsRequired() {
+        String message =
+                assertThrows(SaccadeException.class, () -> Configs.of(Chosen.class)).getMessage();
+
+        assertTrue(message.endsWith("variant: missing; it has no default"), message);
+        assertEquals("small", Configs.of(Chosen.class, "variant=small").variant());
+    }
+
+    private record Nameless() implements PartConfig {}
+
+    @Test
+    void aPartWithoutANameIsTold() {
+        String message =
+                assertThrows(SaccadeException.class, () -> Configs.members(Nameless.class))
+                        .getMessage();
+
+        assertTrue(message.contains("Nameless: expected a record with @Part"), message);
     }
 
     @Test
