@@ -60,77 +60,6 @@ public final class Focal extends StagedTransformer {
     }
 
     /**
-     * What the window of a token sees.
-     *
-     * @param windowSize tokens along a side of a window
-     * @param focalLevels focal levels of each stage, that of the tokens included
-     * @param focalWindows pooled windows along a side of what a window sees in each stage, odd
-     * @param expandSizes width of the ring of tokens around the windows of each stage
-     * @param expandLayer which blocks go without the ring
-     * @param useShift whether windows are shifted in every other block
-     * @param maskWrapped whether tokens of the ring from the other side of the map are masked
-     */
-    public record Windows(
-            @Default("7") int windowSize,
-            @Default("[2, 2, 2, 2]") List<Integer> focalLevels,
-            @Default("[15, 13, 9, 7]") List<Integer> focalWindows,
-            @Default("[3, 3, 3, 3]") List<Integer> expandSizes,
-            @Default("all") ExpandLayer expandLayer,
-            @Default("false") boolean useShift,
-            @Default("false") boolean maskWrapped) {
-
-        /** Checks the values. */
-        public Windows {
-            focalLevels = ImmutableList.copyOf(focalLevels);
-            focalWindows = ImmutableList.copyOf(focalWindows);
-            expandSizes = ImmutableList.copyOf(expandSizes);
-            new Checks()
-                    .within("window_size", windowSize, 1, 128)
-                    .size("focal_levels", focalLevels, STAGES, STAGES)
-                    .each("focal_levels", focalLevels, 1, 8)
-                    .size("focal_windows", focalWindows, STAGES, STAGES)
-                    .each("focal_windows", focalWindows, 1, 151)
-                    .size("expand_sizes", expandSizes, STAGES, STAGES)
-                    .each("expand_sizes", expandSizes, 0, windowSize)
-                    .throwIfAny();
-            Checks.require(
-                    focalWindows.stream().allMatch(window -> window % 2 == 1),
-                    "focal_windows",
-                    focalWindows,
-                    "odd numbers");
-        }
-
-        /**
-         * Returns what the tokens of a block attend to.
-         *
-         * @param side the shorter side of the map
-         */
-        private FocalRegion region(int stage, int block, int side) {
-            boolean fills = side <= windowSize;
-            boolean even = block % 2 == 0;
-            boolean expands = expandLayer != (even ? ExpandLayer.EVEN : ExpandLayer.ODD);
-            return new FocalRegion(
-                    Math.min(windowSize, side),
-                    useShift && !even && !fills ? windowSize / 2 : 0,
-                    expands && !fills ? expandSizes.get(stage) : 0,
-                    focalWindows.get(stage),
-                    focalLevels.get(stage) - 1,
-                    maskWrapped);
-        }
-
-        /** Returns the largest region that a stage can have. */
-        private FocalRegion largest(int stage) {
-            return new FocalRegion(
-                    windowSize,
-                    0,
-                    expandSizes.get(stage),
-                    focalWindows.get(stage),
-                    focalLevels.get(stage) - 1,
-                    maskWrapped);
-        }
-    }
-
-    /**
      * The hyper-parameters of a Focal Transformer.
      *
      * @param variant the published member of the family that the other keys start from
@@ -248,7 +177,7 @@ public final class Focal extends StagedTransformer {
             @Default("true") boolean patchNorm,
             @Default("false") boolean ape,
             @Default("true") boolean outputNorms,
-            @Unwrapped Windows windows,
+            @Unwrapped FocalWindows windows,
             @Unwrapped StageSettings stages)
             implements StagedTransformer.Config {
 

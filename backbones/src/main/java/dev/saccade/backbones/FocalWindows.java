@@ -1,0 +1,92 @@
+package dev.saccade.backbones;
+
+import com.google.common.collect.ImmutableList;
+
+import dev.saccade.core.Checks;
+import dev.saccade.core.ops.FocalRegion;
+import dev.saccade.core.parts.Default;
+
+import java.util.List;
+
+/**
+ * What the window of a token of a {@link Focal} sees.
+ *
+ * @param windowSize tokens along a side of a window
+ * @param focalLevels focal levels of each stage, that of the tokens included
+ * @param focalWindows pooled windows along a side of what a window sees in each stage, odd
+ * @param expandSizes width of the ring of tokens around the windows of each stage
+ * @param expandLayer which blocks go without the ring
+ * @param useShift whether windows are shifted in every other block
+ * @param maskWrapped whether tokens of the ring from the other side of the map are masked
+ */
+public record FocalWindows(
+        @Default("7") int windowSize,
+        @Default("[2, 2, 2, 2]") List<Integer> focalLevels,
+        @Default("[15, 13, 9, 7]") List<Integer> focalWindows,
+        @Default("[3, 3, 3, 3]") List<Integer> expandSizes,
+        @Default("all") Focal.ExpandLayer expandLayer,
+        @Default("false") boolean useShift,
+        @Default("false") boolean maskWrapped) {
+
+    /** Checks the values. */
+    public FocalWindows {
+        focalLevels = ImmutableList.copyOf(focalLevels);
+        focalWindows = ImmutableList.copyOf(focalWindows);
+        expandSizes = ImmutableList.copyOf(expandSizes);
+        new Checks()
+                .within("window_size", windowSize, 1, 128)
+                .size(
+                        "focal_levels",
+                        focalLevels,
+                        StagedTransformer.STAGES,
+                        StagedTransformer.STAGES)
+                .each("focal_levels", focalLevels, 1, 8)
+                .size(
+                        "focal_windows",
+                        focalWindows,
+                        StagedTransformer.STAGES,
+                        StagedTransformer.STAGES)
+                .each("focal_windows", focalWindows, 1, 151)
+                .size(
+                        "expand_sizes",
+                        expandSizes,
+                        StagedTransformer.STAGES,
+                        StagedTransformer.STAGES)
+                .each("expand_sizes", expandSizes, 0, windowSize)
+                .throwIfAny();
+        Checks.require(
+                focalWindows.stream().allMatch(window -> window % 2 == 1),
+                "focal_windows",
+                focalWindows,
+                "odd numbers");
+    }
+
+    /**
+     * Returns what the tokens of a block attend to.
+     *
+     * @param side the shorter side of the map
+     */
+    FocalRegion region(int stage, int block, int side) {
+        boolean fills = side <= windowSize;
+        boolean even = block % 2 == 0;
+        boolean expands = expandLayer != (even ? Focal.ExpandLayer.EVEN : Focal.ExpandLayer.ODD);
+        return new FocalRegion(
+                Math.min(windowSize, side),
+                useShift && !even && !fills ? windowSize / 2 : 0,
+                expands && !fills ? expandSizes.get(stage) : 0,
+                focalWindows.get(stage),
+                focalLevels.get(stage) - 1,
+                maskWrapped);
+    }
+
+    /** Returns the largest region that a stage can have. */
+    FocalRegion largest(int stage) {
+        return new FocalRegion(
+                windowSize,
+                0,
+                expandSizes.get(stage),
+                focalWindows.get(stage),
+                focalLevels.get(stage) - 1,
+                maskWrapped);
+    }
+}
