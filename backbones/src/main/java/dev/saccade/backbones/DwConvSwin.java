@@ -99,8 +99,7 @@ public final class DwConvSwin extends StagedTransformer {
                 channels,
                 new Convolution(channels, filters, config.kernelSize()),
                 config.mlpRatio(),
-                config.stages().dropPathRate(stage, block),
-                key(stage, block));
+                config.stages().dropPathRate(stage, block));
     }
 
     /** Linear, depth-wise convolution, linear. */

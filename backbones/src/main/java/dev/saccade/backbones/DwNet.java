@@ -155,9 +155,8 @@ public final class DwNet extends StagedTransformer {
             norm = add("bn", new TokenBatchNorm(channels));
             mlp = add("mlp", new Mlp(channels, (int) (channels * config.mlpRatio())));
             double rate = config.stages().dropPathRate(stage, block);
-            long key = key(stage, block);
-            convolutionsDrop = add("attn_drop_path", new DropPath(rate, 2 * key));
-            mlpDrop = add("mlp_drop_path", new DropPath(rate, 2 * key + 1));
+            convolutionsDrop = add("attn_drop_path", new DropPath(rate));
+            mlpDrop = add("mlp_drop_path", new DropPath(rate));
         }
 
         @Override

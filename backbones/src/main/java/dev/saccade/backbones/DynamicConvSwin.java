@@ -220,8 +220,7 @@ public final class DynamicConvSwin extends StagedTransformer {
                         ? new Depthwise(config, channels, heads, region)
                         : new Dense(config, channels, heads, region),
                 config.mlpRatio(),
-                config.stages().dropPathRate(stage, block),
-                key(stage, block));
+                config.stages().dropPathRate(stage, block));
     }
 
     /** What both kinds of attention have: a relative position bias table, or none. */

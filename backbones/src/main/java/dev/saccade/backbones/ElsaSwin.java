@@ -152,8 +152,7 @@ public final class ElsaSwin extends StagedTransformer {
                                 config.elsa())
                         : new LocalAttention(config, stage, block),
                 config.mlpRatio(),
-                config.stages().dropPathRate(stage, block),
-                key(stage, block));
+                config.stages().dropPathRate(stage, block));
     }
 
     /**

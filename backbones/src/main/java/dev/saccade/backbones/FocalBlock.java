@@ -52,19 +52,18 @@ final class FocalBlock extends Layer {
                                         new SubWindowPooling(
                                                 config.focalPool(), channels, region.window(), k)));
         double dropPath = config.stages().dropPathRate(stage, block);
-        long key = 2 * StagedTransformer.key(stage, block);
         norm1 = add("norm1", new LayerNorm(channels));
         attention =
                 new Branch(
                         add("attn", new Attention(config, stage, region, pools)),
                         scale("gamma_1", config, channels),
-                        add("attn_drop_path", new DropPath(dropPath, key)));
+                        add("attn_drop_path", new DropPath(dropPath)));
         norm2 = add("norm2", new LayerNorm(channels));
         feedForward =
                 new Branch(
                         add("mlp", new Mlp(channels, (int) (channels * config.mlpRatio()))),
                         scale("gamma_2", config, channels),
-                        add("mlp_drop_path", new DropPath(dropPath, key + 1)));
+                        add("mlp_drop_path", new DropPath(dropPath)));
     }
 
     private Optional<Parameter> scale(String name, Focal.Config config, int channels) {

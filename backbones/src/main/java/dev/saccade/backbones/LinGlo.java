@@ -141,8 +141,7 @@ public final class LinGlo extends StagedTransformer {
                         new Attention(channels, config.numHeads().get(stage), config.attnBias()),
                         mlp,
                         EPS,
-                        config.stages().dropPathRate(stage, block),
-                        key(stage, block)));
+                        config.stages().dropPathRate(stage, block)));
     }
 
     private Layer encoding(Config config, int channels, String block) {

@@ -149,8 +149,7 @@ public final class Pvt extends StagedTransformer {
                 new Attention(config, stage),
                 new Mlp(channels, channels * config.mlpRatios().get(stage)),
                 (float) config.normEps(),
-                config.stages().dropPathRate(stage, block),
-                key(stage, block));
+                config.stages().dropPathRate(stage, block));
     }
 
     /**

@@ -9,7 +9,7 @@ import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.LayerNorm;
 import dev.saccade.core.nn.Module;
-import dev.saccade.core.nn.Recompute;
+import dev.saccade.core.nn.ActivationCheckpointing;
 import dev.saccade.core.parts.Backbone;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.FeaturePyramid;
@@ -59,11 +59,6 @@ abstract class StagedTransformer extends Backbone {
 
         /** Returns the channels of a stage, 0 to 3. */
         int channels(int stage);
-    }
-
-    /** Returns a number that tells a block apart from all others of the backbone. */
-    static long key(int stage, int block) {
-        return stage * 1000L + block;
     }
 
     /** Refuses heads that do not divide the channels of their stage. */
@@ -214,7 +209,7 @@ abstract class StagedTransformer extends Backbone {
             for (Layer block : stage.blocks) {
                 NDArray y =
                         config.stages().activationCheckpointing()
-                                ? Recompute.run(block, x)
+                                ? ActivationCheckpointing.run(block, x)
                                 : block.forward(x);
                 x.close();
                 x = y;

@@ -143,8 +143,7 @@ public final class Swin extends StagedTransformer {
                 channels,
                 new Attention(config, channels, config.numHeads().get(stage), shift),
                 config.mlpRatio(),
-                config.stages().dropPathRate(stage, block),
-                key(stage, block));
+                config.stages().dropPathRate(stage, block));
     }
 
     /** Patches and, where wanted, their absolute position embeddings. */

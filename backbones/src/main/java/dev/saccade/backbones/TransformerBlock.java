@@ -30,20 +30,19 @@ final class TransformerBlock extends Layer {
      * @param mlp what mixes channels
      * @param eps of the normalisations
      * @param dropPath probability of leaving out each branch
-     * @param key tells the block apart from all others of the model
      */
-    TransformerBlock(int channels, Layer attn, Layer mlp, float eps, double dropPath, long key) {
+    TransformerBlock(int channels, Layer attn, Layer mlp, float eps, double dropPath) {
         norm1 = add("norm1", new LayerNorm(channels, eps));
         this.attn = add("attn", attn);
         norm2 = add("norm2", new LayerNorm(channels, eps));
         this.mlp = add("mlp", mlp);
-        attnDrop = add("attn_drop_path", new DropPath(dropPath, 2 * key));
-        mlpDrop = add("mlp_drop_path", new DropPath(dropPath, 2 * key + 1));
+        attnDrop = add("attn_drop_path", new DropPath(dropPath));
+        mlpDrop = add("mlp_drop_path", new DropPath(dropPath));
     }
 
     /** Makes a block with the usual feed-forward layers and eps 1e-5. */
-    TransformerBlock(int channels, Layer attn, double mlpRatio, double dropPath, long key) {
-        this(channels, attn, new Mlp(channels, (int) (channels * mlpRatio)), 1e-5f, dropPath, key);
+    TransformerBlock(int channels, Layer attn, double mlpRatio, double dropPath) {
+        this(channels, attn, new Mlp(channels, (int) (channels * mlpRatio)), 1e-5f, dropPath);
     }
 
     @Override

@@ -174,8 +174,7 @@ public final class UnifiedSwin extends StagedTransformer {
                 channels,
                 new Attention(config, channels, heads, config.region(stage, block)),
                 config.mlpRatio(),
-                config.stages().dropPathRate(stage, block),
-                key(stage, block));
+                config.stages().dropPathRate(stage, block));
     }
 
     /** The layer of Eq. 4. */

@@ -18,7 +18,7 @@ import com.google.common.collect.Sets;
 import dev.saccade.config.Configs;
 import dev.saccade.core.nn.Autograd;
 import dev.saccade.core.nn.Module;
-import dev.saccade.core.nn.SampleDraws;
+import dev.saccade.core.nn.SampleRandom;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.parts.Backbone;
@@ -289,7 +289,7 @@ class BackboneContractTest {
 
     /** Returns the gradients of all learned parameters, empty where the levels need none. */
     private static NDList gradients(Backbone backbone, NDArray images, int... levels) {
-        return SampleDraws.during(
+        return SampleRandom.during(
                 0,
                 0,
                 new long[] {0, 1},

@@ -13,7 +13,7 @@ import ai.djl.nn.Parameter;
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Autograd;
-import dev.saccade.core.nn.SampleDraws;
+import dev.saccade.core.nn.SampleRandom;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Windows.Order;
 
@@ -68,7 +68,7 @@ class SwinTest {
         Swin swin = build(Order.PAD_THEN_SHIFT, 0.5, List.of(0, 1, 3), activationCheckpointing);
         List<NDArray> parameters =
                 swin.namedParameters().values().stream().map(Parameter::getArray).toList();
-        return SampleDraws.during(
+        return SampleRandom.during(
                         1,
                         1,
                         new long[] {3, 4},

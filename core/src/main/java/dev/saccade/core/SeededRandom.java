@@ -1,5 +1,7 @@
 package dev.saccade.core;
 
+import com.google.common.primitives.Longs;
+
 import java.util.SplittableRandom;
 
 /**
@@ -26,13 +28,19 @@ public final class SeededRandom {
         return new SplittableRandom(state);
     }
 
-    /** Returns the generator of a named thing, such as a parameter. */
-    public static SplittableRandom of(long seed, String name) {
+    /**
+     * Returns the generator of a named thing, such as a parameter or a layer.
+     *
+     * @param seed the seed of the run
+     * @param name its name
+     * @param key what else the draws are for; its order matters
+     */
+    public static SplittableRandom of(long seed, String name, long... key) {
         long hash = 0xCBF29CE484222325L;
         for (int i = 0; i < name.length(); i++) {
             hash = (hash ^ name.charAt(i)) * 0x100000001B3L;
         }
-        return of(seed, hash);
+        return of(seed, Longs.concat(new long[] {hash}, key));
     }
 
     private static long mix(long z) {

@@ -8,7 +8,7 @@ import ai.djl.nn.Parameter;
 import com.google.common.collect.Maps;
 
 import dev.saccade.core.SeededRandom;
-import dev.saccade.core.nn.SampleDraws;
+import dev.saccade.core.nn.SampleRandom;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.structures.ImageInfo;
@@ -139,7 +139,7 @@ final class TrainStep {
     private NDArray forward(
             Batch batch, int epoch, NDManager scratch, BatchMetrics found, Divergence divergence) {
         Losses losses =
-                SampleDraws.during(
+                SampleRandom.during(
                         config.seed(),
                         epoch,
                         distinct(batch.images()),

@@ -3,7 +3,7 @@ package dev.saccade.train;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
-import dev.saccade.core.nn.SampleDraws;
+import dev.saccade.core.nn.SampleRandom;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.ImageBatch;
@@ -59,7 +59,7 @@ record NoiseScene(ImageBatch batch, Size size) {
      * @param heard hears of the loss itself
      */
     Gradients gradients(Model model, Optimizer optimizer, Consumer<Float> heard) {
-        return SampleDraws.during(
+        return SampleRandom.during(
                 0,
                 0,
                 LongStream.range(0, batch.size()).toArray(),

@@ -10,7 +10,7 @@ import dev.saccade.core.nn.BatchNorm2d;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.DropPath;
 import dev.saccade.core.nn.Layer;
-import dev.saccade.core.nn.Recompute;
+import dev.saccade.core.nn.ActivationCheckpointing;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.parts.Targets;
 import dev.saccade.core.structures.Losses;
@@ -92,7 +92,7 @@ final class TinyRun {
     private static final class Residual extends Layer {
 
         private final Conv2d conv = add("conv", new Conv2d(4, 4, 3, 1, 1, WeightInit.normal(0.1)));
-        private final DropPath drop = add("drop", new DropPath(0.5, 0));
+        private final DropPath drop = add("drop", new DropPath(0.5));
 
         @Override
         public NDArray forward(NDArray x) {
@@ -110,7 +110,7 @@ final class TinyRun {
 
         @Override
         public NDArray forward(NDArray x) {
-            return head.forward(norm.forward(Recompute.run(block, stem.forward(x))));
+            return head.forward(norm.forward(ActivationCheckpointing.run(block, stem.forward(x))));
         }
     }
 

@@ -14,7 +14,7 @@ import java.util.function.UnaryOperator;
 
 /**
  * Runs a forward pass with gradients recorded in this thread, then goes backward, also through what
- * is {@linkplain Recompute recomputed} on the way.
+ * is {@linkplain ActivationCheckpointing recomputed} on the way.
  *
  * <p>Gradients come from libtorch's {@code autograd.grad}, so nothing is left on the parameters
  * that would have to be set to zero before the next step.

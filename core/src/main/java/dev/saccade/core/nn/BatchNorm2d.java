@@ -73,7 +73,7 @@ public final class BatchNorm2d extends Layer {
                         weight.getArray(),
                         bias.getArray(),
                         -1,
-                        Recompute.isRepeating() ? STANDSTILL : MOMENTUM,
+                        ActivationCheckpointing.isRepeating() ? STANDSTILL : MOMENTUM,
                         EPS,
                         isTraining())
                 .singletonOrThrow();

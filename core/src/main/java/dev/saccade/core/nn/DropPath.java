@@ -16,18 +16,15 @@ import java.util.Arrays;
 public final class DropPath extends Layer {
 
     private final double rate;
-    private final long key;
 
     /**
      * Makes a layer.
      *
      * @param rate probability of leaving out, in [0, 1)
-     * @param key tells the layers of a model apart, so that each draws on its own
      */
-    public DropPath(double rate, long key) {
+    public DropPath(double rate) {
         checkArgument(rate >= 0 && rate < 1, "drop_path_rate: got %s, expected [0, 1)", rate);
         this.rate = rate;
-        this.key = key;
     }
 
     /**
@@ -40,9 +37,10 @@ public final class DropPath extends Layer {
         if (!isTraining() || rate == 0) {
             return x;
         }
+        String path = path();
         float[] factors = new float[Math.toIntExact(x.getShape().get(0))];
         for (int n = 0; n < factors.length; n++) {
-            boolean kept = SampleDraws.of(n, key).nextDouble() >= rate;
+            boolean kept = SampleRandom.of(n, path).nextDouble() >= rate;
             factors[n] = kept ? (float) (1 / (1 - rate)) : 0;
         }
         long[] shape = new long[x.getShape().dimension()];

@@ -16,18 +16,15 @@ import java.util.SplittableRandom;
 public final class Dropout2d extends Layer {
 
     private final double rate;
-    private final long key;
 
     /**
      * Makes a layer.
      *
      * @param rate probability of leaving out, in [0, 1)
-     * @param key tells the layers of a model apart, so that each draws on its own
      */
-    public Dropout2d(double rate, long key) {
+    public Dropout2d(double rate) {
         checkArgument(rate >= 0 && rate < 1, "dropout_ratio: got %s, expected [0, 1)", rate);
         this.rate = rate;
-        this.key = key;
     }
 
     /** Keeps or drops each channel of {@code [N, C, H, W]}. */
@@ -38,9 +35,10 @@ public final class Dropout2d extends Layer {
         }
         int samples = Math.toIntExact(x.getShape().get(0));
         int channels = Math.toIntExact(x.getShape().get(1));
+        String path = path();
         float[] factors = new float[samples * channels];
         for (int n = 0; n < samples; n++) {
-            SplittableRandom random = SampleDraws.of(n, key);
+            SplittableRandom random = SampleRandom.of(n, path);
             for (int c = 0; c < channels; c++) {
                 boolean kept = random.nextDouble() >= rate;
                 factors[n * channels + c] = kept ? (float) (1 / (1 - rate)) : 0;

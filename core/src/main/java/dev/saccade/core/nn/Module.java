@@ -34,6 +34,7 @@ public abstract class Module extends AbstractBaseBlock {
     private final Map<Parameter, WeightInit> initializers = new LinkedHashMap<>();
     private final Map<Module, String> children = new LinkedHashMap<>();
     private boolean training = true;
+    private Module parent;
 
     /**
      * Adds a child.
@@ -42,12 +43,29 @@ public abstract class Module extends AbstractBaseBlock {
      *     empty for children whose parameters carry full names
      * @param child the child
      * @return the child
+     * @throws IllegalArgumentException if another child has the name, or the child a parent
      */
     protected final <M extends Module> M add(String name, M child) {
+        Module module = child;
+        checkArgument(module.parent == null, "%s is a child already", name);
         checkArgument(
                 name.isEmpty() || !children.containsValue(name), "two children named %s", name);
+        module.parent = this;
         children.put(child, name);
         return child;
+    }
+
+    /**
+     * Returns the dotted name under which this module stands in the model that it is part of, such
+     * as {@code backbone.layer1.0}; empty for the model itself.
+     */
+    public final String path() {
+        if (parent == null) {
+            return "";
+        }
+        String above = parent.path();
+        String name = parent.children.get(this);
+        return above.isEmpty() || name.isEmpty() ? above + name : above + "." + name;
     }
 
     /** Adds a parameter that is learned. */

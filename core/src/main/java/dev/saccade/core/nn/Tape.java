@@ -42,7 +42,7 @@ final class Tape implements AutoCloseable {
      */
     private record Segment(
             Layer block,
-            SampleDraws draws,
+            SampleRandom draws,
             NDArray input,
             boolean differentiable,
             int source,
@@ -67,7 +67,7 @@ final class Tape implements AutoCloseable {
                         return by.isEmpty()
                                 ? new NDList()
                                 : Autograd.gradients(
-                                        () -> Recompute.repeating(again), y -> gradient, by);
+                                        () -> ActivationCheckpointing.repeating(again), y -> gradient, by);
                     });
         }
     }
@@ -112,7 +112,7 @@ final class Tape implements AutoCloseable {
 
     /** Runs a block without recording and cuts the graph after it. */
     NDArray cut(Layer block, NDArray x) {
-        SampleDraws draws = SampleDraws.current();
+        SampleRandom draws = SampleRandom.current();
         Supplier<NDArray> forward = () -> draws.during(() -> block.forward(x)).stopGradient();
         NDArray leaf = NoGrad.call(() -> Scope.array(forward));
         leaf.setRequiresGradient(true);

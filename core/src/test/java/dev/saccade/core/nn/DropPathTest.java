@@ -27,7 +27,7 @@ class DropPathTest {
 
     @Test
     void keepsTheExpectationAndDropsWholeSamples() {
-        float[] kept = drop(new DropPath(0.25, 0), 0, LongStream.range(0, 4000).toArray());
+        float[] kept = drop(new DropPath(0.25), 0, LongStream.range(0, 4000).toArray());
         int dropped = 0;
         for (float value : kept) {
             assertEquals(value == 0 ? 0 : 1 / 0.75f, value, 1e-6f);
@@ -38,7 +38,8 @@ class DropPathTest {
 
     @Test
     void drawsByEpochSampleAndLayerAlone() {
-        DropPath layer = new DropPath(0.5, 7);
+        DropPath layer = named("layers.0.drop");
+        DropPath other = named("layers.1.drop");
         float[] first = drop(layer, 1, 3, 5, 8, 13, 21, 34, 55, 89);
         float[] reversed = drop(layer, 1, 89, 55, 34, 21, 13, 8, 5, 3);
         for (int i = 0; i < first.length; i++) {
@@ -47,22 +48,37 @@ class DropPathTest {
         long[] many = LongStream.range(0, 64).toArray();
         assertArrayEquals(drop(layer, 1, many), drop(layer, 1, many));
         assertDiffers(drop(layer, 1, many), drop(layer, 2, many));
-        assertDiffers(drop(layer, 1, many), drop(new DropPath(0.5, 8), 1, many));
+        assertDiffers(drop(layer, 1, many), drop(other, 1, many));
     }
 
     @Test
     void isTheIdentityInInferenceAndAtRateZero() {
         NDArray x = manager.ones(new Shape(2, 3));
-        assertSame(x, new DropPath(0, 0).forward(x));
-        DropPath layer = new DropPath(0.9, 0);
+        assertSame(x, new DropPath(0).forward(x));
+        DropPath layer = new DropPath(0.9);
         layer.train(false);
         assertSame(x, layer.forward(x));
-        assertThrows(IllegalArgumentException.class, () -> new DropPath(1, 0));
+        assertThrows(IllegalArgumentException.class, () -> new DropPath(1));
+    }
+
+    private static DropPath named(String name) {
+        DropPath layer = new DropPath(0.5);
+        new Layer() {
+            {
+                add(name, layer);
+            }
+
+            @Override
+            public NDArray forward(NDArray x) {
+                return layer.forward(x);
+            }
+        };
+        return layer;
     }
 
     private float[] drop(DropPath layer, long epoch, long... samples) {
         NDArray x = manager.ones(new Shape(samples.length, 1));
-        return SampleDraws.during(5, epoch, samples, () -> layer.forward(x)).toFloatArray();
+        return SampleRandom.during(5, epoch, samples, () -> layer.forward(x)).toFloatArray();
     }
 
     private static void assertDiffers(float[] a, float[] b) {

@@ -28,7 +28,7 @@ class Dropout2dTest {
 
     @Test
     void keepsTheExpectationAndDropsWholeChannels() {
-        float[] kept = drop(new Dropout2d(0.1, 0), 0, 1, 2, 3, 4);
+        float[] kept = drop(new Dropout2d(0.1), 0, 1, 2, 3, 4);
         int dropped = 0;
         for (int i = 0; i < kept.length; i += 2) {
             assertEquals(kept[i], kept[i + 1]);
@@ -40,27 +40,43 @@ class Dropout2dTest {
 
     @Test
     void drawsByEpochSampleAndLayerAlone() {
-        Dropout2d layer = new Dropout2d(0.5, 7);
+        Dropout2d layer = named("layers.0.drop");
+        Dropout2d other = named("layers.1.drop");
         float[] both = drop(layer, 1, 3, 5);
         int half = both.length / 2;
         assertArrayEquals(Arrays.copyOf(both, half), drop(layer, 1, 3));
         assertArrayEquals(Arrays.copyOfRange(both, half, 2 * half), drop(layer, 1, 5));
         assertFalse(Arrays.equals(both, drop(layer, 2, 3, 5)));
-        assertFalse(Arrays.equals(both, drop(new Dropout2d(0.5, 8), 1, 3, 5)));
+        assertFalse(Arrays.equals(both, drop(other, 1, 3, 5)));
     }
 
     @Test
     void isTheIdentityInInferenceAndAtRateZero() {
         NDArray x = manager.ones(new Shape(2, 3, 1, 1));
-        assertSame(x, new Dropout2d(0, 0).forward(x));
-        Dropout2d layer = new Dropout2d(0.9, 0);
+        assertSame(x, new Dropout2d(0).forward(x));
+        Dropout2d layer = new Dropout2d(0.9);
         layer.train(false);
         assertSame(x, layer.forward(x));
-        assertThrows(IllegalArgumentException.class, () -> new Dropout2d(1, 0));
+        assertThrows(IllegalArgumentException.class, () -> new Dropout2d(1));
+    }
+
+    private static Dropout2d named(String name) {
+        Dropout2d layer = new Dropout2d(0.5);
+        new Layer() {
+            {
+                add(name, layer);
+            }
+
+            @Override
+            public NDArray forward(NDArray x) {
+                return layer.forward(x);
+            }
+        };
+        return layer;
     }
 
     private float[] drop(Dropout2d layer, long epoch, long... samples) {
         NDArray x = manager.ones(new Shape(samples.length, CHANNELS, 1, 2));
-        return SampleDraws.during(5, epoch, samples, () -> layer.forward(x)).toFloatArray();
+        return SampleRandom.during(5, epoch, samples, () -> layer.forward(x)).toFloatArray();
     }
 }

@@ -10,7 +10,7 @@ import ai.djl.ndarray.types.Shape;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 
-import dev.saccade.core.nn.SampleDraws;
+import dev.saccade.core.nn.SampleRandom;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Script;
@@ -88,8 +88,6 @@ public abstract class AnchorHead extends DetectionHead {
         int nmsPre();
     }
 
-    /** Tells the draws of the sampler from those of all other layers. */
-    private static final long DRAWS = 0x52504EL;
 
     private static final Script SIGMOID =
             Script.compile("(logits: Tensor) -> Tensor", "return torch.sigmoid(logits)");
@@ -251,7 +249,7 @@ public abstract class AnchorHead extends DetectionHead {
             Instances learned = objects.get(n).withArea();
             int[] inside = grid.inside(images.get(n), config.allowedBorder());
             Assignment assignment = config.assigner().assign(grid.priors(inside), learned);
-            SamplingResult sampled = config.sampler().sample(assignment, SampleDraws.of(n, DRAWS));
+            SamplingResult sampled = config.sampler().sample(assignment, SampleRandom.of(n, path()));
             targets.add(
                     at(inside, sampled.posInds()),
                     learned.select(assignment.objects(sampled.posInds())),

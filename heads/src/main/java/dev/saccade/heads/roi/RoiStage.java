@@ -1,7 +1,7 @@
 package dev.saccade.heads.roi;
 
 import dev.saccade.core.Checks;
-import dev.saccade.core.nn.SampleDraws;
+import dev.saccade.core.nn.SampleRandom;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
@@ -46,8 +46,6 @@ public final class RoiStage {
         }
     }
 
-    /** Tells the draws of the samplers from those of all other layers. */
-    private static final long DRAWS = 0x526F4900L;
 
     private final Config config;
     private final int index;
@@ -101,7 +99,7 @@ public final class RoiStage {
     RoiSamples sample(List<Boxes> proposals, List<Instances> objects, int numClasses) {
         List<RoiSamples.OfImage> images = new ArrayList<>();
         for (int n = 0; n < proposals.size(); n++) {
-            SplittableRandom random = SampleDraws.of(n, DRAWS + index);
+            SplittableRandom random = SampleRandom.of(n, box.path());
             images.add(sample(proposals.get(n), objects.get(n), random));
         }
         return RoiSamples.join(images, numClasses);

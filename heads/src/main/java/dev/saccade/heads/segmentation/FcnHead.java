@@ -64,9 +64,6 @@ public final class FcnHead extends DecodeHead {
         }
     }
 
-    /** Tells the dropout of the head of each level from all other layers that draw. */
-    private static final long DRAWS = 0x46434E00L;
-
     private final Config config;
     private final List<ConvModule> convs = new ArrayList<>();
     private final Optional<ConvModule> convCat;
@@ -101,8 +98,7 @@ public final class FcnHead extends DecodeHead {
                         new PixelClassifier(
                                 width,
                                 numClasses,
-                                config.dropoutRatio(),
-                                DRAWS + config.inIndex()));
+                                config.dropoutRatio()));
     }
 
     @Override

@@ -23,14 +23,10 @@ final class PixelClassifier extends Layer {
     private final Dropout2d dropout;
     private final Conv2d convSeg;
 
-    /**
-     * Makes a classifier without weights.
-     *
-     * @param key tells its dropout from all other layers that draw
-     */
-    PixelClassifier(int channels, int numClasses, double dropoutRatio, long key) {
+    /** Makes a classifier without weights. */
+    PixelClassifier(int channels, int numClasses, double dropoutRatio) {
         checkArgument(numClasses > 0, "num_classes: got %s, expected > 0", numClasses);
-        dropout = add("dropout", new Dropout2d(dropoutRatio, key));
+        dropout = add("dropout", new Dropout2d(dropoutRatio));
         convSeg =
                 add("conv_seg", new Conv2d(channels, numClasses, 1, 1, 0, WeightInit.normal(0.01)));
     }

@@ -61,9 +61,6 @@ public final class SemanticFpnHead extends DecodeHead {
         }
     }
 
-    /** Tells the dropout from all other layers that draw. */
-    private static final long DRAWS = 0x5346504EL;
-
     private final Config config;
     private final List<ScaleHead> scaleHeads = new ArrayList<>();
     private final PixelClassifier classifier;
@@ -92,7 +89,7 @@ public final class SemanticFpnHead extends DecodeHead {
                 add(
                         "",
                         new PixelClassifier(
-                                config.channels(), numClasses, config.dropoutRatio(), DRAWS));
+                                config.channels(), numClasses, config.dropoutRatio()));
     }
 
     private ScaleHead scaleHead(FeatureInfo level, int finest) {

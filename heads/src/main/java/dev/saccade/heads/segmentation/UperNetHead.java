@@ -68,9 +68,6 @@ public final class UperNetHead extends DecodeHead {
         }
     }
 
-    /** Tells the dropout from all other layers that draw. */
-    private static final long DRAWS = 0x55504552L;
-
     private static final ScriptTemplate POOL =
             ScriptTemplate.of(
                     "(x: Tensor) -> Tensor",
@@ -102,7 +99,7 @@ public final class UperNetHead extends DecodeHead {
             fpnConvs.add(add("fpn_convs." + i, conv(width, 3)));
         }
         fpnBottleneck = add("fpn_bottleneck", conv(levels.size() * width, 3));
-        classifier = add("", new PixelClassifier(width, numClasses, config.dropoutRatio(), DRAWS));
+        classifier = add("", new PixelClassifier(width, numClasses, config.dropoutRatio()));
     }
 
     private ConvModule conv(int in, int kernel) {

@@ -12,7 +12,7 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.training.GradientCollector;
 
 import dev.saccade.config.Configs;
-import dev.saccade.core.nn.SampleDraws;
+import dev.saccade.core.nn.SampleRandom;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.FeaturePyramid;
@@ -252,7 +252,7 @@ class TwoStageHeadTest {
         float[] losses = new float[3];
         for (int i = 0; i < 3; i++) {
             losses[i] =
-                    SampleDraws.during(
+                    SampleRandom.during(
                             7,
                             i / 2,
                             new long[] {11, 12},

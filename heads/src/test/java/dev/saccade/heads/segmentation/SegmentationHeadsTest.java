@@ -15,7 +15,7 @@ import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Autograd;
 import dev.saccade.core.nn.Module;
-import dev.saccade.core.nn.SampleDraws;
+import dev.saccade.core.nn.SampleRandom;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.parts.SegmentationHead;
 import dev.saccade.core.structures.FeaturePyramid;
@@ -212,7 +212,7 @@ class SegmentationHeadsTest {
     }
 
     private static NDArray draw(SegmentationHead head, FeaturePyramid pyramid, long image) {
-        return SampleDraws.during(0, 0, new long[] {image}, () -> head.logits(pyramid));
+        return SampleRandom.during(0, 0, new long[] {image}, () -> head.logits(pyramid));
     }
 
     @Test

@@ -16,7 +16,7 @@ import dev.saccade.config.ConfigWriter;
 import dev.saccade.config.Configs;
 import dev.saccade.core.nn.Autograd;
 import dev.saccade.core.nn.Module;
-import dev.saccade.core.nn.SampleDraws;
+import dev.saccade.core.nn.SampleRandom;
 import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.FeaturePyramid;
@@ -100,7 +100,7 @@ class OwnPartsTest {
 
     private Losses losses(DetectionHead head, Instances objects) {
         List<ImageInfo> images = List.of(ImageInfo.of(SIZE));
-        return SampleDraws.during(
+        return SampleRandom.during(
                 1, 1, new long[] {1}, () -> head.losses(pyramid(), images, List.of(objects)));
     }
 

@@ -23,7 +23,7 @@ import java.util.stream.LongStream;
 
 /** Goes backward through a deep stack of wide blocks in a process of its own. */
 @EnabledOnOs(value = OS.LINUX, disabledReason = "only Linux tells the peak of a process")
-class RecomputeMemoryTest {
+class ActivationCheckpointingMemoryTest {
 
     private static final int BLOCKS = 12;
     private static final int CHANNELS = 64;
@@ -71,7 +71,7 @@ class RecomputeMemoryTest {
     private static NDArray loss(List<Mlp> blocks, NDArray x, boolean recompute) {
         NDArray y = x;
         for (Mlp block : blocks) {
-            y = recompute ? Recompute.run(block, y) : block.forward(y);
+            y = recompute ? ActivationCheckpointing.run(block, y) : block.forward(y);
         }
         return y.square().mean();
     }
@@ -96,7 +96,7 @@ class RecomputeMemoryTest {
                         "-Xmx64m",
                         "-Dai.djl.offline=true",
                         "-Dai.djl.pytorch.num_threads=1",
-                        RecomputeMemoryTest.class.getName(),
+                        ActivationCheckpointingMemoryTest.class.getName(),
                         peaks.toString());
         // The peak shall count arrays, not what glibc leaves unused between them.
         builder.environment().put("MALLOC_MMAP_THRESHOLD_", Long.toString(MEBI));

@@ -9,14 +9,14 @@ import java.util.function.Supplier;
 /**
  * What layers that draw lots in training, such as {@link DropPath} and the samplers of heads, draw
  * from: for every sample of the batch a generator that is a function of (seed, epoch, sample) and
- * of the layer.
+ * of the dotted name under which the layer stands in the model.
  *
  * <p>A training loop names the samples around its forward pass. Outside of that, each draw is the
  * next one of its thread, with seed 0.
  */
-public final class SampleDraws {
+public final class SampleRandom {
 
-    private static final ThreadLocal<SampleDraws> CURRENT = new ThreadLocal<>();
+    private static final ThreadLocal<SampleRandom> CURRENT = new ThreadLocal<>();
     private static final ThreadLocal<SplittableRandom> UNNAMED =
             ThreadLocal.withInitial(() -> SeededRandom.of(0));
 
@@ -24,7 +24,7 @@ public final class SampleDraws {
     private final long epoch;
     private final IntToLongFunction samples;
 
-    private SampleDraws(long seed, long epoch, IntToLongFunction samples) {
+    private SampleRandom(long seed, long epoch, IntToLongFunction samples) {
         this.seed = seed;
         this.epoch = epoch;
         this.samples = samples;
@@ -39,18 +39,18 @@ public final class SampleDraws {
      */
     public static <T> T during(long seed, long epoch, long[] samples, Supplier<T> forward) {
         long[] names = samples.clone();
-        return new SampleDraws(seed, epoch, n -> names[n]).during(forward);
+        return new SampleRandom(seed, epoch, n -> names[n]).during(forward);
     }
 
     /** Returns what this thread draws from, such that a forward pass can draw the same again. */
-    static SampleDraws current() {
-        SampleDraws draws = CURRENT.get();
-        return draws == null ? new SampleDraws(UNNAMED.get().nextLong(), 0, n -> n) : draws;
+    static SampleRandom current() {
+        SampleRandom draws = CURRENT.get();
+        return draws == null ? new SampleRandom(UNNAMED.get().nextLong(), 0, n -> n) : draws;
     }
 
     /** Runs a forward pass that draws from here. */
     <T> T during(Supplier<T> forward) {
-        SampleDraws outer = CURRENT.get();
+        SampleRandom outer = CURRENT.get();
         CURRENT.set(this);
         try {
             return forward.get();
@@ -62,12 +62,13 @@ public final class SampleDraws {
     /**
      * Returns the generator of a layer for the n-th sample of the batch.
      *
-     * @param layer what tells the layer from all others that draw
+     * @param layer tells the layer from all others that draw; mostly its {@link Module#path()}
      */
-    public static SplittableRandom of(int n, long layer) {
-        SampleDraws draws = CURRENT.get();
+    public static SplittableRandom of(int n, String layer) {
+        SampleRandom draws = CURRENT.get();
         return draws == null
                 ? UNNAMED.get().split()
-                : SeededRandom.of(draws.seed, draws.epoch, draws.samples.applyAsLong(n), layer);
+                : SeededRandom.of(
+                        draws.seed, layer, draws.epoch, draws.samples.applyAsLong(n));
     }
 }

@@ -27,7 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 
-class RecomputeTest {
+class ActivationCheckpointingTest {
 
     private static final int CHANNELS = 6;
     private static final long[] SAMPLES = {11, 12, 13, 14};
@@ -37,12 +37,8 @@ class RecomputeTest {
 
         private final BatchNorm2d norm = add("norm", new BatchNorm2d(CHANNELS));
         private final Conv2d conv = add("conv", Conv2d.withoutBias(CHANNELS, CHANNELS, 3, 1, 1));
-        private final DropPath drop;
+        private final DropPath drop = add("drop", new DropPath(0.5));
         private int runs;
-
-        Residual(long key) {
-            drop = add("drop", new DropPath(0.5, key));
-        }
 
         @Override
         public NDArray forward(NDArray x) {
@@ -61,14 +57,14 @@ class RecomputeTest {
         }
 
         final NDArray run(Layer block, NDArray x) {
-            return recomputes ? Recompute.run(block, x) : block.forward(x);
+            return recomputes ? ActivationCheckpointing.run(block, x) : block.forward(x);
         }
     }
 
     private static final class Pair extends Composed {
 
-        private final Residual first = add("first", new Residual(20));
-        private final Residual second = add("second", new Residual(21));
+        private final Residual first = add("first", new Residual());
+        private final Residual second = add("second", new Residual());
 
         Pair(boolean recomputes) {
             super(recomputes);
@@ -89,13 +85,13 @@ class RecomputeTest {
     private static final class Net extends Composed {
 
         private final Conv2d stem = add("stem", Conv2d.withoutBias(3, CHANNELS, 3, 1, 1));
-        private final Residual frozen = add("frozen", new Residual(0));
-        private final Residual one = add("one", new Residual(1));
-        private final Residual two = add("two", new Residual(2));
+        private final Residual frozen = add("frozen", new Residual());
+        private final Residual one = add("one", new Residual());
+        private final Residual two = add("two", new Residual());
         private final Conv2d between =
                 add("between", Conv2d.withoutBias(CHANNELS, CHANNELS, 3, 2, 1));
-        private final Residual three = add("three", new Residual(3));
-        private final Residual unused = add("unused", new Residual(4));
+        private final Residual three = add("three", new Residual());
+        private final Residual unused = add("unused", new Residual());
         private final Pair pair;
         private final BatchNorm2d norm0 = add("norm0", new BatchNorm2d(CHANNELS));
         private final BatchNorm2d norm1 = add("norm1", new BatchNorm2d(CHANNELS));
@@ -175,7 +171,7 @@ class RecomputeTest {
         return gradients(
                 net,
                 () ->
-                        SampleDraws.during(
+                        SampleRandom.during(
                                 3, epoch, SAMPLES, () -> Scope.array(() -> net.forward(x))));
     }
 
@@ -236,7 +232,7 @@ class RecomputeTest {
         float[][] found = new float[2][];
         for (int i = 0; i < 2; i++) {
             Net net = initialized(new Net(i == 1, false));
-            Supplier<NDArray> loss = () -> SampleDraws.during(3, 0, SAMPLES, () -> net.forward(x));
+            Supplier<NDArray> loss = () -> SampleRandom.during(3, 0, SAMPLES, () -> net.forward(x));
             found[i] = Autograd.gradients(loss, List.of(x)).singletonOrThrow().toFloatArray();
         }
         assertArrayEquals(found[0], found[1]);
@@ -244,7 +240,7 @@ class RecomputeTest {
 
     @Test
     void drawsTheSameAgainThoughNobodyNamedTheSamples() {
-        DropPath drop = new DropPath(0.5, 1);
+        DropPath drop = new DropPath(0.5);
         NDArray many = manager.ones(new Shape(64, 1));
         many.setRequiresGradient(true);
         NDArray[] outputs = new NDArray[2];
@@ -252,7 +248,7 @@ class RecomputeTest {
                 Autograd.gradients(
                         () -> {
                             for (int i = 0; i < 2; i++) {
-                                outputs[i] = Recompute.run(drop, many);
+                                outputs[i] = ActivationCheckpointing.run(drop, many);
                             }
                             return outputs[0].add(outputs[1]).sum();
                         },
@@ -263,11 +259,11 @@ class RecomputeTest {
 
     @Test
     void isThePlainBlockWhereNothingIsRecordedAndUnderTheCollectorOfDjl() {
-        Residual block = initialized(new Residual(1));
+        Residual block = initialized(new Residual());
         NDArray maps = normal(new Shape(4, CHANNELS, 5, 5));
-        assertFalse(Autograd.requiresGradient(NoGrad.call(() -> Recompute.run(block, maps))));
+        assertFalse(Autograd.requiresGradient(NoGrad.call(() -> ActivationCheckpointing.run(block, maps))));
         Supplier<NDArray> loss =
-                () -> SampleDraws.during(0, 0, SAMPLES, () -> Recompute.run(block, maps).sum());
+                () -> SampleRandom.during(0, 0, SAMPLES, () -> ActivationCheckpointing.run(block, maps).sum());
         Map<String, float[]> expected = gradients(block, loss);
         block.runs = 0;
         try (GradientCollector collector = Engine.getEngine("PyTorch").newGradientCollector()) {
@@ -301,14 +297,14 @@ class RecomputeTest {
         }
         assertEquals(arrays, manager.getManagedArrays().size());
         net.one.runs = 0;
-        NDArray y = Recompute.run(net.one, net.stem.forward(x));
+        NDArray y = ActivationCheckpointing.run(net.one, net.stem.forward(x));
         assertEquals(1, net.one.runs);
         assertFalse(Autograd.requiresGradient(y), "recording is over");
     }
 
     @Test
     void aLossMustBeAScalarThatDependsOnSomething() {
-        Residual block = initialized(new Residual(1));
+        Residual block = initialized(new Residual());
         NDArray maps = normal(new Shape(4, CHANNELS, 5, 5));
         List<NDArray> by = List.copyOf(learned(block).values());
         assertThrows(

@@ -8,15 +8,15 @@ import java.util.function.Supplier;
  * Activation checkpointing (Chen et al. 2016; PyTorch's {@code checkpoint}, mmdetection's {@code
  * with_cp}): a block keeps nothing but its input, and runs once more in the backward pass.
  *
- * <p>The gradients are those of {@code block.forward(x)}. Draws from {@link SampleDraws} are the
+ * <p>The gradients are those of {@code block.forward(x)}. Draws from {@link SampleRandom} are the
  * same in both runs, running statistics move in the first one only, and a block may itself hold
  * blocks that are recomputed.
  */
-public final class Recompute {
+public final class ActivationCheckpointing {
 
     private static final ThreadLocal<Boolean> REPEATING = ThreadLocal.withInitial(() -> false);
 
-    private Recompute() {}
+    private ActivationCheckpointing() {}
 
     /**
      * Returns {@code block.forward(x)}; within {@link Autograd#gradients} what the block computes
