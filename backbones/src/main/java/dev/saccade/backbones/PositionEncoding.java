@@ -102,11 +102,9 @@ final class PositionEncoding extends Layer {
         return sum;
     }
 
-    /** Frees what it adds at once, for memory counts here. */
+    /** What it adds is freed at once, for memory counts here. */
     private static void addTo(NDArray sum, Layer branch, NDArray map) {
-        try (NDArray y = branch.forward(map)) {
-            sum.addi(y);
-        }
+        Scope.run(() -> sum.addi(branch.forward(map)));
     }
 
     private NDArray asOne(NDArray map) {

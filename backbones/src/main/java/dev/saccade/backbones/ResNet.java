@@ -27,6 +27,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 
 /**
  * ResNet (He et al. 2015) as in mmdetection's {@code style="pytorch"} and torchvision: the stride
@@ -190,25 +191,30 @@ public final class ResNet extends Backbone {
 
     @Override
     public FeaturePyramid forward(NDArray images) {
-        List<NDArray> levels = new ArrayList<>();
-        NDArray x = stem(images);
-        boolean comesOut = false;
         int last = config.outIndices().get(config.outIndices().size() - 1);
-        for (int s = 0; s <= last; s++) {
-            for (Block block : stages.get(s)) {
-                NDArray y = block.forward(x);
-                if (!comesOut) {
-                    x.close();
-                }
-                x = y;
-                comesOut = false;
-            }
-            comesOut = config.outIndices().contains(s);
-            if (comesOut) {
-                levels.add(x);
-            }
+        return Scope.call(
+                () -> {
+                    List<NDArray> levels = new ArrayList<>();
+                    NDArray x = images;
+                    for (int s = 0; s <= last; s++) {
+                        x = Scope.chain(x, steps(s));
+                        if (config.outIndices().contains(s)) {
+                            levels.add(x);
+                        }
+                    }
+                    return new FeaturePyramid(levels);
+                },
+                FeaturePyramid::levels);
+    }
+
+    /** Returns what leads to the output of a stage from that of the one before. */
+    private List<UnaryOperator<NDArray>> steps(int stage) {
+        List<UnaryOperator<NDArray>> steps = new ArrayList<>();
+        if (stage == 0) {
+            steps.add(this::stem);
         }
-        return new FeaturePyramid(levels);
+        stages.get(stage).forEach(block -> steps.add(block::forward));
+        return steps;
     }
 
     private NDArray stem(NDArray images) {

@@ -6,10 +6,11 @@ import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.conversion.CheckpointRules;
+import dev.saccade.core.nn.ActivationCheckpointing;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.LayerNorm;
 import dev.saccade.core.nn.Module;
-import dev.saccade.core.nn.ActivationCheckpointing;
+import dev.saccade.core.ops.Scope;
 import dev.saccade.core.parts.Backbone;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.FeaturePyramid;
@@ -21,6 +22,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.IntFunction;
+import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -201,40 +203,39 @@ abstract class StagedTransformer extends Backbone {
 
     @Override
     public final FeaturePyramid forward(NDArray images) {
-        List<NDArray> levels = new ArrayList<>();
         int last = config.stages().outIndices().get(config.stages().outIndices().size() - 1);
-        NDArray x = stem.forward(images);
-        for (int s = 0; s <= last; s++) {
-            Stage stage = stages.get(s);
-            for (Layer block : stage.blocks) {
-                NDArray y =
-                        config.stages().activationCheckpointing()
-                                ? ActivationCheckpointing.run(block, x)
-                                : block.forward(x);
-                x.close();
-                x = y;
-            }
-            if (config.stages().outIndices().contains(s)) {
-                levels.add(emitted(s, x));
-            }
-            if (s < last) {
-                NDArray y = stage.downsample.orElseThrow().forward(x);
-                x.close();
-                x = y;
-            }
+        return Scope.call(
+                () -> {
+                    List<NDArray> levels = new ArrayList<>();
+                    NDArray x = images;
+                    for (int s = 0; s <= last; s++) {
+                        x = Scope.chain(x, steps(s));
+                        if (config.stages().outIndices().contains(s)) {
+                            levels.add(emitted(s, x));
+                        }
+                    }
+                    return new FeaturePyramid(levels);
+                },
+                FeaturePyramid::levels);
+    }
+
+    /** Returns what leads to the output of a stage from that of the one before. */
+    private List<UnaryOperator<NDArray>> steps(int stage) {
+        Layer first = stage == 0 ? stem : stages.get(stage - 1).downsample.orElseThrow();
+        List<UnaryOperator<NDArray>> steps = new ArrayList<>();
+        steps.add(first::forward);
+        for (Layer block : stages.get(stage).blocks) {
+            steps.add(
+                    config.stages().activationCheckpointing()
+                            ? x -> ActivationCheckpointing.run(block, x)
+                            : block::forward);
         }
-        x.close();
-        return new FeaturePyramid(levels);
+        return steps;
     }
 
     private NDArray emitted(int stage, NDArray x) {
         Layer norm = norms.get(stage);
-        if (norm == null) {
-            return x.transpose(0, 3, 1, 2);
-        }
-        try (NDArray normalised = norm.forward(x)) {
-            return normalised.transpose(0, 3, 1, 2);
-        }
+        return Scope.array(() -> (norm == null ? x : norm.forward(x)).transpose(0, 3, 1, 2));
     }
 
     @Override

@@ -1,13 +1,12 @@
 package dev.saccade.models;
 
-import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.ops.Scope;
 import dev.saccade.core.parts.DetectionHead;
-import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Losses;
@@ -56,10 +55,9 @@ public final class DetectionModel extends Model {
      *     padded size if the head learns them
      */
     public Losses losses(ImageBatch batch, List<Instances> targets) {
-        FeaturePyramid pyramid = features(batch.pixels());
-        Losses losses = head.losses(pyramid, batch.images(), targets);
-        pyramid.levels().forEach(NDArray::close);
-        return losses;
+        return Scope.call(
+                () -> head.losses(features(batch.pixels()), batch.images(), targets),
+                Losses::scalars);
     }
 
     /**

@@ -15,6 +15,7 @@ import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.MemoryFormat;
+import dev.saccade.core.ops.Scope;
 import dev.saccade.core.parts.Backbone;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.parts.Neck;
@@ -107,17 +108,17 @@ public abstract sealed class Model extends Module permits DetectionModel, Segmen
      * @param pixels {@code [N, 3, H, W]}
      */
     public FeaturePyramid features(NDArray pixels) {
-        NDArray images = MemoryFormat.channelsLast(pixels);
-        FeaturePyramid maps = backbone.forward(images);
-        images.close();
-        if (neck.isEmpty()) {
-            return maps;
-        }
-        FeaturePyramid pyramid = neck.get().forward(maps);
-        maps.levels().stream()
-                .filter(map -> pyramid.levels().stream().noneMatch(level -> level == map))
-                .forEach(NDArray::close);
-        return pyramid;
+        return Scope.call(
+                () -> {
+                    FeaturePyramid maps = maps(pixels);
+                    return neck.map(each -> each.forward(maps)).orElse(maps);
+                },
+                FeaturePyramid::levels);
+    }
+
+    private FeaturePyramid maps(NDArray pixels) {
+        return Scope.call(
+                () -> backbone.forward(MemoryFormat.channelsLast(pixels)), FeaturePyramid::levels);
     }
 
     /**

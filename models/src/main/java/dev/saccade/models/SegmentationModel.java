@@ -11,6 +11,7 @@ import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.ops.Scope;
 import dev.saccade.core.parts.HeadConfig;
 import dev.saccade.core.parts.SegmentationHead;
 import dev.saccade.core.structures.FeaturePyramid;
@@ -79,10 +80,7 @@ public final class SegmentationModel extends Model {
      * @return {@code [N, K, h, w]}, usually at the stride of the finest level
      */
     public NDArray logits(NDArray pixels) {
-        FeaturePyramid pyramid = features(pixels);
-        NDArray logits = decodeHead.logits(pyramid);
-        pyramid.levels().forEach(NDArray::close);
-        return logits;
+        return Scope.array(() -> decodeHead.logits(features(pixels)));
     }
 
     @Override
@@ -99,7 +97,10 @@ public final class SegmentationModel extends Model {
      *     LabelMap#IGNORE} as in the padding
      */
     public Losses losses(ImageBatch batch, NDArray labels) {
-        FeaturePyramid pyramid = features(batch.pixels());
+        return Scope.call(() -> losses(features(batch.pixels()), labels), Losses::scalars);
+    }
+
+    private Losses losses(FeaturePyramid pyramid, NDArray labels) {
         ImmutableMap.Builder<String, NDArray> terms = ImmutableMap.builder();
         ImmutableMap.Builder<String, NDArray> figures = ImmutableMap.builder();
         Losses decode = decodeHead.losses(pyramid, labels);
@@ -111,7 +112,6 @@ public final class SegmentationModel extends Model {
                     aux.terms().forEach((name, term) -> terms.put("aux." + name, term));
                     aux.figures().forEach((name, figure) -> figures.put("aux." + name, figure));
                 });
-        pyramid.levels().forEach(NDArray::close);
         return new Losses(terms.buildOrThrow(), figures.buildOrThrow());
     }
 

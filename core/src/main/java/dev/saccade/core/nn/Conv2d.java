@@ -158,9 +158,11 @@ public final class Conv2d extends Layer {
      */
     NDArray forward(NDArray x, long first) {
         long end = first + x.getShape().get(1);
-        try (NDArray part = weight().get(":, " + first + ":" + end)) {
-            return convolve(x, part, first == 0 ? bias() : null, stride);
-        }
+        return Scope.array(
+                () -> {
+                    NDArray part = weight().get(":, " + first + ":" + end);
+                    return convolve(x, part, first == 0 ? bias() : null, stride);
+                });
     }
 
     private NDArray bias() {

@@ -5,6 +5,7 @@ import ai.djl.ndarray.NDArray;
 import dev.saccade.core.ops.Activations;
 import dev.saccade.core.ops.Scope;
 
+import java.util.List;
 import java.util.Optional;
 import java.util.function.IntFunction;
 
@@ -62,29 +63,28 @@ public final class ConvModule extends Layer {
      * @param maps makes each of them, {@code [N, C_i, H, W]}; it is freed before the next is made
      */
     public NDArray forwardJoined(int count, IntFunction<NDArray> maps) {
-        NDArray sum = null;
-        long first = 0;
-        for (int i = 0; i < count; i++) {
-            try (NDArray x = maps.apply(i)) {
-                NDArray y = conv.forward(x, first);
-                sum = sum == null ? y : added(sum, y);
-                first += x.getShape().get(1);
-            }
-        }
-        NDArray all = sum;
         return Scope.array(
                 () -> {
-                    NDArray y = finish(all);
-                    if (y != all) {
-                        all.close();
+                    Joined joined = new Joined(null, 0);
+                    for (int i = 0; i < count; i++) {
+                        joined = with(joined, maps, i);
                     }
-                    return y;
+                    return finish(joined.sum);
                 });
     }
 
-    private static NDArray added(NDArray sum, NDArray y) {
-        try (y) {
-            return sum.addi(y);
-        }
+    /** What the convolution makes of the first channels; no sum of none. */
+    private record Joined(NDArray sum, long channels) {}
+
+    private Joined with(Joined before, IntFunction<NDArray> maps, int i) {
+        return Scope.call(
+                () -> {
+                    NDArray x = maps.apply(i);
+                    NDArray y = conv.forward(x, before.channels);
+                    return new Joined(
+                            before.sum == null ? y : before.sum.addi(y),
+                            before.channels + x.getShape().get(1));
+                },
+                joined -> List.of(joined.sum));
     }
 }

@@ -5,6 +5,7 @@ import static com.google.common.base.Preconditions.checkArgument;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Tensors;
 
 import java.util.Arrays;
@@ -46,8 +47,6 @@ public final class DropPath extends Layer {
         long[] shape = new long[x.getShape().dimension()];
         Arrays.fill(shape, 1);
         shape[0] = factors.length;
-        try (NDArray mask = Tensors.of(x.getManager(), factors, new Shape(shape))) {
-            return x.mul(mask);
-        }
+        return Scope.array(() -> x.mul(Tensors.of(x.getManager(), factors, new Shape(shape))));
     }
 }

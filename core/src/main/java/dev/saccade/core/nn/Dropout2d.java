@@ -5,6 +5,7 @@ import static com.google.common.base.Preconditions.checkArgument;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Tensors;
 
 import java.util.SplittableRandom;
@@ -45,8 +46,6 @@ public final class Dropout2d extends Layer {
             }
         }
         Shape shape = new Shape(samples, channels, 1, 1);
-        try (NDArray mask = Tensors.of(x.getManager(), factors, shape)) {
-            return x.mul(mask);
-        }
+        return Scope.array(() -> x.mul(Tensors.of(x.getManager(), factors, shape)));
     }
 }

@@ -68,7 +68,6 @@ public final class SampleRandom {
         SampleRandom draws = CURRENT.get();
         return draws == null
                 ? UNNAMED.get().split()
-                : SeededRandom.of(
-                        draws.seed, layer, draws.epoch, draws.samples.applyAsLong(n));
+                : SeededRandom.of(draws.seed, layer, draws.epoch, draws.samples.applyAsLong(n));
     }
 }

@@ -67,7 +67,9 @@ final class Tape implements AutoCloseable {
                         return by.isEmpty()
                                 ? new NDList()
                                 : Autograd.gradients(
-                                        () -> ActivationCheckpointing.repeating(again), y -> gradient, by);
+                                        () -> ActivationCheckpointing.repeating(again),
+                                        y -> gradient,
+                                        by);
                     });
         }
     }

@@ -6,7 +6,12 @@ import ai.djl.ndarray.NDScope;
 
 import dev.saccade.core.structures.Losses;
 
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 /**
  * Frees every array that a piece of code made, except its result, when the code is done; what the
@@ -18,39 +23,73 @@ public final class Scope {
 
     /** Returns the array that {@code body} returns; all others it made are freed. */
     public static NDArray array(Supplier<NDArray> body) {
-        return list(() -> new NDList(body.get())).singletonOrThrow();
+        return call(body, List::of);
     }
 
     /** Returns the arrays that {@code body} returns; all others it made are freed. */
     public static NDList list(Supplier<NDList> body) {
+        return call(body, list -> list);
+    }
+
+    /**
+     * Returns what {@code body} returns; all arrays that it made are freed, but those of the
+     * result.
+     *
+     * @param arrays those of the result, such as the levels of a pyramid
+     */
+    public static <T> T call(Supplier<T> body, Function<T, ? extends Collection<NDArray>> arrays) {
+        T result;
         NDList kept;
         try (NDScope scope = new NDScope()) {
             scope.suppressNotUsedWarning();
-            kept = body.get();
+            result = body.get();
+            kept = new NDList(arrays.apply(result));
             NDScope.unregister(kept);
         }
         kept.forEach(NDScope::register);
-        return kept;
+        return result;
+    }
+
+    /** Returns what {@code body} returns, which holds no array; all that it made are freed. */
+    public static <T> T call(Supplier<T> body) {
+        return call(body, result -> List.of());
     }
 
     /** Returns the losses that {@code body} computes; all other arrays it made are freed. */
     public static Losses losses(Supplier<Losses> body) {
-        Losses[] losses = new Losses[1];
-        list(
-                () -> {
-                    losses[0] = body.get();
-                    NDList kept = new NDList(losses[0].terms().values());
-                    return kept.addAll(new NDList(losses[0].figures().values()));
+        return call(
+                body,
+                losses -> {
+                    List<NDArray> arrays = new ArrayList<>(losses.terms().values());
+                    arrays.addAll(losses.figures().values());
+                    return arrays;
                 });
-        return losses[0];
     }
 
     /** Runs {@code body} and frees every array it made. */
     public static void run(Runnable body) {
-        list(
+        call(
                 () -> {
                     body.run();
-                    return new NDList();
+                    return body;
                 });
+    }
+
+    /**
+     * Returns what the last of some steps returns, each given what the one before returned, which
+     * is freed as soon as the next is there.
+     *
+     * @param x what the first step is given; it stays
+     */
+    public static NDArray chain(NDArray x, List<? extends UnaryOperator<NDArray>> steps) {
+        NDArray y = x;
+        for (UnaryOperator<NDArray> step : steps) {
+            NDArray next = step.apply(y);
+            if (y != x && y != next) {
+                y.close();
+            }
+            y = next;
+        }
+        return y;
     }
 }

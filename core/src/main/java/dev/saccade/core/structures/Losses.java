@@ -6,7 +6,9 @@ import ai.djl.ndarray.NDArray;
 
 import com.google.common.collect.ImmutableMap;
 
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /**
  * The loss terms of one training step; every head gives all its terms for every batch, 0 where
@@ -27,6 +29,11 @@ public record Losses(Map<String, NDArray> terms, Map<String, NDArray> figures) {
     /** Makes losses without figures. */
     public Losses(Map<String, NDArray> terms) {
         this(terms, ImmutableMap.of());
+    }
+
+    /** Returns all arrays, terms and figures. */
+    public List<NDArray> scalars() {
+        return Stream.concat(terms.values().stream(), figures.values().stream()).toList();
     }
 
     /** Returns the sum of all terms, a scalar to go backward from. */

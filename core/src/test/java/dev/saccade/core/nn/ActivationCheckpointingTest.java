@@ -261,9 +261,16 @@ class ActivationCheckpointingTest {
     void isThePlainBlockWhereNothingIsRecordedAndUnderTheCollectorOfDjl() {
         Residual block = initialized(new Residual());
         NDArray maps = normal(new Shape(4, CHANNELS, 5, 5));
-        assertFalse(Autograd.requiresGradient(NoGrad.call(() -> ActivationCheckpointing.run(block, maps))));
+        assertFalse(
+                Autograd.requiresGradient(
+                        NoGrad.call(() -> ActivationCheckpointing.run(block, maps))));
         Supplier<NDArray> loss =
-                () -> SampleRandom.during(0, 0, SAMPLES, () -> ActivationCheckpointing.run(block, maps).sum());
+                () ->
+                        SampleRandom.during(
+                                0,
+                                0,
+                                SAMPLES,
+                                () -> ActivationCheckpointing.run(block, maps).sum());
         Map<String, float[]> expected = gradients(block, loss);
         block.runs = 0;
         try (GradientCollector collector = Engine.getEngine("PyTorch").newGradientCollector()) {

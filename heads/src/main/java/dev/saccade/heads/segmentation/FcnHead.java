@@ -92,13 +92,7 @@ public final class FcnHead extends DecodeHead {
                                         "conv_cat",
                                         config.norm().conv(in + width, width, config.kernelSize())))
                         : Optional.empty();
-        classifier =
-                add(
-                        "",
-                        new PixelClassifier(
-                                width,
-                                numClasses,
-                                config.dropoutRatio()));
+        classifier = add("", new PixelClassifier(width, numClasses, config.dropoutRatio()));
     }
 
     @Override

@@ -86,10 +86,7 @@ public final class SemanticFpnHead extends DecodeHead {
             scaleHeads.add(scaleHead(level, levels.get(0).stride()));
         }
         classifier =
-                add(
-                        "",
-                        new PixelClassifier(
-                                config.channels(), numClasses, config.dropoutRatio()));
+                add("", new PixelClassifier(config.channels(), numClasses, config.dropoutRatio()));
     }
 
     private ScaleHead scaleHead(FeatureInfo level, int finest) {
