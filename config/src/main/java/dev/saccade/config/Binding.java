@@ -358,7 +358,7 @@ final class Binding {
                 node.origin(),
                 path,
                 what,
-                Nearest.of(name, known).map(near -> "; did you mean " + near + "?").orElse(""),
+                Nearest.find(name, known).map(near -> "; did you mean " + near + "?").orElse(""),
                 known.isEmpty() ? "none" : String.join(", ", known));
         return FAILED;
     }

@@ -10,7 +10,7 @@ public final class Nearest {
     private Nearest() {}
 
     /** Returns the candidate with the fewest differing letters, if it is at all alike. */
-    public static Optional<String> of(String name, Collection<String> candidates) {
+    public static Optional<String> find(String name, Collection<String> candidates) {
         int tolerance = Math.max(2, name.length() / 3);
         return candidates.stream()
                 .filter(candidate -> distance(name, candidate) <= tolerance)

@@ -60,7 +60,7 @@ final class Parts {
     }
 
     /** Many a component fails because the libraries that all of them use cannot be loaded. */
-    static SaccadeException unloadable(Error error) {
+    private static SaccadeException unloadable(ServiceConfigurationError error) {
         return Throwables.getCausalChain(error).stream()
                 .filter(SaccadeException.class::isInstance)
                 .map(cause -> SaccadeException.user(error, "%s", cause.getMessage()))
@@ -69,7 +69,8 @@ final class Parts {
                         () ->
                                 SaccadeException.user(
                                         error,
-                                        "a component cannot be loaded: %s, as of %s",
+                                        "META-INF/services: a component cannot be loaded: %s, as"
+                                                + " of %s",
                                         error.getMessage(),
                                         Throwables.getRootCause(error)));
     }

@@ -66,8 +66,6 @@ final class Records {
                 throw refusal;
             }
             throw broken(e.getCause(), type);
-        } catch (LinkageError e) {
-            throw Parts.unloadable(e);
         } catch (ReflectiveOperationException e) {
             throw broken(e, type);
         }

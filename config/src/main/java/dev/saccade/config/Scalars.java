@@ -125,7 +125,7 @@ final class Scalars {
             }
         }
         String near =
-                Nearest.of(value.toString(), names(type))
+                Nearest.find(value.toString(), names(type))
                         .map(name -> "; did you mean " + name + "?")
                         .orElse("");
         throw new IllegalArgumentException(expected(type) + near);

@@ -1,6 +1,6 @@
 package dev.saccade.datasets;
 
-import dev.saccade.core.parts.Targets;
+import dev.saccade.core.parts.TargetKind;
 
 /**
  * How thoroughly a data set is looked at, and for what.
@@ -10,4 +10,4 @@ import dev.saccade.core.parts.Targets;
  * @param threads how many files are read at once
  * @param onImage called after each image, from the calling thread, to show progress
  */
-public record CheckOptions(boolean decode, Targets targets, int threads, Runnable onImage) {}
+public record CheckOptions(boolean decode, TargetKind targets, int threads, Runnable onImage) {}

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.Targets;
+import dev.saccade.core.parts.TargetKind;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.ade20k.Ade20kDataset;
 import dev.saccade.datasets.ade20k.LabelFiles;
@@ -31,7 +31,8 @@ import java.util.Optional;
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class PipesTest {
 
-    private static final CheckOptions OPTIONS = new CheckOptions(true, Targets.BOXES, 2, () -> {});
+    private static final CheckOptions OPTIONS =
+            new CheckOptions(true, TargetKind.BOXES, 2, () -> {});
 
     @TempDir Path folder;
     private Path pipe;

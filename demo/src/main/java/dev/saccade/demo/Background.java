@@ -14,8 +14,8 @@ final class Background {
 
     private final Kind kind;
     private final Noise noise;
-    private final Colour colour;
-    private final Colour second;
+    private final Color color;
+    private final Color second;
     private final double originX;
     private final double originY;
     private final double cos;
@@ -64,8 +64,8 @@ final class Background {
                             };
                 };
         int[] pair = palette[random.nextInt(palette.length)];
-        colour = Colour.of(pair[0]);
-        second = Colour.of(pair[1]);
+        color = Color.of(pair[0]);
+        second = Color.of(pair[1]);
     }
 
     /**
@@ -96,7 +96,7 @@ final class Background {
         double pore = Shapes.step(0.25, 0.6, noise.at(11 * u + shift, 150 * v));
         double dark = 0.55 * rings * rings + 0.25 * fibre + 0.3 * pore + 0.3 * warp;
         double tone = 0.85 + 0.3 * noise.cell(board, 3);
-        Colour grain = colour.mix(second, Math.min(Math.max(dark, 0), 1)).times(tone);
+        Color grain = color.mix(second, Math.min(Math.max(dark, 0), 1)).times(tone);
         double height = 0.0012 * fibre - 0.002 * pore - 0.02 * joint;
         return new Surface(height, grain.times(1 - 0.75 * joint), 0.1 + 0.12 * pattern, 0);
     }
@@ -114,7 +114,7 @@ final class Background {
         double stripe =
                 pattern < 0.4 ? Shapes.step(0.42, 0.46, Math.abs(2 * v - Math.rint(2 * v))) : 0;
         double dark = 0.4 * (1 - thread) + 0.25 * slub + 0.15 + 0.6 * stripe;
-        Colour cloth = colour.mix(second, Math.min(Math.max(dark, 0), 1));
+        Color cloth = color.mix(second, Math.min(Math.max(dark, 0), 1));
         return new Surface(0.003 * thread + 0.05 * fold, cloth, 0, 0);
     }
 
@@ -128,7 +128,7 @@ final class Background {
             double column = Math.abs(9 * u - Math.rint(9 * u)) / 9;
             line = Shapes.step(0.006, 0.002, pattern < 0.3 ? Math.min(row, column) : row);
         }
-        Colour sheet = colour.times(0.9 + 0.05 * tooth).mix(second, 0.75 * line + 0.25 * stain);
+        Color sheet = color.times(0.9 + 0.05 * tooth).mix(second, 0.75 * line + 0.25 * stain);
         return new Surface(0.0009 * tooth + 0.02 * wave, sheet, 0.02, 0);
     }
 
@@ -138,8 +138,8 @@ final class Background {
         double vein = Shapes.step(0.955, 1, ridge) * Shapes.step(-0.4, 0.4, cloud);
         double speck = noise.fractal(38 * u, 38 * v, 3);
         double dark = 0.45 + 0.5 * cloud + 0.28 * speck;
-        Colour rock = colour.mix(second, Math.min(Math.max(dark, 0), 1));
-        Colour seam = pattern < 0.5 ? second.times(0.7) : new Colour(0.8, 0.78, 0.74);
+        Color rock = color.mix(second, Math.min(Math.max(dark, 0), 1));
+        Color seam = pattern < 0.5 ? second.times(0.7) : new Color(0.8, 0.78, 0.74);
         double height = 0.002 * cloud + 0.0005 * speck - 0.001 * vein;
         return new Surface(height, rock.mix(seam, 0.55 * vein), 0.25 * pattern, 0);
     }

@@ -5,7 +5,7 @@ import java.util.SplittableRandom;
 /** A sewing button: a disc with a raised rim and two or four holes. */
 final class Button implements Thing {
 
-    private final Colour colour;
+    private final Color color;
     private final Noise noise;
     private final int holes;
     private final double holeRadius;
@@ -15,8 +15,8 @@ final class Button implements Thing {
     private final double gloss;
 
     Button(SplittableRandom random) {
-        colour =
-                Colour.pick(
+        color =
+                Color.pick(
                         random, 0xC8322F, 0x2F64B8, 0x1F8A83, 0xE8DDC8, 0xE3A72F, 0x7A4B9E,
                         0xE0788A, 0x33363C, 0x5D8F3A, 0x8A4B2B, 0xD9622B, 0x9CC4DE);
         noise = new Noise(random);
@@ -43,8 +43,8 @@ final class Button implements Thing {
         double countersink = Shapes.step(0.07, 0, holeDistance(u, v));
         double height = 0.17 * bowl - 0.05 * countersink;
         double swirl = noise.fractal(2.2 * u + noise.at(u, v), 2.2 * v, 3);
-        Colour light = colour.mix(new Colour(0.95, 0.93, 0.88), 0.55);
-        Colour dyed = colour.mix(light, marbling * Math.min(Math.max(0.5 + swirl, 0), 1));
+        Color light = color.mix(new Color(0.95, 0.93, 0.88), 0.55);
+        Color dyed = color.mix(light, marbling * Math.min(Math.max(0.5 + swirl, 0), 1));
         return new Surface(height, dyed.times(1 - 0.5 * countersink), gloss, 0);
     }
 

@@ -56,9 +56,9 @@ final class Camera {
         double sum = 0;
         for (int y = 0; y < size.height(); y++) {
             for (int x = 0; x < size.width(); x++) {
-                double fromCentreX = (x + 0.5) / size.width() - 0.5;
-                double fromCentreY = (y + 0.5) / size.height() - 0.5;
-                float share = (float) illumination(fromCentreX, fromCentreY);
+                double fromCenterX = (x + 0.5) / size.width() - 0.5;
+                double fromCenterY = (y + 0.5) / size.height() - 0.5;
+                float share = (float) illumination(fromCenterX, fromCenterY);
                 int at = 3 * (y * size.width() + x);
                 for (int c = 0; c < 3; c++) {
                     light[at + c] *= share;

@@ -105,11 +105,11 @@ final class Canvas {
         }
     }
 
-    private void set(int x, int y, Colour colour) {
+    private void set(int x, int y, Color color) {
         int at = 3 * (y * size.width() + x);
-        rgb[at] = (float) colour.red();
-        rgb[at + 1] = (float) colour.green();
-        rgb[at + 2] = (float) colour.blue();
+        rgb[at] = (float) color.red();
+        rgb[at + 1] = (float) color.green();
+        rgb[at + 2] = (float) color.blue();
     }
 
     private static int first(int edge) {

@@ -5,8 +5,8 @@ import java.util.SplittableRandom;
 /** A coin: a metal disc with a raised rim, an inscription around it and a device in the middle. */
 final class Coin implements Thing {
 
-    private final Colour metal;
-    private final Colour tarnish;
+    private final Color metal;
+    private final Color tarnish;
     private final Noise noise;
     private final int device;
     private final int points;
@@ -14,8 +14,8 @@ final class Coin implements Thing {
     private final boolean beads;
 
     Coin(SplittableRandom random) {
-        metal = Colour.pick(random, 0xE6C068, 0xD8D4CC, 0xC9835A, 0xDDB257, 0xC6C8CC, 0xB87448);
-        tarnish = metal.mix(Colour.pick(random, 0x4A3A22, 0x38342C, 0x4C5A44), 0.75);
+        metal = Color.pick(random, 0xE6C068, 0xD8D4CC, 0xC9835A, 0xDDB257, 0xC6C8CC, 0xB87448);
+        tarnish = metal.mix(Color.pick(random, 0x4A3A22, 0x38342C, 0x4C5A44), 0.75);
         noise = new Noise(random);
         device = random.nextInt(3);
         points = 5 + random.nextInt(4);
@@ -37,8 +37,8 @@ final class Coin implements Thing {
         double height = 0.07 * rim + 0.05 * relief + 0.004 * scratches;
         double patina = wear * Shapes.step(0.15, -0.25, noise.fractal(2 * u, 2 * v, 4));
         double grime = 0.45 * (1 - Math.max(rim, relief)) * Shapes.step(0.5, 0.84, radius);
-        Colour colour = metal.mix(tarnish, Math.min(patina + grime, 1));
-        return new Surface(height, colour, 0.5, 1);
+        Color color = metal.mix(tarnish, Math.min(patina + grime, 1));
+        return new Surface(height, color, 0.5, 1);
     }
 
     @Override

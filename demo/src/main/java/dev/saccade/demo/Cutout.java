@@ -10,8 +10,8 @@ final class Cutout {
     private static final int SAMPLES = 2;
 
     private final Thing thing;
-    private final double centreX;
-    private final double centreY;
+    private final double centerX;
+    private final double centerY;
     private final double radius;
     private final double cos;
     private final double sin;
@@ -25,30 +25,30 @@ final class Cutout {
     /**
      * Places a thing.
      *
-     * @param centreX column of its origin, in pixels
-     * @param centreY row of its origin, in pixels
+     * @param centerX column of its origin, in pixels
+     * @param centerY row of its origin, in pixels
      * @param radius pixels of one of its units
      * @param angle radians by which it is turned
      * @param squash how much shorter the tilted camera sees the table from top to bottom
      */
     Cutout(
             Thing thing,
-            double centreX,
-            double centreY,
+            double centerX,
+            double centerY,
             double radius,
             double angle,
             double squash) {
         this.thing = thing;
-        this.centreX = centreX;
-        this.centreY = centreY;
+        this.centerX = centerX;
+        this.centerY = centerY;
         this.radius = radius;
         this.cos = Math.cos(angle);
         this.sin = Math.sin(angle);
         this.squash = squash;
-        this.left = (int) Math.floor(centreX - radius) - 1;
-        this.top = (int) Math.floor(centreY - squash * radius) - 1;
-        this.width = (int) Math.ceil(centreX + radius) + 1 - left;
-        this.height = (int) Math.ceil(centreY + squash * radius) + 1 - top;
+        this.left = (int) Math.floor(centerX - radius) - 1;
+        this.top = (int) Math.floor(centerY - squash * radius) - 1;
+        this.width = (int) Math.ceil(centerX + radius) + 1 - left;
+        this.height = (int) Math.ceil(centerY + squash * radius) + 1 - top;
         this.cover = new float[width * height];
         for (int y = 0; y < height; y++) {
             for (int x = 0; x < width; x++) {
@@ -116,7 +116,7 @@ final class Cutout {
                     int at = y * columns + x;
                     double slopeX = slope(surfaces, at, x > 0 ? -1 : 0, x < columns - 1 ? 1 : 0);
                     double slopeY = slope(surfaces, at, back, ahead);
-                    Colour seen = light.reflect(surfaces[at], slopeX, slopeY);
+                    Color seen = light.reflect(surfaces[at], slopeX, slopeY);
                     rgb[3 * pixel] += (float) (seen.red() / (SAMPLES * SAMPLES));
                     rgb[3 * pixel + 1] += (float) (seen.green() / (SAMPLES * SAMPLES));
                     rgb[3 * pixel + 2] += (float) (seen.blue() / (SAMPLES * SAMPLES));
@@ -167,14 +167,14 @@ final class Cutout {
     }
 
     private double u(double x, double y) {
-        double dx = left + x - centreX;
-        double dy = (top + y - centreY) / squash;
+        double dx = left + x - centerX;
+        double dy = (top + y - centerY) / squash;
         return (cos * dx + sin * dy) / radius;
     }
 
     private double v(double x, double y) {
-        double dx = left + x - centreX;
-        double dy = (top + y - centreY) / squash;
+        double dx = left + x - centerX;
+        double dy = (top + y - centerY) / squash;
         return (cos * dy - sin * dx) / radius;
     }
 }

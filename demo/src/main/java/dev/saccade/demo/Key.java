@@ -5,8 +5,8 @@ import java.util.SplittableRandom;
 /** A key: a bow to hold, a shaft, and a bit that turns the lock; of the old kind or the new. */
 final class Key implements Thing {
 
-    private final Colour metal;
-    private final Colour rust;
+    private final Color metal;
+    private final Color rust;
     private final Noise noise;
     private final boolean flat;
     private final double bow;
@@ -17,9 +17,9 @@ final class Key implements Thing {
         flat = random.nextInt(5) < 2;
         metal =
                 flat
-                        ? Colour.pick(random, 0xD9D9D6, 0xD8B45C, 0xBFC3C8)
-                        : Colour.pick(random, 0xC9A14E, 0x8E8A84, 0xB9B4AA, 0xA8713F);
-        rust = Colour.pick(random, 0x5A3A22, 0x3E3832);
+                        ? Color.pick(random, 0xD9D9D6, 0xD8B45C, 0xBFC3C8)
+                        : Color.pick(random, 0xC9A14E, 0x8E8A84, 0xB9B4AA, 0xA8713F);
+        rust = Color.pick(random, 0x5A3A22, 0x3E3832);
         noise = new Noise(random);
         bow = Range.draw(random, 0.25, 0.33);
         wear = Range.draw(random, 0, 0.7);
@@ -39,8 +39,8 @@ final class Key implements Thing {
                         ? Shapes.roundEdge(distance, 0.03) - groove(u, v)
                         : Shapes.roundEdge(distance, 0.075);
         double dirt = noise.fractal(3 * u, 3 * v, 4);
-        Colour colour = metal.mix(rust, wear * Shapes.step(-0.2, 0.5, dirt));
-        return new Surface(height + 0.003 * dirt, colour, 0.6, 1);
+        Color color = metal.mix(rust, wear * Shapes.step(-0.2, 0.5, dirt));
+        return new Surface(height + 0.003 * dirt, color, 0.6, 1);
     }
 
     @Override

@@ -7,8 +7,8 @@ final class Leaf implements Thing {
 
     private static final double BASE = -0.66;
 
-    private final Colour blade;
-    private final Colour autumn;
+    private final Color blade;
+    private final Color autumn;
     private final Noise noise;
     private final double width;
     private final double widest;
@@ -22,8 +22,8 @@ final class Leaf implements Thing {
         int[] green = {0x4F7F2C, 0x6E9A36, 0x3C6B2A, 0x86A63C};
         int[] fallen = {0xC9932A, 0xB5561F, 0x8E3B22, 0xD9B23C, 0x7C5227};
         boolean fresh = random.nextInt(2) == 0;
-        blade = Colour.pick(random, fresh ? green : fallen);
-        autumn = Colour.pick(random, fresh && random.nextBoolean() ? green : fallen);
+        blade = Color.pick(random, fresh ? green : fallen);
+        autumn = Color.pick(random, fresh && random.nextBoolean() ? green : fallen);
         noise = new Noise(random);
         width = Range.draw(random, 0.3, 0.5);
         widest = Range.draw(random, 0.32, 0.5);
@@ -58,10 +58,10 @@ final class Leaf implements Thing {
         double height = fold * across - 0.5 * fold * across * across + 0.045 * crumple + quilt;
         double turned =
                 Shapes.step(-0.3, 0.5, noise.fractal(1.3 * u + 3, 1.3 * v, 3) + across - 0.2);
-        Colour colour = blade.mix(autumn, turned).times(1 + 0.25 * noise.at(14 * u, 14 * v));
+        Color color = blade.mix(autumn, turned).times(1 + 0.25 * noise.at(14 * u, 14 * v));
         double spot = Shapes.step(0.42, 0.6, noise.at(5 * u + 9, 5 * v));
-        colour = colour.mix(new Colour(0.07, 0.04, 0.02), 0.6 * spot);
-        return new Surface(height, colour.mix(new Colour(0.6, 0.55, 0.28), 0.38 * vein), 0.14, 0);
+        color = color.mix(new Color(0.07, 0.04, 0.02), 0.6 * spot);
+        return new Surface(height, color.mix(new Color(0.6, 0.55, 0.28), 0.38 * vein), 0.14, 0);
     }
 
     @Override

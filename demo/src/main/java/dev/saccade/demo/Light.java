@@ -11,9 +11,9 @@ final class Light {
     private final double halfX;
     private final double halfY;
     private final double halfZ;
-    private final Colour direct;
-    private final Colour ambient;
-    private final Colour lost;
+    private final Color direct;
+    private final Color ambient;
+    private final Color lost;
 
     Light(SplittableRandom random) {
         double azimuth = Range.draw(random, 0, 2 * Math.PI);
@@ -27,13 +27,13 @@ final class Light {
         halfZ = (z + 1) / half;
         double warmth = Range.draw(random, -0.08, 0.14);
         double share = Range.draw(random, 0.6, 0.8);
-        direct = new Colour(1 + warmth, 1, 1 - warmth).times(share / z);
-        ambient = new Colour(1 - 0.6 * warmth, 1, 1 + 0.6 * warmth).times(1 - share);
-        lost = new Colour(share * (1 + 0.3 * warmth), share, share * (1 - 0.3 * warmth));
+        direct = new Color(1 + warmth, 1, 1 - warmth).times(share / z);
+        ambient = new Color(1 - 0.6 * warmth, 1, 1 + 0.6 * warmth).times(1 - share);
+        lost = new Color(share * (1 + 0.3 * warmth), share, share * (1 - 0.3 * warmth));
     }
 
     /** Returns the light that a surface with the given slopes sends to the camera. */
-    Colour reflect(Surface surface, double slopeX, double slopeY) {
+    Color reflect(Surface surface, double slopeX, double slopeY) {
         double length = Math.sqrt(slopeX * slopeX + slopeY * slopeY + 1);
         double nx = -slopeX / length;
         double ny = -slopeY / length;
@@ -41,12 +41,12 @@ final class Light {
         double facing = Math.max(nx * x + ny * y + nz * z, 0);
         double highlight = Math.max(nx * halfX + ny * halfY + nz * halfZ, 0);
         double gloss = surface.gloss() == 0 ? 0 : surface.gloss() * Math.pow(highlight, 60);
-        Colour own = surface.colour();
+        Color own = surface.color();
         double matt = 1 - surface.metal();
         double mirrored =
                 matt == 1 ? 0 : surface.metal() * room(2 * nz * nx, 2 * nz * ny, 2 * nz * nz - 1);
         double sky = 0.55 + 0.45 * nz;
-        return new Colour(
+        return new Color(
                 own.red() * (matt * (facing * direct.red() + sky * ambient.red()) + mirrored)
                         + gloss * direct.red(),
                 own.green() * (matt * (facing * direct.green() + sky * ambient.green()) + mirrored)
@@ -56,7 +56,7 @@ final class Light {
     }
 
     /** Returns the share of each channel that is gone where the lamp does not reach. */
-    Colour lost() {
+    Color lost() {
         return lost;
     }
 

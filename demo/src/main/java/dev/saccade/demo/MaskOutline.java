@@ -41,7 +41,7 @@ final class MaskOutline {
      */
     private static void trace(
             Rle part, int left, ImmutableList.Builder<ImmutableIntArray> polygons) {
-        List<ImmutableIntArray> contours = Contours.of(part);
+        List<ImmutableIntArray> contours = Contours.trace(part);
         for (ImmutableIntArray contour : contours) {
             if (twiceArea(contour) < 0) {
                 int height = part.size().height();

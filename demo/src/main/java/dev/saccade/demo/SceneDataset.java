@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import com.google.common.primitives.ImmutableIntArray;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 
 import org.opencv.core.CvType;
@@ -168,7 +169,8 @@ public final class SceneDataset {
         json.writeNumberField("image_id", imageId);
         json.writeNumberField("category_id", object.label() + 1);
         json.writeFieldName("bbox");
-        int[] box = {object.x(), object.y(), object.width(), object.height()};
+        Rle.Bounds bounds = object.box();
+        int[] box = {bounds.x(), bounds.y(), bounds.width(), bounds.height()};
         json.writeArray(box, 0, box.length);
         json.writeNumberField("area", object.area());
         json.writeNumberField("iscrowd", 0);

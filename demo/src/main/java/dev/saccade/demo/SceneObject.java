@@ -3,6 +3,7 @@ package dev.saccade.demo;
 import com.google.common.collect.ImmutableList;
 import com.google.common.primitives.ImmutableIntArray;
 
+import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 
 import java.util.BitSet;
@@ -11,22 +12,12 @@ import java.util.BitSet;
  * One labelled thing of a scene, as far as it is visible.
  *
  * @param label position of its class in {@link Thing#CLASSES}
- * @param x first column of its visible pixels
- * @param y first row of its visible pixels
- * @param width columns of the tight box
- * @param height rows of the tight box
+ * @param box tight around its visible pixels
  * @param area number of visible pixels
  * @param polygons {@code x1, y1, x2, y2, ...} along pixel edges; together they cover exactly the
  *     visible pixels
  */
-record SceneObject(
-        int label,
-        int x,
-        int y,
-        int width,
-        int height,
-        int area,
-        ImmutableList<ImmutableIntArray> polygons) {
+record SceneObject(int label, Rle.Bounds box, int area, ImmutableList<ImmutableIntArray> polygons) {
 
     /** Returns the object with the given visible pixels, of which there is at least one. */
     static SceneObject of(int label, BitSet mask, Size size) {
@@ -40,10 +31,7 @@ record SceneObject(
         int bottom = (mask.length() - 1) / size.width();
         return new SceneObject(
                 label,
-                left,
-                top,
-                right - left + 1,
-                bottom - top + 1,
+                new Rle.Bounds(left, top, right - left + 1, bottom - top + 1),
                 mask.cardinality(),
                 MaskOutline.polygons(mask, size));
     }

@@ -47,13 +47,17 @@ class SceneRendererTest {
             for (SceneObject object : scene.objects()) {
                 int[] xs = coordinates(object, 0);
                 int[] ys = coordinates(object, 1);
-                assertEquals(object.x(), Arrays.stream(xs).min().orElseThrow());
-                assertEquals(object.y(), Arrays.stream(ys).min().orElseThrow());
-                assertEquals(object.x() + object.width(), Arrays.stream(xs).max().orElseThrow());
-                assertEquals(object.y() + object.height(), Arrays.stream(ys).max().orElseThrow());
-                assertTrue(object.x() >= 0 && object.y() >= 0);
-                assertTrue(object.x() + object.width() <= SIZE.width());
-                assertTrue(object.y() + object.height() <= SIZE.height());
+                assertEquals(object.box().x(), Arrays.stream(xs).min().orElseThrow());
+                assertEquals(object.box().y(), Arrays.stream(ys).min().orElseThrow());
+                assertEquals(
+                        object.box().x() + object.box().width(),
+                        Arrays.stream(xs).max().orElseThrow());
+                assertEquals(
+                        object.box().y() + object.box().height(),
+                        Arrays.stream(ys).max().orElseThrow());
+                assertTrue(object.box().x() >= 0 && object.box().y() >= 0);
+                assertTrue(object.box().x() + object.box().width() <= SIZE.width());
+                assertTrue(object.box().y() + object.box().height() <= SIZE.height());
             }
         }
     }
@@ -85,15 +89,15 @@ class SceneRendererTest {
                 int at = 3 * (y * SIZE.width() + x) + 1;
                 double contrast = Math.abs((bgr[at] & 0xFF) - (bgr[at - 3] & 0xFF));
                 boolean in =
-                        x >= object.x()
-                                && x < object.x() + object.width()
-                                && y >= object.y()
-                                && y < object.y() + object.height();
+                        x >= object.box().x()
+                                && x < object.box().x() + object.box().width()
+                                && y >= object.box().y()
+                                && y < object.box().y() + object.box().height();
                 inside += in ? contrast : 0;
                 outside += in ? 0 : contrast;
             }
         }
-        double boxArea = object.width() * object.height();
+        double boxArea = object.box().width() * object.box().height();
         assertTrue(inside / boxArea > 1.5 * outside / (SIZE.area() - boxArea));
     }
 

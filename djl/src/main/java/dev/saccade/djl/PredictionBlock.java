@@ -7,33 +7,46 @@ import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.Size;
-import dev.saccade.models.DetectionModel;
 import dev.saccade.models.Model;
 import dev.saccade.models.ModelSpec;
-import dev.saccade.models.SegmentationModel;
 
 import java.util.List;
 
 /**
  * A trained model as a block of DJL: the views of one photograph as {@link ViewArrays} to what is
- * found in it as {@link AnswerArrays}.
+ * found in it as arrays of {@link Answers}.
  *
  * <p>Several threads may share it, as long as none trains it.
  */
-final class PredictionBlock extends Module {
+final class PredictionBlock<P> extends Module {
 
     private final ModelSpec spec;
-    private final Model model;
+    private final Model<P> model;
+    private final Answers<P> answers;
 
-    PredictionBlock(ModelSpec spec, Model model) {
+    private PredictionBlock(ModelSpec spec, Model<P> model, Answers<P> answers) {
         this.spec = spec;
         this.model = add("", model);
+        this.answers = answers;
         train(false);
+    }
+
+    /** Returns the block of a model. */
+    static PredictionBlock<?> of(ModelSpec spec, Model<?> model) {
+        return model.<PredictionBlock<?>>match(
+                detection -> new PredictionBlock<>(spec, detection, new DetectionAnswers()),
+                segmentation ->
+                        new PredictionBlock<>(spec, segmentation, new SegmentationAnswers()));
     }
 
     /** Returns what the model is made of and fed with. */
     ModelSpec spec() {
         return spec;
+    }
+
+    /** Returns how the model answers. */
+    Answers<P> answers() {
+        return answers;
     }
 
     @Override
@@ -44,10 +57,7 @@ final class PredictionBlock extends Module {
     private NDList predict(NDList inputs) {
         NDManager manager = inputs.head().getManager();
         List<ImageBatch> views = ViewArrays.views(inputs);
-        if (model instanceof DetectionModel detector) {
-            Size original = views.get(0).images().get(0).original();
-            return AnswerArrays.of(detector.predictViews(views), original, manager);
-        }
-        return AnswerArrays.of(((SegmentationModel) model).predictViews(views), manager);
+        Size original = views.get(0).images().get(0).original();
+        return answers.arrays(model.predictViews(views), original, manager);
     }
 }

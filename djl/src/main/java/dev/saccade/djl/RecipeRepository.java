@@ -10,7 +10,7 @@ import ai.djl.util.Progress;
 
 import com.google.common.collect.ImmutableList;
 
-import dev.saccade.core.parts.Targets;
+import dev.saccade.core.parts.TargetKind;
 import dev.saccade.models.zoo.Recipe;
 import dev.saccade.models.zoo.Zoo;
 
@@ -32,7 +32,7 @@ final class RecipeRepository extends AbstractRepository {
     }
 
     /** Returns what DJL calls a task. */
-    static Application application(Targets targets) {
+    static Application application(TargetKind targets) {
         return switch (targets) {
             case BOXES -> Application.CV.OBJECT_DETECTION;
             case MASKS -> Application.CV.INSTANCE_SEGMENTATION;
@@ -61,25 +61,25 @@ final class RecipeRepository extends AbstractRepository {
         metadata.setArtifactId(recipe.name());
         metadata.setName(recipe.name());
         metadata.setRepositoryUri(mrl.toURI());
-        metadata.addLicense(licence("recipe", "Apache-2.0"));
+        metadata.addLicense(license("recipe", "Apache-2.0"));
         recipe.original()
                 .ifPresent(
                         original -> {
                             metadata.setDescription(original.title());
                             original.website().ifPresent(metadata::setWebsite);
-                            original.licence()
-                                    .map(name -> licence("original", name))
+                            original.license()
+                                    .map(name -> license("original", name))
                                     .ifPresent(metadata::addLicense);
                         });
         metadata.setArtifacts(List.of(artifact(recipe)));
         return metadata;
     }
 
-    private static License licence(String of, String name) {
-        License licence = new License();
-        licence.setId(of);
-        licence.setName(name);
-        return licence;
+    private static License license(String of, String name) {
+        License license = new License();
+        license.setId(of);
+        license.setName(name);
+        return license;
     }
 
     private static Artifact artifact(Recipe recipe) {

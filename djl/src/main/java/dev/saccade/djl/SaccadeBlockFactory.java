@@ -47,7 +47,7 @@ public final class SaccadeBlockFactory implements BlockFactory {
         Path file = file(model, folder, arguments);
         Checkpoint checkpoint = Checkpoints.open(file);
         ModelSpec spec = spec(checkpoint, file, argument(arguments, RECIPE));
-        return new PredictionBlock(
+        return PredictionBlock.of(
                 spec, spec.restore(checkpoint, file.toString(), model.getNDManager()));
     }
 

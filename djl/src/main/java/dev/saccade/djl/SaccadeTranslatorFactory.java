@@ -6,14 +6,11 @@ import ai.djl.modality.Output;
 import ai.djl.modality.cv.Image;
 import ai.djl.modality.cv.output.CategoryMask;
 import ai.djl.modality.cv.output.DetectedObjects;
-import ai.djl.ndarray.NDList;
 import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorFactory;
-import ai.djl.util.JsonSerializable;
 import ai.djl.util.Pair;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.Targets;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.models.ModelSpec;
 
@@ -68,48 +65,36 @@ public final class SaccadeTranslatorFactory implements TranslatorFactory {
     @Override
     public <I, O> Translator<I, O> newInstance(
             Class<I> input, Class<O> output, Model model, Map<String, ?> arguments) {
-        if (!(model.getBlock() instanceof PredictionBlock block)) {
+        if (!(model.getBlock() instanceof PredictionBlock<?> block)) {
             throw SaccadeException.user(
                     "%s: is no model of Saccade; give the argument blockFactory=%s",
                     model.getName(), SaccadeBlockFactory.class.getName());
         }
         ModelSpec spec = block.spec();
+        Answers<?> answers = block.answers();
         if (input == Input.class) {
             return new PhotoTranslator<>(
                     spec,
                     request -> Requests.photo((Input) request),
-                    arrays -> output.cast(Requests.answer(answer(spec, arrays))),
+                    arrays -> output.cast(Requests.answer(answers.answer(arrays, spec.classes()))),
                     refusal -> output.cast(Requests.refusal(refusal)));
         }
-        Class<?> answered = isSegmenter(spec) ? CategoryMask.class : DetectedObjects.class;
-        if (output != answered) {
+        if (output != answers.type()) {
             model.close();
             throw SaccadeException.user(
                     "%s: is a %s and answers by %s, not by %s",
                     model.getName(),
-                    isSegmenter(spec) ? "segmenter" : "detector",
-                    answered.getSimpleName(),
+                    answers.model(),
+                    answers.type().getSimpleName(),
                     output.getSimpleName());
         }
         Function<Object, ImageSource> photo = PHOTOS.get(input);
         return new PhotoTranslator<>(
                 spec,
                 photo::apply,
-                arrays -> output.cast(answer(spec, arrays)),
+                arrays -> output.cast(answers.answer(arrays, spec.classes())),
                 refusal -> {
                     throw refusal;
                 });
-    }
-
-    private static boolean isSegmenter(ModelSpec spec) {
-        return spec.model().head().targets() == Targets.LABEL_MAPS;
-    }
-
-    private static JsonSerializable answer(ModelSpec spec, NDList arrays) {
-        if (isSegmenter(spec)) {
-            return new CategoryMask(spec.classes(), AnswerArrays.labels(arrays));
-        }
-        return DjlAnswers.of(
-                AnswerArrays.instances(arrays), AnswerArrays.photo(arrays), spec.classes());
     }
 }

@@ -87,7 +87,7 @@ enum TinyModel {
     /** Writes a checkpoint with random weights. */
     static void save(ModelSpec spec, Path file) {
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
-            Model model = spec.model().build(spec.classes());
+            Model<?> model = spec.model().build(spec.classes());
             model.initialize(manager, 3);
             Checkpoints.save(file, Checkpoint.of(model, spec.toMetadata()));
         }

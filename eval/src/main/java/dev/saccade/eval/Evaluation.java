@@ -1,85 +1,16 @@
 package dev.saccade.eval;
 
-import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableMap;
-
-import dev.saccade.core.SaccadeException;
-import dev.saccade.core.structures.Instances;
-import dev.saccade.datasets.Annotation;
-import dev.saccade.datasets.Dataset;
-import dev.saccade.models.Detector;
-
-import java.util.List;
 import java.util.Map;
 
-/**
- * How a detector did on a data set, down to the single photograph.
- *
- * @param predictions what was found, by index of the photograph
- * @param verdicts likewise, what has become of each box at IoU .50
- * @param missed likewise, the objects that no box covers at IoU .50; crowds need not be
- * @param groundTruth what was to be found
- * @param detections the predictions in one list, ready for {@link CocoResults#write}
- * @param metrics average precision and recall of boxes and, after those, of masks if the detector
- *     finds masks
- */
-public record Evaluation(
-        List<Instances> predictions,
-        List<List<Verdict>> verdicts,
-        List<List<Annotation>> missed,
-        GroundTruth groundTruth,
-        Detections detections,
-        List<CocoMetrics> metrics) {
+/** What an {@link Evaluator} has measured. */
+@FunctionalInterface
+public interface Evaluation {
 
-    private static final int READERS = 2;
+    /** Returns the metrics by name; those that are not defined are left out. */
+    Map<String, Double> values();
 
-    /** Keeps copies of the lists. */
-    public Evaluation {
-        predictions = ImmutableList.copyOf(predictions);
-        verdicts = ImmutableList.copyOf(verdicts);
-        missed = ImmutableList.copyOf(missed);
-        metrics = ImmutableList.copyOf(metrics);
-    }
-
-    /**
-     * Measures a detector on a data set; masks too if it finds masks. The data set is held to the
-     * check that training begins with.
-     *
-     * @throws SaccadeException of kind user, if the detector was trained for other classes, or if
-     *     the data set has an error, such as boxes that are no pixels
-     */
-    public static Evaluation of(Detector detector, Dataset dataset) {
-        MeasuredData.requireSound(detector, dataset, READERS);
-        return DetectionEvaluator.of(dataset, detector.spec().model().head().targets())
-                .evaluate(detector, READERS, done -> {});
-    }
-
-    /** Returns average precision and recall of the boxes. */
-    public CocoMetrics boxes() {
-        return metrics.get(0);
-    }
-
-    /** Returns all metrics by name, such as {@code AP50} of boxes and {@code mask_AP50}. */
-    public Map<String, Double> values() {
-        ImmutableMap.Builder<String, Double> values = ImmutableMap.builder();
-        metrics.forEach(measured -> values.putAll(measured.values()));
-        return values.buildOrThrow();
-    }
-
-    /** Returns what is wrong, with boxes and, after those, with masks if there are any. */
-    public List<ErrorBreakdown> errors() {
-        return metrics.stream()
-                .map(measured -> measured.parameters().iouType())
-                .map(iouType -> ErrorBreakdown.of(groundTruth, detections, iouType))
-                .toList();
-    }
-
-    /**
-     * Returns which class is taken for which, by the overlap of boxes.
-     *
-     * @param score from which a detection counts
-     */
-    public ConfusionMatrix confusion(double score) {
-        return ConfusionMatrix.of(groundTruth, detections, IouType.BOX, score);
+    /** Returns PNG files for the logs by name; none by default. */
+    default Map<String, byte[]> pictures() {
+        return Map.of();
     }
 }

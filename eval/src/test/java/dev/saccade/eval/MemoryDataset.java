@@ -14,36 +14,37 @@ import java.util.List;
 import java.util.Set;
 
 /** A data set without pixels, whose category ids are ten times the label plus one. */
-final class MemoryDataset implements Dataset {
+public final class MemoryDataset implements Dataset {
 
-    static final Size SIZE = new Size(250, 300);
+    public static final Size SIZE = new Size(250, 300);
 
     private final List<String> classes;
     private final List<Photo> photos = new ArrayList<>();
     private final List<List<Annotation>> annotations = new ArrayList<>();
     private int nextId;
 
-    MemoryDataset(String... classes) {
+    public MemoryDataset(String... classes) {
         this.classes = ImmutableList.copyOf(classes);
     }
 
-    MemoryDataset image(long id) {
+    public MemoryDataset image(long id) {
         photos.add(new Photo(id, Path.of(id + ".png"), SIZE));
         annotations.add(new ArrayList<>());
         return this;
     }
 
     /** Adds an object to the last image; annotation ids count from 0. */
-    MemoryDataset object(int label, double x, double y, double width, double height, double area) {
+    public MemoryDataset object(
+            int label, double x, double y, double width, double height, double area) {
         return annotate(label, new Annotation.Box(x, y, width, height), area, Set.of());
     }
 
     /** Adds an object to the last image that has a box only. */
-    MemoryDataset withoutMask(int label, double x, double y, double width, double height) {
+    public MemoryDataset withoutMask(int label, double x, double y, double width, double height) {
         return annotate(Annotation.of(nextId++, label, x, y, width, height));
     }
 
-    MemoryDataset crowd(int label, double x, double y, double width, double height) {
+    public MemoryDataset crowd(int label, double x, double y, double width, double height) {
         Annotation.Box box = new Annotation.Box(x, y, width, height);
         return annotate(label, box, box.area() * 6 / 8, Set.of(Annotation.Mark.CROWD));
     }

@@ -1,20 +1,21 @@
 package dev.saccade.eval;
 
 import dev.saccade.core.structures.Rle;
+import dev.saccade.eval.coco.Detections;
 
 /**
  * Objects and detections from a generator that is easily written down in other languages: 30
  * images, 64 objects, crowds among them, and 121 detections with many equal scores; no object of
  * the fifth class. All corners are whole numbers.
  */
-final class RandomScene {
+public final class RandomScene {
 
-    final MemoryDataset dataset = new MemoryDataset("a", "b", "c", "d", "e");
-    final Detections.Builder boxes = new Detections.Builder();
-    final Detections.Builder masks = new Detections.Builder();
+    public final MemoryDataset dataset = new MemoryDataset("a", "b", "c", "d", "e");
+    public final Detections.Builder boxes = new Detections.Builder();
+    public final Detections.Builder masks = new Detections.Builder();
     private long state = 1;
 
-    RandomScene() {
+    public RandomScene() {
         for (int i = 0; i < 30; i++) {
             // Ids that are not in the order of the images.
             long id = 1000 - 7L * i;
@@ -60,7 +61,7 @@ final class RandomScene {
 
     private void detect(long imageId, int label, int x, int y, int width, int height) {
         double score = next(20) / 20.0;
-        boxes.add(imageId, label, x, y, width, height, score);
+        boxes.add(imageId, label, new Detections.Box(x, y, width, height), score);
         masks.add(imageId, label, Rle.fromBox(MemoryDataset.SIZE, x, y, width, height), score);
     }
 }

@@ -13,6 +13,7 @@ import dev.saccade.core.structures.Losses;
 import dev.saccade.datasets.loader.Batch;
 
 import java.util.List;
+import java.util.function.Function;
 
 /**
  * Backbone, neck and head as one: images to losses in training, to objects in inference.
@@ -20,7 +21,7 @@ import java.util.List;
  * <p>Parameters are named as in mmdetection's checkpoints: {@code backbone.*}, {@code neck.*} and
  * those of the head.
  */
-public final class DetectionModel extends Model {
+public final class DetectionModel extends Model<Instances> {
 
     private final DetectionHead head;
 
@@ -40,6 +41,18 @@ public final class DetectionModel extends Model {
     /** Returns the head. */
     public DetectionHead head() {
         return head;
+    }
+
+    @Override
+    public Class<Instances> predictionType() {
+        return Instances.class;
+    }
+
+    @Override
+    public <R> R match(
+            Function<? super DetectionModel, R> detection,
+            Function<? super SegmentationModel, R> segmentation) {
+        return detection.apply(this);
     }
 
     @Override
@@ -81,6 +94,7 @@ public final class DetectionModel extends Model {
      *
      * @param views batches of one, such as scales and mirror images
      */
+    @Override
     public Instances predictViews(List<ImageBatch> views) {
         if (views.size() == 1) {
             return predict(views.get(0)).get(0);

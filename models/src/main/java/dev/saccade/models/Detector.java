@@ -7,7 +7,6 @@ import com.google.common.collect.ImmutableList;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.datasets.image.ImageSource;
-import dev.saccade.datasets.loader.PhotoViews;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
 
 import org.opencv.core.Mat;
@@ -15,6 +14,7 @@ import org.opencv.core.Mat;
 import java.awt.image.BufferedImage;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.function.Function;
 
 /**
  * Finds objects in photographs: a trained detector with its transforms.
@@ -30,18 +30,14 @@ import java.util.List;
  * <p>Objects come best first, in pixels of the photograph, with masks if the detector has learned
  * them. Several threads may share a detector.
  */
-public final class Detector extends TrainedModel {
-
-    private final DetectionModel model;
+public final class Detector extends TrainedModel<Instances> {
 
     Detector(NDManager manager, DetectionModel model, ModelSpec spec) {
-        super(manager, spec);
-        this.model = model;
+        super(manager, model, spec);
     }
 
     private Detector(Detector other, ModelSpec spec) {
         super(other, spec);
-        this.model = other.model;
     }
 
     /**
@@ -56,6 +52,12 @@ public final class Detector extends TrainedModel {
     @Override
     public Detector withViews(TestTimeAugmentation views) {
         return new Detector(this, spec().withViews(views));
+    }
+
+    @Override
+    public <R> R match(
+            Function<? super Detector, R> detection, Function<? super Segmenter, R> segmentation) {
+        return detection.apply(this);
     }
 
     /**
@@ -103,19 +105,5 @@ public final class Detector extends TrainedModel {
      */
     public List<List<DetectedObject>> detect(List<ImageSource> photos) {
         return photos.stream().map(this::detect).collect(ImmutableList.toImmutableList());
-    }
-
-    /**
-     * Returns the objects in a photograph as boxes, labels, scores and masks, such as to draw them.
-     *
-     * @throws SaccadeException of kind user that names it, if it is no usable image
-     */
-    public Instances predict(ImageSource photo) {
-        return read(photo, this::predict);
-    }
-
-    /** Returns the objects in a photograph of which all views are there, such as for metrics. */
-    public Instances predict(PhotoViews photo) {
-        return predict(scratch -> model.predictViews(photo.on(scratch)));
     }
 }

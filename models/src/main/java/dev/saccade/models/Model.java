@@ -31,10 +31,16 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
-/** What detectors and segmenters have in common: a backbone, mostly a neck, and classes. */
-public abstract sealed class Model extends Module permits DetectionModel, SegmentationModel {
+/**
+ * What detectors and segmenters have in common: a backbone, mostly a neck, and classes.
+ *
+ * @param <P> what is predicted for an image, in its original pixels: {@link Instances}, or a {@link
+ *     LabelMap} of its size
+ */
+public abstract sealed class Model<P> extends Module permits DetectionModel, SegmentationModel {
 
     /** As floats, 40 GB; none of them is there before all are counted. */
     private static final long MOST_PARAMETERS = 10_000_000_000L;
@@ -128,11 +134,27 @@ public abstract sealed class Model extends Module permits DetectionModel, Segmen
      */
     public abstract Losses losses(Batch batch, NDManager manager);
 
+    /** Returns the class of what is predicted for an image. */
+    public abstract Class<P> predictionType();
+
     /**
-     * Returns what is found in each image: {@link Instances}, or a {@link LabelMap} of the size of
-     * the original image.
+     * Returns what is predicted for each image, without recording gradients. The model must be in
+     * inference mode.
      */
-    public abstract List<?> predict(ImageBatch batch);
+    public abstract List<P> predict(ImageBatch batch);
+
+    /**
+     * Returns what is predicted for one image from several views of it, without recording
+     * gradients. The model must be in inference mode.
+     *
+     * @param views batches of one, such as scales and mirror images
+     */
+    public abstract P predictViews(List<ImageBatch> views);
+
+    /** Returns what a detector is made into by one function, or a segmenter by the other. */
+    public abstract <R> R match(
+            Function<? super DetectionModel, R> detection,
+            Function<? super SegmentationModel, R> segmentation);
 
     /**
      * Sets the values that a checkpoint has, to start training from; see {@link

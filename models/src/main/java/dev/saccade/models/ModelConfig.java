@@ -56,7 +56,7 @@ public record ModelConfig(
     }
 
     /** Returns a model without weights for classes of given names. */
-    public Model build(List<String> classes) {
+    public Model<?> build(List<String> classes) {
         return head instanceof DetectionHead.Config
                 ? new DetectionModel(this, classes)
                 : new SegmentationModel(this, classes);

@@ -132,11 +132,11 @@ public record ModelSpec(
      * @throws SaccadeException of kind user that shows the differences, if they are not of this
      *     model, or if memory runs out; or says why there can be no such model
      */
-    public Model restore(Checkpoint checkpoint, String source, NDManager manager) {
+    public Model<?> restore(Checkpoint checkpoint, String source, NDManager manager) {
         try {
             return OutOfMemory.IN_LOADING.told(
                     () -> {
-                        Model restored = model.build(classes);
+                        Model<?> restored = model.build(classes);
                         Weights.restore(checkpoint, restored, manager);
                         restored.train(false);
                         return restored;

@@ -29,6 +29,7 @@ import dev.saccade.models.segmentation.ScoreMaps;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 
 /**
  * Backbone, perhaps a neck, and one or two heads as one: images to losses in training, to the class
@@ -37,7 +38,7 @@ import java.util.Optional;
  * <p>Parameters are named as in mmsegmentation's checkpoints: {@code backbone.*}, {@code neck.*},
  * {@code decode_head.*} and {@code auxiliary_head.*}.
  */
-public final class SegmentationModel extends Model {
+public final class SegmentationModel extends Model<LabelMap> {
 
     private final SegmentationHead decodeHead;
     private final Optional<SegmentationHead> auxiliaryHead;
@@ -81,6 +82,18 @@ public final class SegmentationModel extends Model {
      */
     public NDArray logits(NDArray pixels) {
         return Scope.array(() -> decodeHead.logits(features(pixels)));
+    }
+
+    @Override
+    public Class<LabelMap> predictionType() {
+        return LabelMap.class;
+    }
+
+    @Override
+    public <R> R match(
+            Function<? super DetectionModel, R> detection,
+            Function<? super SegmentationModel, R> segmentation) {
+        return segmentation.apply(this);
     }
 
     @Override
@@ -137,6 +150,7 @@ public final class SegmentationModel extends Model {
      *
      * @param views batches of one, such as scales and mirror images
      */
+    @Override
     public LabelMap predictViews(List<ImageBatch> views) {
         List<ScoreMap> maps = new ArrayList<>();
         for (ImageBatch view : views) {

@@ -7,7 +7,6 @@ import com.google.common.collect.ImmutableList;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.image.ImageSource;
-import dev.saccade.datasets.loader.PhotoViews;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
 
 import org.opencv.core.Mat;
@@ -15,6 +14,7 @@ import org.opencv.core.Mat;
 import java.awt.image.BufferedImage;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.function.Function;
 
 /**
  * Tells the class of every pixel of photographs: a trained segmenter with its transforms.
@@ -28,18 +28,14 @@ import java.util.List;
  *
  * <p>Maps are of the size of the photograph. Several threads may share a segmenter.
  */
-public final class Segmenter extends TrainedModel {
-
-    private final SegmentationModel model;
+public final class Segmenter extends TrainedModel<LabelMap> {
 
     Segmenter(NDManager manager, SegmentationModel model, ModelSpec spec) {
-        super(manager, spec);
-        this.model = model;
+        super(manager, model, spec);
     }
 
     private Segmenter(Segmenter other, ModelSpec spec) {
         super(other, spec);
-        this.model = other.model;
     }
 
     /**
@@ -54,6 +50,12 @@ public final class Segmenter extends TrainedModel {
     @Override
     public Segmenter withViews(TestTimeAugmentation views) {
         return new Segmenter(this, spec().withViews(views));
+    }
+
+    @Override
+    public <R> R match(
+            Function<? super Detector, R> detection, Function<? super Segmenter, R> segmentation) {
+        return segmentation.apply(this);
     }
 
     /**
@@ -90,7 +92,7 @@ public final class Segmenter extends TrainedModel {
      * @throws SaccadeException of kind user that names it, if it is no usable image
      */
     public ClassMap segment(ImageSource photo) {
-        return read(photo, views -> new ClassMap(predict(views), classes()));
+        return new ClassMap(predict(photo), classes());
     }
 
     /**
@@ -101,10 +103,5 @@ public final class Segmenter extends TrainedModel {
      */
     public List<ClassMap> segment(List<ImageSource> photos) {
         return photos.stream().map(this::segment).collect(ImmutableList.toImmutableList());
-    }
-
-    /** Returns the class of every pixel of a photograph of which all views are there. */
-    public LabelMap predict(PhotoViews photo) {
-        return predict(scratch -> model.predictViews(photo.on(scratch)));
     }
 }

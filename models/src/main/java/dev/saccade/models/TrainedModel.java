@@ -10,6 +10,8 @@ import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.datasets.image.OpenCv;
 import dev.saccade.datasets.loader.PhotoViews;
@@ -23,29 +25,35 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Function;
 
 /**
- * A trained model with the transforms it was trained for.
+ * A trained model with the transforms it was trained for: a {@link Detector} or a {@link
+ * Segmenter}.
  *
  * <p>Several threads may share one; each call holds the memory of its own photographs only. Closing
  * waits for the calls of other threads.
+ *
+ * @param <P> what is predicted for a photograph, in its pixels: {@link Instances} or a {@link
+ *     LabelMap}
  */
-public abstract sealed class TrainedModel implements AutoCloseable permits Detector, Segmenter {
+public abstract sealed class TrainedModel<P> implements AutoCloseable permits Detector, Segmenter {
 
     private final NDManager manager;
+    private final Model<P> model;
     private final ReadWriteLock use;
     private final ModelSpec spec;
     private final ViewReader reader;
 
-    TrainedModel(NDManager manager, ModelSpec spec) {
-        this(manager, new ReentrantReadWriteLock(), spec);
+    TrainedModel(NDManager manager, Model<P> model, ModelSpec spec) {
+        this(manager, model, new ReentrantReadWriteLock(), spec);
     }
 
     /** Shares the weights of another one. */
-    TrainedModel(TrainedModel other, ModelSpec spec) {
-        this(other.manager, other.use, spec);
+    TrainedModel(TrainedModel<P> other, ModelSpec spec) {
+        this(other.manager, other.model, other.use, spec);
     }
 
-    private TrainedModel(NDManager manager, ReadWriteLock use, ModelSpec spec) {
+    private TrainedModel(NDManager manager, Model<P> model, ReadWriteLock use, ModelSpec spec) {
         this.manager = manager;
+        this.model = model;
         this.use = use;
         this.spec = spec;
         this.reader = new ViewReader(spec.viewTransforms());
@@ -57,16 +65,16 @@ public abstract sealed class TrainedModel implements AutoCloseable permits Detec
      *
      * @throws SaccadeException if the file cannot be read or holds no model
      */
-    public static TrainedModel load(Path file) {
+    public static TrainedModel<?> load(Path file) {
         OpenCv.load();
         Checkpoint checkpoint = Checkpoints.open(file);
         ModelSpec spec = ModelSpec.fromMetadata(checkpoint.metadata(), file.toString());
         NDManager manager = NDManager.newBaseManager("PyTorch");
         try {
-            Model model = spec.restore(checkpoint, file.toString(), manager);
-            return model instanceof DetectionModel detector
-                    ? new Detector(manager, detector, spec)
-                    : new Segmenter(manager, (SegmentationModel) model, spec);
+            return spec.restore(checkpoint, file.toString(), manager)
+                    .<TrainedModel<?>>match(
+                            model -> new Detector(manager, model, spec),
+                            model -> new Segmenter(manager, model, spec));
         } catch (RuntimeException e) {
             manager.close();
             throw e;
@@ -74,8 +82,8 @@ public abstract sealed class TrainedModel implements AutoCloseable permits Detec
     }
 
     /** Loads a model of a kind; any other is refused. */
-    static <M extends TrainedModel> M load(Path file, Class<M> kind) {
-        TrainedModel model = load(file);
+    static <M extends TrainedModel<?>> M load(Path file, Class<M> kind) {
+        TrainedModel<?> model = load(file);
         if (kind.isInstance(model)) {
             return kind.cast(model);
         }
@@ -95,7 +103,11 @@ public abstract sealed class TrainedModel implements AutoCloseable permits Detec
      * @throws SaccadeException of kind user, if the views cannot be made with the transforms of the
      *     model
      */
-    public abstract TrainedModel withViews(TestTimeAugmentation views);
+    public abstract TrainedModel<P> withViews(TestTimeAugmentation views);
+
+    /** Returns what a detector is made into by one function, or a segmenter by the other. */
+    public abstract <R> R match(
+            Function<? super Detector, R> detection, Function<? super Segmenter, R> segmentation);
 
     /** Returns the names of the labels, in order. */
     public final List<String> classes() {
@@ -105,6 +117,20 @@ public abstract sealed class TrainedModel implements AutoCloseable permits Detec
     /** Returns what the model is made of and fed with. */
     public final ModelSpec spec() {
         return spec;
+    }
+
+    /**
+     * Returns what is predicted for a photograph.
+     *
+     * @throws SaccadeException of kind user that names it, if it is no usable image
+     */
+    public final P predict(ImageSource photo) {
+        return read(photo, this::predict);
+    }
+
+    /** Returns what is predicted for a photograph of which all views are there. */
+    public final P predict(PhotoViews photo) {
+        return within(scratch -> model.predictViews(photo.on(scratch)));
     }
 
     /** Returns what is made of a photograph. */
@@ -118,7 +144,7 @@ public abstract sealed class TrainedModel implements AutoCloseable permits Detec
     }
 
     /** Returns what is predicted with memory that is given back then, and weights that stay. */
-    final <T> T predict(Function<NDManager, T> prediction) {
+    final <T> T within(Function<NDManager, T> prediction) {
         use.readLock().lock();
         try {
             checkState(manager.isOpen(), "the %s is closed", getClass().getSimpleName());

@@ -96,9 +96,9 @@ class DetectorTest {
         BufferedImage mirror = new BufferedImage(WIDTH, HEIGHT, BufferedImage.TYPE_INT_RGB);
         for (int y = 0; y < HEIGHT; y++) {
             for (int x = 0; x < WIDTH; x++) {
-                int colour = (x / 7 * 0x1A0B05 + y / 5 * 0x091F2C) ^ ((x * y) >> 3);
-                image.setRGB(x, y, colour);
-                mirror.setRGB(WIDTH - 1 - x, y, colour);
+                int color = (x / 7 * 0x1A0B05 + y / 5 * 0x091F2C) ^ ((x * y) >> 3);
+                image.setRGB(x, y, color);
+                mirror.setRGB(WIDTH - 1 - x, y, color);
             }
         }
         ImageIO.write(image, "png", photo.toFile());
@@ -364,7 +364,7 @@ class DetectorTest {
             Shape petabyte = new Shape(1L << 48);
             List<Executable> doors =
                     List.of(
-                            () -> detector.predict(scratch -> scratch.zeros(petabyte)),
+                            () -> detector.within(scratch -> scratch.zeros(petabyte)),
                             () ->
                                     detector.read(
                                             ImageSource.of(photo),

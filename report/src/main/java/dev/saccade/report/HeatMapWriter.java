@@ -13,7 +13,17 @@ final class HeatMapWriter {
     private static final double LONGEST_NAME = 130;
     private static final double DARK = 0.55;
 
-    private HeatMapWriter() {}
+    private final Svg svg;
+    private final HeatMap map;
+    private final double cell;
+    private final double names;
+
+    private HeatMapWriter(Svg svg, HeatMap map, double cell, double names) {
+        this.svg = svg;
+        this.map = map;
+        this.cell = cell;
+        this.names = names;
+    }
 
     /** Draws the map with its title; names that are cut off are told when pointed at. */
     static void write(Markup out, HeatMap map) {
@@ -26,50 +36,46 @@ final class HeatMapWriter {
         out.open("figure", "class", "chart heat", "style", width);
         out.leaf("figcaption", map.title());
         Svg svg = new Svg(out, side, side, map.title());
+        HeatMapWriter writer = new HeatMapWriter(svg, map, cell, names);
         for (int i = 0; i < size; i++) {
-            double middle = names + (i + 0.5) * cell;
-            svg.label("y", names - 6, middle, Svg.fitted(map.names().get(i), LONGEST_NAME));
-            svg.rising("up", middle, names - 6, Svg.fitted(map.names().get(i), LONGEST_NAME));
+            writer.name(i);
         }
         for (int row = 0; row < size; row++) {
-            List<Long> counts = map.counts().get(row);
-            long all = counts.stream().mapToLong(Long::longValue).sum();
             svg.across("grid", names, side - 4, names + row * cell);
-            for (int column = 0; column < size; column++) {
-                long count = counts.get(column);
-                double share = (double) count / Math.max(all, 1);
-                String number = map.ofShares() ? percent(share) : number(count);
-                if (!number.equals("0")) {
-                    String title =
-                            "%s as %s: %d of %d"
-                                    .formatted(
-                                            map.names().get(row),
-                                            map.names().get(column),
-                                            count,
-                                            all);
-                    double left = names + column * cell;
-                    double top = names + row * cell;
-                    cell(svg, left, top, cell, number, share, title);
-                }
-            }
+            writer.row(row);
         }
         svg.across("grid", names, side - 4, side - 4);
         svg.close();
         out.close();
     }
 
-    private static void cell(
-            Svg svg,
-            double left,
-            double top,
-            double cell,
-            String number,
-            double share,
-            String title) {
-        svg.cell(left, top, cell, 0.08 + 0.92 * share, title);
-        if (cell >= SMALLEST_WITH_NUMBER) {
-            String kind = share > DARK ? "on dark" : "on";
-            svg.label(kind, left + cell / 2, top + cell / 2, number);
+    private void name(int i) {
+        double middle = names + (i + 0.5) * cell;
+        String name = Svg.fitted(map.names().get(i), LONGEST_NAME);
+        svg.label("y", names - 6, middle, name);
+        svg.rising("up", middle, names - 6, name);
+    }
+
+    private void row(int row) {
+        List<Long> counts = map.counts().get(row);
+        long all = counts.stream().mapToLong(Long::longValue).sum();
+        for (int column = 0; column < counts.size(); column++) {
+            long count = counts.get(column);
+            double share = (double) count / Math.max(all, 1);
+            String number = map.ofShares() ? percent(share) : number(count);
+            if (!number.equals("0")) {
+                String title =
+                        "%s as %s: %d of %d"
+                                .formatted(
+                                        map.names().get(row), map.names().get(column), count, all);
+                double left = names + column * cell;
+                double top = names + row * cell;
+                svg.cell(left, top, cell, 0.08 + 0.92 * share, title);
+                if (cell >= SMALLEST_WITH_NUMBER) {
+                    String kind = share > DARK ? "on dark" : "on";
+                    svg.label(kind, left + cell / 2, top + cell / 2, number);
+                }
+            }
         }
     }
 

@@ -49,7 +49,7 @@ final class LineChartWriter {
         }
         svg.label("axis", RIGHT, HEIGHT - 4, chart.xLabel());
         for (int i = 0; i < chart.series().size(); i++) {
-            curve(chart.series().get(i), "c" + i % Report.COLOURS);
+            curve(chart.series().get(i), "c" + i % Report.COLORS);
         }
         cursor();
         svg.close();
@@ -69,7 +69,7 @@ final class LineChartWriter {
         out.open("ul", "class", "legend");
         for (int i = 0; i < chart.series().size(); i++) {
             Series series = chart.series().get(i);
-            out.open("li", "class", "c" + i % Report.COLOURS).text(series.name());
+            out.open("li", "class", "c" + i % Report.COLORS).text(series.name());
             int points = series.y().length();
             if (points > 0 && chart.xRange().isEmpty()) {
                 out.text(" ").leaf("b", shortly(shown(series).get(points - 1)));
@@ -79,13 +79,13 @@ final class LineChartWriter {
         out.close();
     }
 
-    private void curve(Series series, String colour) {
+    private void curve(Series series, String color) {
         if (chart.noisy()) {
-            out.empty("path", "class", "raw " + colour, "d", path(series.x(), series.y()));
+            out.empty("path", "class", "raw " + color, "d", path(series.x(), series.y()));
         }
         String path = path(series.x(), shown(series));
         String points = points(series.x(), shown(series));
-        out.open("path", "class", "curve " + colour, "d", path, "data-points", points);
+        out.open("path", "class", "curve " + color, "d", path, "data-points", points);
         out.leaf("title", series.name()).close();
     }
 

@@ -17,7 +17,7 @@ record MaskPath(String steps, double scale) {
     private static final double LONGEST_EDGE = 800;
 
     /** Returns the path of a mask; without a step if the mask is empty. */
-    static MaskPath of(Rle mask) {
+    static MaskPath trace(Rle mask) {
         Size size = mask.size();
         double scale = Math.max(1, Math.max(size.height(), size.width()) / LONGEST_EDGE);
         Size drawn =
@@ -25,7 +25,7 @@ record MaskPath(String steps, double scale) {
                         (int) Math.ceil(size.height() / scale),
                         (int) Math.ceil(size.width() / scale));
         StringBuilder steps = new StringBuilder();
-        for (ImmutableIntArray contour : Contours.of(scale > 1 ? mask.resize(drawn) : mask)) {
+        for (ImmutableIntArray contour : Contours.trace(scale > 1 ? mask.resize(drawn) : mask)) {
             steps.append('M').append(contour.get(0)).append(' ').append(contour.get(1));
             for (int i = 2; i < contour.length(); i += 2) {
                 boolean down = i % 4 == 2;

@@ -22,7 +22,7 @@ import java.util.regex.Pattern;
 public final class Report {
 
     /** How many colours there are for curves; they repeat after that. */
-    static final int COLOURS = 8;
+    static final int COLORS = 8;
 
     private static final Pattern YAML_LINE =
             Pattern.compile(
@@ -56,7 +56,7 @@ public final class Report {
                 "default-src 'none'; img-src data:; style-src 'unsafe-inline';"
                         + " script-src 'unsafe-inline'";
         out.empty("meta", "http-equiv", "Content-Security-Policy", "content", policy);
-        out.leaf("title", data.title());
+        out.leaf("title", data.header().title());
         out.open("style").verbatim(resource("report.css")).close().close();
         out.open("body").open("main");
         headline();
@@ -65,16 +65,19 @@ public final class Report {
         data.sections().forEach(this::section);
         dataSet();
         config();
-        facts("Environment", data.environment());
+        facts("Environment", data.setup().environment());
         out.close();
         out.open("script").verbatim(resource("report.js")).close();
         return out.close().close().toString();
     }
 
     private void headline() {
-        out.open("header").leaf("h1", data.title()).leaf("p", data.subtitle()).close();
+        out.open("header")
+                .leaf("h1", data.header().title())
+                .leaf("p", data.header().subtitle())
+                .close();
         out.open("dl", "class", "headline");
-        for (Fact fact : data.headline()) {
+        for (Fact fact : data.header().headline()) {
             out.open("div").leaf("dt", fact.name()).leaf("dd", fact.value());
             if (!fact.note().isEmpty()) {
                 out.leaf("dd", fact.note(), "class", "note");
@@ -90,11 +93,7 @@ public final class Report {
             return;
         }
         openSection("Held-back pictures");
-        if (examples instanceof ObjectExamples objects) {
-            ObjectExampleWriter.write(out, objects);
-        } else {
-            LabelExampleWriter.write(out, (LabelExamples) examples);
-        }
+        examples.write(out);
         out.close();
     }
 
@@ -129,22 +128,22 @@ public final class Report {
     }
 
     private void dataSet() {
-        if (data.data().isEmpty() && data.dataCharts().isEmpty()) {
+        if (data.data().facts().isEmpty() && data.data().charts().isEmpty()) {
             return;
         }
         openSection("Data");
-        definitions(data.data());
+        definitions(data.data().facts());
         out.open("div", "class", "charts small");
-        data.dataCharts().forEach(histogram -> HistogramWriter.write(out, histogram));
+        data.data().charts().forEach(histogram -> HistogramWriter.write(out, histogram));
         out.close().close();
     }
 
     private void config() {
-        if (data.config().isBlank()) {
+        if (data.setup().config().isBlank()) {
             return;
         }
         openSection("Config").open("pre").open("code");
-        for (String line : Splitter.on('\n').split(data.config().stripTrailing())) {
+        for (String line : Splitter.on('\n').split(data.setup().config().stripTrailing())) {
             Matcher parts = YAML_LINE.matcher(line);
             if (parts.matches()) {
                 out.text(parts.group("indent"));

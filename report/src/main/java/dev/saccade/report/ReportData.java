@@ -8,37 +8,69 @@ import java.util.Locale;
 /**
  * All that a report shows. Whatever is empty is left out of the page.
  *
- * @param title what was run, such as the name of the model
- * @param subtitle one sentence about it
- * @param headline the figures that a reader looks for first, the most important first
+ * @param header what was run, and how it did
  * @param examples held-back pictures with what is on them and what was predicted
  * @param training curves over the course of the training
  * @param sections what was measured
- * @param data tables about the data set
- * @param dataCharts histograms of the data set
- * @param config the resolved config as YAML
- * @param environment versions and machine
+ * @param data what the data set holds
+ * @param setup how it was run
  */
 public record ReportData(
-        String title,
-        String subtitle,
-        List<Fact> headline,
+        Header header,
         Examples examples,
         List<LineChart> training,
         List<Section> sections,
-        List<Fact> data,
-        List<Histogram> dataCharts,
-        String config,
-        List<Fact> environment) {
+        DataSummary data,
+        Setup setup) {
 
     /** Copies the lists. */
     public ReportData {
-        headline = ImmutableList.copyOf(headline);
         training = ImmutableList.copyOf(training);
         sections = ImmutableList.copyOf(sections);
-        data = ImmutableList.copyOf(data);
-        dataCharts = ImmutableList.copyOf(dataCharts);
-        environment = ImmutableList.copyOf(environment);
+    }
+
+    /**
+     * The top of the page.
+     *
+     * @param title what was run, such as the name of the model
+     * @param subtitle one sentence about it
+     * @param headline the figures that a reader looks for first, the most important first
+     */
+    public record Header(String title, String subtitle, List<Fact> headline) {
+
+        /** Copies the list. */
+        public Header {
+            headline = ImmutableList.copyOf(headline);
+        }
+    }
+
+    /**
+     * What the data set holds.
+     *
+     * @param facts tables about it
+     * @param charts histograms of it
+     */
+    public record DataSummary(List<Fact> facts, List<Histogram> charts) {
+
+        /** Copies the lists. */
+        public DataSummary {
+            facts = ImmutableList.copyOf(facts);
+            charts = ImmutableList.copyOf(charts);
+        }
+    }
+
+    /**
+     * How it was run.
+     *
+     * @param config the resolved config as YAML
+     * @param environment versions and machine
+     */
+    public record Setup(String config, List<Fact> environment) {
+
+        /** Copies the list. */
+        public Setup {
+            environment = ImmutableList.copyOf(environment);
+        }
     }
 
     /**

@@ -13,7 +13,7 @@ final class ShareTableWriter {
 
     /** Writes a table. */
     static void write(Markup out, ShareTable table) {
-        List<Integer> colours =
+        List<Integer> colors =
                 ClassColours.of(table.rows().stream().map(ShareTable.Row::name).toList());
         out.open("table", "class", table.ofClasses() ? "classes" : "metrics")
                 .open("thead")
@@ -26,7 +26,7 @@ final class ShareTableWriter {
             ShareTable.Row row = table.rows().get(i);
             out.open("tr");
             if (table.ofClasses()) {
-                out.leaf("th", row.name(), "scope", "row", "style", Report.style(colours.get(i)));
+                out.leaf("th", row.name(), "scope", "row", "style", Report.style(colors.get(i)));
             } else {
                 out.leaf("th", row.name(), "scope", "row");
             }

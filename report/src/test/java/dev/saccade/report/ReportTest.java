@@ -14,8 +14,11 @@ import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.report.LineChart.Series;
 import dev.saccade.report.ReportData.Bar;
+import dev.saccade.report.ReportData.DataSummary;
 import dev.saccade.report.ReportData.Fact;
+import dev.saccade.report.ReportData.Header;
 import dev.saccade.report.ReportData.Histogram;
+import dev.saccade.report.ReportData.Setup;
 import dev.saccade.report.ShareTable.Row;
 import dev.saccade.report.draw.ClassColours;
 
@@ -61,7 +64,7 @@ class ReportTest {
     }
 
     @Test
-    void masksAreDrawnInTheColourOfTheirClassAsPicturesHaveIt() throws Exception {
+    void masksAreDrawnInTheColorOfTheirClassAsPicturesHaveIt() throws Exception {
         Size size = new Size(60, 80);
         Rle labelled = Rle.fromBox(size, 10, 10, 20, 20);
         Rle hole = Rle.fromBox(size, 15, 15, 5, 5);
@@ -69,11 +72,11 @@ class ReportTest {
         Instances found =
                 Instances.predicted(Boxes.of(10, 10, 30, 30), new int[] {1}, new float[] {0.9f});
         ByteSource jpeg = ByteSource.wrap(new byte[9]);
-        ObjectExamples examples =
+        DetectionExamples examples =
                 objects(
-                        new ObjectExample(
+                        new DetectionExample(
                                 "whole.jpg", size, jpeg, truth.withMasks(List.of(labelled)), found),
-                        new ObjectExample(
+                        new DetectionExample(
                                 "box.jpg", size, jpeg, truth, found.withMasks(List.of(hole))));
 
         Document page = parse(write(withExamples(full("leaf"), examples)));
@@ -85,13 +88,13 @@ class ReportTest {
         assertEquals(
                 List.of("M30 10v20h-20v-20z", "M20 15v5h-5v-5z"),
                 masks.stream().map(mask -> mask.getAttribute("d")).toList());
-        String colour = "--c:#%06x".formatted(ClassColours.rgb(1));
+        String color = "--c:#%06x".formatted(ClassColours.rgb(1));
         for (Element mask : masks) {
-            assertEquals(colour, ((Element) mask.getParentNode()).getAttribute("style"));
+            assertEquals(color, ((Element) mask.getParentNode()).getAttribute("style"));
         }
         Element legend =
                 elements(page, "li").stream()
-                        .filter(item -> item.getAttribute("style").equals(colour))
+                        .filter(item -> item.getAttribute("style").equals(color))
                         .findFirst()
                         .orElseThrow();
         assertEquals("class 1", legend.getTextContent());
@@ -100,10 +103,10 @@ class ReportTest {
     @Test
     void masksOfLargePhotographsAreDrawnAsFineAsAScreenShowsThem() {
         Size size = new Size(3000, 4000);
-        MaskPath path = MaskPath.of(Rle.fromBox(size, 1000, 500, 2000, 1000));
+        MaskPath path = MaskPath.trace(Rle.fromBox(size, 1000, 500, 2000, 1000));
 
         assertEquals(new MaskPath("M600 100v200h-400v-200z", 5), path);
-        assertEquals("", MaskPath.of(Rle.empty(size)).steps());
+        assertEquals("", MaskPath.trace(Rle.empty(size)).steps());
     }
 
     @Test
@@ -183,16 +186,13 @@ class ReportTest {
                         List.of(new HeatMap("none", List.of(), List.of(), false)));
         ReportData all =
                 new ReportData(
-                        "title",
-                        "",
-                        List.of(Fact.ofShare("AP", -1, "")),
+                        new Header("title", "", List.of(Fact.ofShare("AP", -1, ""))),
                         objects(),
                         data.training(),
                         List.of(section),
-                        List.of(),
-                        List.of(new Histogram("none", "count", List.of())),
-                        "",
-                        List.of());
+                        new DataSummary(
+                                List.of(), List.of(new Histogram("none", "count", List.of()))),
+                        new Setup("", List.of()));
 
         String html = write(all);
 
@@ -206,10 +206,10 @@ class ReportTest {
     void labelMapsStandBesideThoseThatWerePredicted() throws Exception {
         ByteSource truth = ByteSource.wrap(new byte[] {1});
         ByteSource predicted = ByteSource.wrap(new byte[] {2});
-        LabelExamples examples =
-                new LabelExamples(
+        SegmentationExamples examples =
+                new SegmentationExamples(
                         List.of(
-                                new LabelExamples.Picture(
+                                new SegmentationExamples.Picture(
                                         HOSTILE, truth, predicted, Set.of(2), "91.0 % right")),
                         List.of("sky", "road", "car"));
 
@@ -287,29 +287,25 @@ class ReportTest {
         return Series.of("AP", x, values);
     }
 
-    private static ObjectExample example(String name, byte[] jpeg) {
+    private static DetectionExample example(String name, byte[] jpeg) {
         Instances truth = Instances.groundTruth(Boxes.of(10, 10, 30, 30), 0);
         Instances found =
                 Instances.predicted(Boxes.of(11, 10, 30, 30), new int[] {0}, new float[] {0.9f});
-        return new ObjectExample(name, new Size(60, 80), ByteSource.wrap(jpeg), truth, found);
+        return new DetectionExample(name, new Size(60, 80), ByteSource.wrap(jpeg), truth, found);
     }
 
-    private static ObjectExamples objects(ObjectExample... examples) {
-        return new ObjectExamples(List.of(examples), List.of("leaf"), 0.5);
+    private static DetectionExamples objects(DetectionExample... examples) {
+        return new DetectionExamples(List.of(examples), List.of("leaf"), 0.5);
     }
 
     private static ReportData empty() {
         return new ReportData(
-                "nothing",
-                "",
-                List.of(),
+                new Header("nothing", "", List.of()),
                 objects(),
                 List.of(),
                 List.of(new Section("empty", "", List.of(table()), List.of(), List.of())),
-                List.of(),
-                List.of(),
-                "",
-                List.of());
+                new DataSummary(List.of(), List.of()),
+                new Setup("", List.of()));
     }
 
     private static ShareTable table(Row... rows) {
@@ -336,16 +332,14 @@ class ReportTest {
                         List.of(chart.inUnitSquare()),
                         List.of(map));
         return new ReportData(
-                name,
-                name,
-                List.of(new Fact(name, name, name)),
+                new Header(name, name, List.of(new Fact(name, name, name))),
                 objects(example(name, new byte[9]), example(name, new byte[9])),
                 List.of(chart, chart.smoothed().ofShares()),
                 List.of(section),
-                List.of(new Fact(name, name)),
-                List.of(new Histogram(name, name, List.of(new Bar(name, 3)))),
-                name + ": " + name + " # " + name,
-                List.of(new Fact(name, name)));
+                new DataSummary(
+                        List.of(new Fact(name, name)),
+                        List.of(new Histogram(name, name, List.of(new Bar(name, 3))))),
+                new Setup(name + ": " + name + " # " + name, List.of(new Fact(name, name))));
     }
 
     private static ReportData withTraining(ReportData data, List<LineChart> training) {
@@ -358,15 +352,6 @@ class ReportTest {
 
     private static ReportData with(ReportData data, Examples examples, List<LineChart> training) {
         return new ReportData(
-                data.title(),
-                data.subtitle(),
-                data.headline(),
-                examples,
-                training,
-                data.sections(),
-                data.data(),
-                data.dataCharts(),
-                data.config(),
-                data.environment());
+                data.header(), examples, training, data.sections(), data.data(), data.setup());
     }
 }

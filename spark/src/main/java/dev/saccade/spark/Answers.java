@@ -34,7 +34,7 @@ import java.util.function.Supplier;
  * The columns that a model adds to a table of photographs: what it says about each, and an {@code
  * error} that is null unless the photograph cannot be read.
  */
-final class Answers<M extends TrainedModel> implements Serializable {
+final class Answers<M extends TrainedModel<?>> implements Serializable {
 
     /** Where the format {@code binaryFile} has the photographs. */
     static final String CONTENT = "content";

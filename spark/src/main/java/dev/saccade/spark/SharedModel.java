@@ -17,7 +17,7 @@ import java.util.function.Function;
  * once nobody can ask it any more. Spark keeps one copy of a broadcast in each JVM, so that all
  * tasks there share one model.
  */
-final class SharedModel<M extends TrainedModel> implements Serializable {
+final class SharedModel<M extends TrainedModel<?>> implements Serializable {
 
     private static final long serialVersionUID = 1L;
 

@@ -77,7 +77,7 @@ final class Fixtures {
                         Optional.empty(),
                         List.of("a", "b", "c"));
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
-            Model model = spec.model().build(spec.classes());
+            Model<?> model = spec.model().build(spec.classes());
             model.initialize(manager, 3);
             Checkpoints.save(file, Checkpoint.of(model, spec.toMetadata()));
         }

@@ -29,8 +29,8 @@ public abstract class DetectionHead extends Module {
         }
 
         @Override
-        default Targets targets() {
-            return hasMasks() ? Targets.MASKS : Targets.BOXES;
+        default TargetKind targets() {
+            return hasMasks() ? TargetKind.MASKS : TargetKind.BOXES;
         }
     }
 

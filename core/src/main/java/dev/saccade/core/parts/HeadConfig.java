@@ -4,5 +4,5 @@ package dev.saccade.core.parts;
 public interface HeadConfig extends ModelPartConfig {
 
     /** Returns what the head learns from. */
-    Targets targets();
+    TargetKind targets();
 }

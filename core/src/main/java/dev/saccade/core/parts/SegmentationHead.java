@@ -25,8 +25,8 @@ public abstract class SegmentationHead extends Module {
         SegmentationHead build(List<FeatureInfo> features, int numClasses);
 
         @Override
-        default Targets targets() {
-            return Targets.LABEL_MAPS;
+        default TargetKind targets() {
+            return TargetKind.LABEL_MAPS;
         }
     }
 

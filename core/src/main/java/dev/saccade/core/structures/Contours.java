@@ -29,7 +29,7 @@ public final class Contours {
      * turn: clockwise on the screen around the foreground, the other way round a hole; none for an
      * empty mask. Pixels that only touch at a corner are apart.
      */
-    public static ImmutableList<ImmutableIntArray> of(Rle mask) {
+    public static ImmutableList<ImmutableIntArray> trace(Rle mask) {
         return new Contours(mask).walkAll();
     }
 

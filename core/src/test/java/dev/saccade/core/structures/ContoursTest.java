@@ -25,13 +25,13 @@ class ContoursTest {
                 List.of(
                         ImmutableIntArray.of(4, 0, 4, 3, 1, 3, 1, 0),
                         ImmutableIntArray.of(2, 1, 2, 2, 3, 2, 3, 1)),
-                Contours.of(ring));
+                Contours.trace(ring));
     }
 
     @Test
     void pixelsThatTouchAtACornerAreApart() {
-        assertEquals(2, Contours.of(Rle.fromCounts(SMALL, 0, 1, 4, 1, 14)).size());
-        assertEquals(List.of(), Contours.of(Rle.empty(SMALL)));
+        assertEquals(2, Contours.trace(Rle.fromCounts(SMALL, 0, 1, 4, 1, 14)).size());
+        assertEquals(List.of(), Contours.trace(Rle.empty(SMALL)));
     }
 
     /** Random pixels have holes, islands in holes, and touching corners. */
@@ -47,7 +47,8 @@ class ContoursTest {
             bitmap[i] = (byte) (bitmap[i] & 1);
         }
         byte[] filled = new byte[bitmap.length];
-        for (ImmutableIntArray contour : Contours.of(Rle.encode(new Size(height, width), bitmap))) {
+        for (ImmutableIntArray contour :
+                Contours.trace(Rle.encode(new Size(height, width), bitmap))) {
             for (int i = 0; i < contour.length(); i += 2) {
                 int next = (i + 2) % contour.length();
                 toggleRight(filled, width, contour, i, next);

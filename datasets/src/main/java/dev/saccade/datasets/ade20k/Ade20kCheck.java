@@ -1,7 +1,7 @@
 package dev.saccade.datasets.ade20k;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.Targets;
+import dev.saccade.core.parts.TargetKind;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.Finding;
@@ -32,7 +32,7 @@ final class Ade20kCheck {
     static DatasetReport run(Ade20kDataset.Config config, Path root, CheckOptions options) {
         Findings findings = new Findings();
         String folder = root.resolve(config.annotations()).toString();
-        if (options.targets() != Targets.LABEL_MAPS) {
+        if (options.targets() != TargetKind.LABEL_MAPS) {
             findings.accept(
                     Finding.error(
                             folder,

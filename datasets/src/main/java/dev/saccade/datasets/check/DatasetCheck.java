@@ -3,7 +3,7 @@ package dev.saccade.datasets.check;
 import com.google.common.primitives.ImmutableLongArray;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.Targets;
+import dev.saccade.core.parts.TargetKind;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.AnnotationTable;
@@ -46,7 +46,7 @@ public final class DatasetCheck {
         check.checkClasses();
         check.checkPhotos();
         DatasetStatistics held =
-                options.targets() == Targets.LABEL_MAPS
+                options.targets() == TargetKind.LABEL_MAPS
                         ? check.checkLabels()
                         : check.checkObjects();
         return check.findings.report(held);
@@ -98,7 +98,7 @@ public final class DatasetCheck {
         AnnotationTable table = builder.build();
         findings.requireUnique(DATA_SET, "annotation", table.annotationIds());
         Set<Long> wanted = table.categories(List.of());
-        Set<Long> masked = options.targets() == Targets.MASKS ? wanted : Set.of();
+        Set<Long> masked = options.targets() == TargetKind.MASKS ? wanted : Set.of();
         new ObjectCheck(table, DATA_SET, wanted, masked).check(findings);
         ImageCheck.run(photos, options, findings);
         return ObjectCounter.count(table, List.of());

@@ -1,7 +1,7 @@
 package dev.saccade.datasets.coco;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.Targets;
+import dev.saccade.core.parts.TargetKind;
 import dev.saccade.datasets.AnnotationTable;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.DatasetReport;
@@ -45,7 +45,7 @@ final class CocoCheck {
 
     private DatasetReport run(CheckOptions options) {
         String file = annotations.toString();
-        if (options.targets() == Targets.LABEL_MAPS) {
+        if (options.targets() == TargetKind.LABEL_MAPS) {
             findings.accept(
                     Finding.error(
                             file,
@@ -62,7 +62,7 @@ final class CocoCheck {
         CocoReferences references = new CocoReferences(table, file, images);
         references.check(classes, findings);
         Set<Long> wanted = table.categories(classes);
-        Set<Long> masked = options.targets() == Targets.MASKS ? wanted : Set.of();
+        Set<Long> masked = options.targets() == TargetKind.MASKS ? wanted : Set.of();
         new ObjectCheck(table, file, wanted, masked).check(findings);
         checkImages(table, references, options);
         return findings.report(ObjectCounter.count(table, classes));

@@ -4,7 +4,7 @@ import com.google.common.primitives.ImmutableIntArray;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Workers;
-import dev.saccade.core.parts.Targets;
+import dev.saccade.core.parts.TargetKind;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
@@ -66,7 +66,7 @@ public final class DataLoader<B> implements AutoCloseable {
     public static DataLoader<Batch> training(
             Dataset dataset,
             List<Transform> transforms,
-            Targets targets,
+            TargetKind targets,
             int batchSize,
             int threads,
             long seed) {

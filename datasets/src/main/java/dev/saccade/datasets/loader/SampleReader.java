@@ -4,7 +4,7 @@ import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.SeededRandom;
-import dev.saccade.core.parts.Targets;
+import dev.saccade.core.parts.TargetKind;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.Annotation;
@@ -24,14 +24,14 @@ import java.util.List;
 public final class SampleReader {
 
     private final ImmutableList<Transform> transforms;
-    private final Targets targets;
+    private final TargetKind targets;
 
     /**
      * Prepares reading.
      *
      * @param targets what samples show
      */
-    public SampleReader(List<Transform> transforms, Targets targets) {
+    public SampleReader(List<Transform> transforms, TargetKind targets) {
         this.transforms = ImmutableList.copyOf(transforms);
         this.targets = targets;
     }
@@ -55,13 +55,13 @@ public final class SampleReader {
     }
 
     private Sample read(Dataset dataset, int index, Photo photo) {
-        if (targets == Targets.LABEL_MAPS) {
+        if (targets == TargetKind.LABEL_MAPS) {
             LabelMap labels = dataset.labels(index);
             return Sample.of(PhotoReader.decode(photo), PhotoReader.info(photo), labels);
         }
         List<Annotation> annotations = dataset.annotations(index);
         Instances objects =
-                targets == Targets.MASKS
+                targets == TargetKind.MASKS
                         ? TrainingTargets.masks(photo, annotations)
                         : TrainingTargets.boxes(photo, annotations);
         return Sample.of(PhotoReader.decode(photo), PhotoReader.info(photo), objects);

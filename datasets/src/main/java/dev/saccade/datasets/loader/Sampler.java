@@ -3,7 +3,7 @@ package dev.saccade.datasets.loader;
 import com.google.common.primitives.ImmutableIntArray;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.Targets;
+import dev.saccade.core.parts.TargetKind;
 import dev.saccade.datasets.Dataset;
 
 import java.util.Collections;
@@ -20,7 +20,7 @@ interface Sampler {
      *
      * @throws SaccadeException if there is nothing to train on
      */
-    static Sampler of(Dataset dataset, Targets targets, int batchSize, long seed) {
+    static Sampler of(Dataset dataset, TargetKind targets, int batchSize, long seed) {
         return switch (targets) {
             case BOXES, MASKS -> GroupSampler.of(dataset, batchSize, seed);
             case LABEL_MAPS -> new ShuffledSampler(dataset.size(), batchSize, seed);

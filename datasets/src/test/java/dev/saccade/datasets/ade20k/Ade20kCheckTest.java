@@ -3,7 +3,7 @@ package dev.saccade.datasets.ade20k;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.saccade.core.parts.Targets;
+import dev.saccade.core.parts.TargetKind;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.Finding;
@@ -39,7 +39,7 @@ class Ade20kCheckTest {
         new LabelFiles(folder)
                 .add("a", 4, 10, (x, y) -> x)
                 .add("b", 4, 10, (x, y) -> x == 0 ? 255 : 1);
-        DatasetReport report = check(Targets.LABEL_MAPS, 2);
+        DatasetReport report = check(TargetKind.LABEL_MAPS, 2);
         assertEquals(List.of(), report.findings());
         PixelStatistics held = (PixelStatistics) report.statistics();
         assertEquals(2, held.photographs());
@@ -54,7 +54,7 @@ class Ade20kCheckTest {
     void wantsAPixelWithAClass() {
         new LabelFiles(folder).add("a", 4, 10, (x, y) -> 0).add("b", 4, 10, (x, y) -> 255);
         assertFindings(
-                check(Targets.LABEL_MAPS, 1),
+                check(TargetKind.LABEL_MAPS, 1),
                 "a.png: all of its pixels are ignored",
                 "b.png: all of its pixels are ignored",
                 "training: no pixel of any label map has a class");
@@ -81,7 +81,7 @@ class Ade20kCheckTest {
                 .add("g", 40, 30, (x, y) -> 0)
                 .photo("h", jpeg)
                 .labels("i", sound);
-        DatasetReport report = check(Targets.LABEL_MAPS, 3);
+        DatasetReport report = check(TargetKind.LABEL_MAPS, 3);
         assertFindings(
                 report,
                 "h.jpg: has no label map",
@@ -94,13 +94,13 @@ class Ade20kCheckTest {
                 "f.jpg: JPEG is truncated",
                 "g.png: all of its pixels are ignored");
         assertEquals(8, report.errors());
-        assertEquals(report, check(Targets.LABEL_MAPS, 1));
+        assertEquals(report, check(TargetKind.LABEL_MAPS, 1));
     }
 
     @Test
     void reportsMissingFolders() {
         assertFindings(
-                check(Targets.LABEL_MAPS, 1),
+                check(TargetKind.LABEL_MAPS, 1),
                 "images/training: no such folder",
                 "annotations/training: no such folder");
     }
@@ -111,7 +111,7 @@ class Ade20kCheckTest {
                 .write("images/training/a.png", new byte[1])
                 .write("annotations/training/a.PNG", new byte[1]);
         assertFindings(
-                check(Targets.LABEL_MAPS, 1),
+                check(TargetKind.LABEL_MAPS, 1),
                 "images/training: has no file that ends in \".jpg\"",
                 "annotations/training: has no file that ends in \".png\"");
     }
@@ -120,11 +120,11 @@ class Ade20kCheckTest {
     void refusesToTeachObjects() {
         new LabelFiles(folder).add("a", 4, 10, (x, y) -> x);
         assertFindings(
-                check(Targets.MASKS, 1),
+                check(TargetKind.MASKS, 1),
                 "pixels are labelled, but the model learns to find objects");
     }
 
-    private DatasetReport check(Targets targets, int threads) {
+    private DatasetReport check(TargetKind targets, int threads) {
         int[] seen = {0};
         DatasetReport report =
                 CONFIG.check(folder, new CheckOptions(true, targets, threads, () -> seen[0]++));

@@ -11,7 +11,7 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.Targets;
+import dev.saccade.core.parts.TargetKind;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Dataset;
@@ -171,7 +171,7 @@ class Ade20kDatasetTest {
         Dataset dataset = config(List.of("sky", "road", "car"), true, 255);
         SampleReader reader =
                 new SampleReader(
-                        List.of(new Normalize(), new Pad(List.of(), 8)), Targets.LABEL_MAPS);
+                        List.of(new Normalize(), new Pad(List.of(), 8)), TargetKind.LABEL_MAPS);
         try (NDManager manager = NDManager.newBaseManager();
                 Sample a = reader.trainingSample(dataset, 0, 1, 0);
                 Sample b = reader.trainingSample(dataset, 1, 1, 0);
@@ -198,7 +198,7 @@ class Ade20kDatasetTest {
         Dataset objects = new PhotoFolder(folder).add(40, 30);
         try (DataLoader<Batch> loader =
                         DataLoader.training(
-                                objects, List.of(new Normalize()), Targets.LABEL_MAPS, 1, 1, 1);
+                                objects, List.of(new Normalize()), TargetKind.LABEL_MAPS, 1, 1, 1);
                 DataLoader<Batch>.Epoch epoch = loader.epoch(0)) {
             String message = assertThrows(SaccadeException.class, epoch::next).getMessage();
             assertTrue(message.contains("its objects are labelled"), message);
@@ -224,7 +224,7 @@ class Ade20kDatasetTest {
         try (NDManager manager = NDManager.newBaseManager();
                 DataLoader<Batch> loader =
                         DataLoader.training(
-                                dataset, transforms, Targets.LABEL_MAPS, 2, threads, 5);
+                                dataset, transforms, TargetKind.LABEL_MAPS, 2, threads, 5);
                 DataLoader<Batch>.Epoch epoch = loader.epoch(0)) {
             assertEquals(3, loader.batchesPerEpoch());
             while (epoch.hasNext()) {

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.common.collect.Lists;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.Targets;
+import dev.saccade.core.parts.TargetKind;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
@@ -70,7 +70,7 @@ class OwnDatasetTest {
         return Files.write(folder.resolve(name), bytes);
     }
 
-    private static DatasetReport check(Dataset dataset, Targets learned) {
+    private static DatasetReport check(Dataset dataset, TargetKind learned) {
         return DatasetCheck.run(dataset, new CheckOptions(false, learned, 2, () -> {}));
     }
 
@@ -127,7 +127,7 @@ class OwnDatasetTest {
                         List.of(
                                 List.of(Annotation.of(1, 1, Rle.fromBox(SIZE, 4, 4, 20, 20))),
                                 List.of()));
-        DatasetReport report = check(own, Targets.MASKS);
+        DatasetReport report = check(own, TargetKind.MASKS);
         assertEquals(List.of(), report.findings());
         ObjectStatistics held = (ObjectStatistics) report.statistics();
         assertEquals(
@@ -153,7 +153,7 @@ class OwnDatasetTest {
                                         Annotation.of(3, 0, Double.NaN, 4, 20, 20)),
                                 List.of(Annotation.of(4, 1, Rle.fromBox(SIZE, 4, 4, 9, 9))),
                                 List.of()));
-        DatasetReport report = check(own, Targets.MASKS);
+        DatasetReport report = check(own, TargetKind.MASKS);
         String errors = String.join("\n", told(report, Finding.Severity.ERROR));
         String a = first.file().toString();
         Stream.of(
@@ -181,9 +181,9 @@ class OwnDatasetTest {
                         List.of("cat"),
                         List.of(first),
                         List.of(List.of(Annotation.of(1, 0, 4, 4, 20, 20))));
-        assertEquals(List.of(), check(own, Targets.BOXES).findings());
+        assertEquals(List.of(), check(own, TargetKind.BOXES).findings());
         assertTrue(
-                told(check(own, Targets.MASKS), Finding.Severity.ERROR)
+                told(check(own, TargetKind.MASKS), Finding.Severity.ERROR)
                         .get(0)
                         .contains("no object has a segmentation, but the model learns masks"));
     }
@@ -197,11 +197,11 @@ class OwnDatasetTest {
         Own own = new Own(List.of("cat"), lazy, List.of(List.of(), List.of(), List.of()));
         assertEquals(
                 List.of("data set: photograph 2: " + folder.resolve("c.jpg") + ": no such file"),
-                told(check(own, Targets.BOXES), Finding.Severity.ERROR));
+                told(check(own, TargetKind.BOXES), Finding.Severity.ERROR));
         assertEquals(
                 List.of("data set: has no classes", "data set: has no photographs"),
                 told(
-                        check(new Own(List.of(), List.of(), List.of()), Targets.BOXES),
+                        check(new Own(List.of(), List.of(), List.of()), TargetKind.BOXES),
                         Finding.Severity.ERROR));
     }
 
@@ -214,7 +214,7 @@ class OwnDatasetTest {
                         List.of("road", "sky"),
                         List.of(first, second, third),
                         List.of(maps.get(0), maps.get(1), LabelMap.filled(new Size(4, 4), 0)));
-        DatasetReport report = check(own, Targets.LABEL_MAPS);
+        DatasetReport report = check(own, TargetKind.LABEL_MAPS);
         assertEquals(
                 List.of(
                         "data set: labels of image 2 (" + second.file() + "): label 2 of 2 classes",
@@ -225,7 +225,7 @@ class OwnDatasetTest {
         PixelStatistics held = (PixelStatistics) report.statistics();
         assertEquals(SIZE.area(), held.classes().get("sky").pixels());
         assertTrue(
-                told(check(own, Targets.BOXES), Finding.Severity.ERROR).isEmpty(),
+                told(check(own, TargetKind.BOXES), Finding.Severity.ERROR).isEmpty(),
                 "photographs without objects are no mistake");
     }
 }

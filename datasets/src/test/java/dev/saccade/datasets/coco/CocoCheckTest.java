@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.Targets;
+import dev.saccade.core.parts.TargetKind;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.Finding;
@@ -296,7 +296,7 @@ class CocoCheckTest {
                         json,
                         folder,
                         List.of(),
-                        new CheckOptions(true, Targets.BOXES, 1, () -> {}));
+                        new CheckOptions(true, TargetKind.BOXES, 1, () -> {}));
         assertFindings(report, "a.json: 1:13: no valid JSON");
         assertEquals(0, report.statistics().photographs());
     }
@@ -305,7 +305,7 @@ class CocoCheckTest {
     void refusesToTeachTheClassOfEveryPixel() throws IOException {
         addImage(1, "a.jpg", ImageFiles.jpeg(40, 30), 40, 30);
         addAnnotation(1, 1, "[1, 2, 5, 6]", "'area': 30");
-        CheckOptions options = new CheckOptions(false, Targets.LABEL_MAPS, 1, () -> {});
+        CheckOptions options = new CheckOptions(false, TargetKind.LABEL_MAPS, 1, () -> {});
         assertFindings(
                 CocoCheck.run(write(), folder, List.of(), options),
                 "a.json: objects are labelled, but the model learns the class of every pixel");
@@ -325,7 +325,7 @@ class CocoCheckTest {
                             json,
                             folder,
                             List.of(),
-                            new CheckOptions(true, Targets.BOXES, threads, () -> seen[0]++)));
+                            new CheckOptions(true, TargetKind.BOXES, threads, () -> seen[0]++)));
             assertEquals(30, seen[0]);
         }
         assertEquals(reports.get(0), reports.get(1));
@@ -345,18 +345,18 @@ class CocoCheckTest {
     }
 
     private DatasetReport check(boolean decode) throws IOException {
-        return check(Targets.BOXES, decode);
+        return check(TargetKind.BOXES, decode);
     }
 
     private DatasetReport checkBoxes(String... classes) throws IOException {
-        return check(Targets.BOXES, false, classes);
+        return check(TargetKind.BOXES, false, classes);
     }
 
     private DatasetReport checkMasks(String... classes) throws IOException {
-        return check(Targets.MASKS, false, classes);
+        return check(TargetKind.MASKS, false, classes);
     }
 
-    private DatasetReport check(Targets targets, boolean decode, String... classes)
+    private DatasetReport check(TargetKind targets, boolean decode, String... classes)
             throws IOException {
         return CocoCheck.run(
                 write(), folder, List.of(classes), new CheckOptions(decode, targets, 2, () -> {}));

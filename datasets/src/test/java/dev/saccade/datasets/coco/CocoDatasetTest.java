@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.Targets;
+import dev.saccade.core.parts.TargetKind;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Size;
@@ -257,7 +257,7 @@ class CocoDatasetTest {
         SaccadeException thrown =
                 assertThrows(
                         SaccadeException.class,
-                        () -> DataLoader.training(dataset, List.of(), Targets.BOXES, 1, 1, 0));
+                        () -> DataLoader.training(dataset, List.of(), TargetKind.BOXES, 1, 1, 0));
         assertTrue(thrown.getMessage().endsWith(expected), thrown.getMessage());
     }
 

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.Targets;
+import dev.saccade.core.parts.TargetKind;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetReport;
@@ -27,7 +27,8 @@ import java.util.Optional;
 /** Labels of other tools, and what else is taken for a data set. */
 class OtherFormatsTest {
 
-    private static final CheckOptions OPTIONS = new CheckOptions(false, Targets.BOXES, 1, () -> {});
+    private static final CheckOptions OPTIONS =
+            new CheckOptions(false, TargetKind.BOXES, 1, () -> {});
 
     private static final CocoDataset.Config COCO =
             new CocoDataset.Config("labels.json", "images", List.of());
@@ -246,7 +247,7 @@ class OtherFormatsTest {
                         255,
                         ".jpg",
                         ".png");
-        CheckOptions options = new CheckOptions(false, Targets.LABEL_MAPS, 1, () -> {});
+        CheckOptions options = new CheckOptions(false, TargetKind.LABEL_MAPS, 1, () -> {});
         List<Finding> missing = config.check(folder, options).findings();
         assertEquals(2, missing.size());
         assertEquals(

@@ -10,7 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import ai.djl.ndarray.NDManager;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.Targets;
+import dev.saccade.core.parts.TargetKind;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.ImageInfo;
@@ -79,7 +79,7 @@ class DataLoaderTest {
     void goesOnInTheMiddleOfAnEpochAsIfItHadReadItsStart() {
         Dataset dataset = mixedSizes();
         try (DataLoader<Batch> loader =
-                DataLoader.training(dataset, TRAINING, Targets.BOXES, 2, 2, 7)) {
+                DataLoader.training(dataset, TRAINING, TargetKind.BOXES, 2, 2, 7)) {
             List<String> whole = digest(loader.epoch(3));
             assertEquals(whole.subList(2, whole.size()), digest(loader.epoch(3, 2)));
         }
@@ -132,7 +132,7 @@ class DataLoaderTest {
         Dataset dataset = mixedSizes();
         int objects = 0;
         try (DataLoader<Batch> loader =
-                        DataLoader.training(dataset, TRAINING, Targets.MASKS, 2, 2, 7);
+                        DataLoader.training(dataset, TRAINING, TargetKind.MASKS, 2, 2, 7);
                 DataLoader<Batch>.Epoch epoch = loader.epoch(0)) {
             while (epoch.hasNext()) {
                 try (Batch batch = epoch.next()) {
@@ -151,7 +151,7 @@ class DataLoaderTest {
         }
         assertTrue(objects > 3, objects + " objects");
         try (Sample unasked =
-                new SampleReader(TEST, Targets.BOXES).trainingSample(dataset, 0, 7, 0)) {
+                new SampleReader(TEST, TargetKind.BOXES).trainingSample(dataset, 0, 7, 0)) {
             assertFalse(unasked.targets().hasMasks());
         }
     }
@@ -164,7 +164,7 @@ class DataLoaderTest {
                         new Resize(
                                 List.of(List.of(200, 120)), Resize.Mode.VALUE, true, List.of(), 1),
                         new RandomFlip(1, RandomFlip.Direction.HORIZONTAL));
-        for (Targets kind : List.of(Targets.BOXES, Targets.MASKS)) {
+        for (TargetKind kind : List.of(TargetKind.BOXES, TargetKind.MASKS)) {
             try (DataLoader<Batch> loader =
                             DataLoader.training(dataset, transforms, kind, 1, 1, 7);
                     DataLoader<Batch>.Epoch epoch = loader.epoch(0);
@@ -242,7 +242,7 @@ class DataLoaderTest {
     @Test
     void stopsItsThreadsWhenItIsClosedInTheMiddle() throws InterruptedException {
         DataLoader<Batch> loader =
-                DataLoader.training(mixedSizes(), TRAINING, Targets.BOXES, 2, 3, 7);
+                DataLoader.training(mixedSizes(), TRAINING, TargetKind.BOXES, 2, 3, 7);
         try (DataLoader<Batch>.Epoch epoch = loader.epoch(0)) {
             epoch.next().close();
             assertFalse(loaderThreads().isEmpty());
@@ -274,7 +274,8 @@ class DataLoaderTest {
     }
 
     private static String failure(Dataset dataset) {
-        try (DataLoader<Batch> loader = DataLoader.training(dataset, TEST, Targets.BOXES, 1, 2, 7);
+        try (DataLoader<Batch> loader =
+                        DataLoader.training(dataset, TEST, TargetKind.BOXES, 1, 2, 7);
                 DataLoader<Batch>.Epoch epoch = loader.epoch(0)) {
             return assertThrows(SaccadeException.class, () -> epoch.forEachRemaining(Batch::close))
                     .getMessage();
@@ -283,7 +284,7 @@ class DataLoaderTest {
 
     private static List<String> digest(Dataset dataset, int threads, long seed, int epoch) {
         try (DataLoader<Batch> loader =
-                DataLoader.training(dataset, TRAINING, Targets.BOXES, 2, threads, seed)) {
+                DataLoader.training(dataset, TRAINING, TargetKind.BOXES, 2, threads, seed)) {
             return digest(loader.epoch(epoch));
         }
     }

@@ -7,6 +7,6 @@ import java.util.Optional;
  *
  * @param title of the paper, or of the toolkit
  * @param website where its code is, and its weights if it gives any; none without code
- * @param licence of its code and weights, as SPDX writes it; none without code
+ * @param license of its code and weights, as SPDX writes it; none without code
  */
-public record Original(String title, Optional<String> website, Optional<String> licence) {}
+public record Original(String title, Optional<String> website, Optional<String> license) {}

@@ -4,7 +4,7 @@ import dev.saccade.config.ConfigFile;
 import dev.saccade.config.ConfigNode;
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.Targets;
+import dev.saccade.core.parts.TargetKind;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
@@ -25,7 +25,7 @@ import java.util.Optional;
  * @param original who published it; empty for Saccade's own
  */
 public record Recipe(
-        String name, Targets targets, Published published, Optional<Original> original) {
+        String name, TargetKind targets, Published published, Optional<Original> original) {
 
     /** What a config says of prediction, without the rest of it. */
     private record Prediction(

@@ -6,7 +6,7 @@ import dev.saccade.config.ConfigFile;
 import dev.saccade.config.Configs;
 import dev.saccade.config.Nearest;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.Targets;
+import dev.saccade.core.parts.TargetKind;
 
 import java.util.Collection;
 import java.util.Map;
@@ -35,14 +35,14 @@ public final class Zoo {
     public static Zoo packaged() {
         Table table = Configs.bind(ConfigFile.packaged("zoo.yaml"), Table.class);
         ImmutableMap.Builder<String, Recipe> recipes = ImmutableMap.builder();
-        add(Targets.BOXES, table.objectDetection(), table.originals(), recipes);
-        add(Targets.MASKS, table.instanceSegmentation(), table.originals(), recipes);
-        add(Targets.LABEL_MAPS, table.semanticSegmentation(), table.originals(), recipes);
+        add(TargetKind.BOXES, table.objectDetection(), table.originals(), recipes);
+        add(TargetKind.MASKS, table.instanceSegmentation(), table.originals(), recipes);
+        add(TargetKind.LABEL_MAPS, table.semanticSegmentation(), table.originals(), recipes);
         return new Zoo(recipes.buildOrThrow());
     }
 
     private static void add(
-            Targets targets,
+            TargetKind targets,
             Map<String, Map<String, Published>> families,
             Map<String, Original> originals,
             ImmutableMap.Builder<String, Recipe> recipes) {
@@ -75,7 +75,7 @@ public final class Zoo {
             throw SaccadeException.user(
                     "no recipe %s%s",
                     name,
-                    Nearest.of(name, recipes.keySet())
+                    Nearest.find(name, recipes.keySet())
                             .map(near -> "; did you mean " + near + "?")
                             .orElse(", expected one such as mask_rcnn/swin_tiny_fpn_1x_coco"));
         }

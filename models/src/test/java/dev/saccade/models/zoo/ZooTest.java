@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.ConfigNode;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.Targets;
+import dev.saccade.core.parts.TargetKind;
 import dev.saccade.models.ModelSpec;
 
 import org.junit.jupiter.api.Test;
@@ -88,8 +88,8 @@ class ZooTest {
         assertEquals(coco ? "person" : "wall", spec.classes().get(0));
         assertEquals(coco ? "toothbrush" : "flag", spec.classes().get(spec.classes().size() - 1));
         assertTrue(recipe.published().parameters().isPresent());
-        boolean labels = recipe.targets() == Targets.LABEL_MAPS;
-        boolean masks = recipe.targets() == Targets.MASKS;
+        boolean labels = recipe.targets() == TargetKind.LABEL_MAPS;
+        boolean masks = recipe.targets() == TargetKind.MASKS;
         assertTrue(!labels || recipe.published().boxAp().isEmpty());
         assertTrue(labels || recipe.published().miou().isEmpty());
         assertEquals(
@@ -110,7 +110,7 @@ class ZooTest {
                 ZOO.recipe("cascade_mask_rcnn/elsa_swin_tiny_fpn_1x_coco")
                         .original()
                         .orElseThrow()
-                        .licence()
+                        .license()
                         .orElseThrow());
     }
 

@@ -1,0 +1,70 @@
+package dev.saccade.eval;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.parts.PartConfig;
+import dev.saccade.core.parts.TargetKind;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.LabelMap;
+import dev.saccade.datasets.Dataset;
+
+import java.util.Set;
+
+/**
+ * Measures what a model predicts for the photographs of a data set.
+ *
+ * <p>It is {@link #reset}, then told of every photograph once, then asked for the evaluation; and
+ * so again, any number of times. {@link DatasetInference} does that.
+ *
+ * @param <P> what is predicted for a photograph: {@link Instances} or a {@link LabelMap}, in pixels
+ *     of the original photograph
+ */
+public interface Evaluator<P> {
+
+    /**
+     * The settings of an evaluator, as {@code evaluation.evaluators} names it. {@link
+     * Evaluators#standard} are those that measure where nothing is named.
+     */
+    interface Config extends PartConfig {
+
+        /** Returns the class of the predictions that are measured. */
+        Class<?> predictionType();
+
+        /** Returns the metric that tells the best checkpoint if a run names none. */
+        String keyMetric();
+
+        /** Returns whether it measures all predictions of its type where a run names no other. */
+        default boolean isStandard() {
+            return false;
+        }
+
+        /**
+         * Returns the evaluator of a data set.
+         *
+         * @param learned what the head has learned and so predicts
+         * @param threads how many may share the work of {@link Evaluator#evaluate}
+         * @throws SaccadeException of kind user, if the data set lacks what is to be measured
+         */
+        Evaluator<?> build(Dataset dataset, TargetKind learned, int threads);
+    }
+
+    /** Returns the names of the metrics that evaluations of the data set have. */
+    Set<String> metrics();
+
+    /** Forgets all photographs. */
+    void reset();
+
+    /**
+     * Takes what is predicted for a photograph. Several threads do so at the same time, each for
+     * another photograph.
+     *
+     * @param index of the photograph in the data set
+     */
+    void process(int index, P predicted);
+
+    /**
+     * Returns the evaluation of all photographs since {@link #reset}.
+     *
+     * @throws IllegalStateException if one of the data set is missing
+     */
+    Evaluation evaluate();
+}

@@ -1,0 +1,139 @@
+package dev.saccade.eval.coco;
+
+import com.google.common.primitives.ImmutableDoubleArray;
+
+/**
+ * Turns the matches of a class into precision at given recall, as COCOeval's {@code accumulate}.
+ *
+ * <p>Has buffers, so each thread needs its own.
+ */
+final class Accumulator {
+
+    private static final ImmutableDoubleArray RECALLS = CocoParameters.RECALL_THRESHOLDS;
+
+    /** Keeps the precision from being 0 / 0 where only ignored detections have been seen. */
+    private static final double EPSILON = Math.ulp(1.0);
+
+    private final Matches matches;
+    private final CocoParameters parameters;
+    private final MetricArray precision;
+    private final MetricArray recall;
+    private final MetricArray scores;
+
+    /** The slots of the class by descending score. */
+    private int[] slots;
+
+    private int count;
+
+    /** The place by score in its image of the detection in each slot of the class. */
+    private int[] ranks;
+
+    private int firstSlot;
+
+    /** Of those within the limit: their slots, and precision and recall up to each. */
+    private int[] limited;
+
+    private double[] precisionAt;
+    private double[] recallAt;
+
+    /** Both read off at the recall thresholds, [R]. */
+    private final double[] precisionAtRecall = new double[RECALLS.length()];
+
+    private final double[] scoreAtRecall = new double[RECALLS.length()];
+
+    /**
+     * Makes an accumulator that writes to the given arrays.
+     *
+     * @param precision [T, R, K, A, M]
+     * @param recall [T, K, A, M]
+     * @param scores [T, R, K, A, M]
+     */
+    Accumulator(Matches matches, MetricArray precision, MetricArray recall, MetricArray scores) {
+        this.matches = matches;
+        this.parameters = matches.parameters();
+        this.precision = precision;
+        this.recall = recall;
+        this.scores = scores;
+    }
+
+    /** Fills the part of the arrays that belongs to a class. */
+    void accumulate(int k) {
+        collect(k);
+        for (AreaRange area : AreaRange.values()) {
+            int objects = matches.countObjects(k, area);
+            for (int m = 0; objects > 0 && m < parameters.maxDetections().size(); m++) {
+                int within = limit(parameters.maxDetections().get(m));
+                for (int t = 0; t < CocoParameters.IOU_THRESHOLDS.length(); t++) {
+                    trace(area, t, within, objects);
+                    recall.set(within == 0 ? 0 : recallAt[within - 1], t, k, area.index(), m);
+                    interpolate(within);
+                    precision.setAlong(1, precisionAtRecall, t, 0, k, area.index(), m);
+                    scores.setAlong(1, scoreAtRecall, t, 0, k, area.index(), m);
+                }
+            }
+        }
+    }
+
+    /** Reads precision and score off at the first detection that reaches each recall. */
+    private void interpolate(int within) {
+        int i = 0;
+        for (int r = 0; r < RECALLS.length(); r++) {
+            while (i < within && recallAt[i] < RECALLS.get(r)) {
+                i++;
+            }
+            precisionAtRecall[r] = i < within ? precisionAt[i] : 0;
+            scoreAtRecall[r] = i < within ? score(limited[i]) : 0;
+        }
+    }
+
+    private double score(int slot) {
+        return matches.detections().score(matches.detectionCells().entry(slot));
+    }
+
+    private void collect(int k) {
+        ClassImageIndex cells = matches.detectionCells();
+        firstSlot = cells.first(matches.firstCell(k));
+        int end = cells.first(matches.firstCell(k + 1));
+        slots = new int[end - firstSlot];
+        ranks = new int[end - firstSlot];
+        count = 0;
+        int rank = 0;
+        for (int slot = firstSlot; slot < end; slot++) {
+            rank = cells.starts(slot) ? 0 : rank + 1;
+            ranks[slot - firstSlot] = rank;
+            if (rank < parameters.mostDetections()) {
+                slots[count++] = slot;
+            }
+        }
+        StableSort.descending(slots, 0, count, this::score);
+        limited = new int[count];
+        precisionAt = new double[count];
+        recallAt = new double[count];
+    }
+
+    private int limit(int maxDetections) {
+        int within = 0;
+        for (int i = 0; i < count; i++) {
+            if (ranks[slots[i] - firstSlot] < maxDetections) {
+                limited[within++] = slots[i];
+            }
+        }
+        return within;
+    }
+
+    /** Computes recall and, made non-increasing, precision after each of the first detections. */
+    private void trace(AreaRange area, int t, int within, int objects) {
+        double right = 0;
+        double wrong = 0;
+        for (int i = 0; i < within; i++) {
+            Verdict verdict = matches.verdict(area, limited[i], t);
+            right += verdict == Verdict.TRUE_POSITIVE ? 1 : 0;
+            wrong += verdict == Verdict.FALSE_POSITIVE ? 1 : 0;
+            recallAt[i] = right / objects;
+            precisionAt[i] = right / (wrong + right + EPSILON);
+        }
+        for (int i = within - 2; i >= 0; i--) {
+            precisionAt[i] = Math.max(precisionAt[i], precisionAt[i + 1]);
+        }
+    }
+}

@@ -1,0 +1,238 @@
+package dev.saccade.eval.coco;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+import com.google.common.primitives.ImmutableDoubleArray;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Workers;
+import dev.saccade.eval.coco.MetricArray.Range;
+
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+/**
+ * COCO's average precision and recall, equal to those of pycocotools' COCOeval.
+ *
+ * <p>The one deviation is meant: pycocotools takes an object with the annotation id 0 for not found
+ * even if it is.
+ */
+public final class CocoMetrics {
+
+    private static final int T = CocoParameters.IOU_THRESHOLDS.length();
+    private static final int R = CocoParameters.RECALL_THRESHOLDS.length();
+    private static final int A = AreaRange.values().length;
+    private static final int M = 3;
+
+    private static final Range ANY_IOU = new Range(0, T);
+    private static final Range IOU_50 = Range.only(0);
+    private static final Range IOU_75 = Range.only(5);
+
+    private final Matches matches;
+    private final CocoParameters parameters;
+    private final List<String> classes;
+    private final MetricArray precision;
+    private final MetricArray recall;
+    private final MetricArray scores;
+
+    private CocoMetrics(Matches matches, List<String> classes) {
+        this.matches = matches;
+        this.parameters = matches.parameters();
+        this.classes = classes;
+        this.precision = new MetricArray(T, R, classes.size(), A, M);
+        this.recall = new MetricArray(T, classes.size(), A, M);
+        this.scores = new MetricArray(T, R, classes.size(), A, M);
+    }
+
+    /**
+     * Compares detections with the ground truth.
+     *
+     * @param threads how many threads share the work; the result does not depend on it
+     * @throws SaccadeException if there are no classes, or detections are of images or classes that
+     *     the ground truth does not have
+     */
+    public static CocoMetrics compute(
+            GroundTruth groundTruth,
+            Detections detections,
+            CocoParameters parameters,
+            int threads) {
+        groundTruth.checkKnows(detections);
+        List<String> classes =
+                parameters.useClasses() ? groundTruth.classes() : ImmutableList.of("any class");
+        try (Workers workers = new Workers("saccade-eval", threads)) {
+            Matches matches = Matches.match(groundTruth, detections, parameters, workers);
+            CocoMetrics result = new CocoMetrics(matches, classes);
+            workers.run(
+                    classes.size(),
+                    () ->
+                            new Accumulator(matches, result.precision, result.recall, result.scores)
+                                    ::accumulate);
+            return result;
+        }
+    }
+
+    /** Returns what was measured. */
+    public CocoParameters parameters() {
+        return parameters;
+    }
+
+    /** Returns the classes of axis K: those of the data set, or one that stands for all. */
+    public List<String> classes() {
+        return classes;
+    }
+
+    /**
+     * Returns the precision at given recall: the best of those that reach it, 0 if none does.
+     *
+     * @return [T, R, K, A, M]
+     */
+    public MetricArray precision() {
+        return precision;
+    }
+
+    /**
+     * Returns the recall that all detections together reach.
+     *
+     * @return [T, K, A, M]
+     */
+    public MetricArray recall() {
+        return recall;
+    }
+
+    /**
+     * Returns the score of the detection with which a recall is reached, 0 if it never is.
+     *
+     * @return [T, R, K, A, M]
+     */
+    public MetricArray scores() {
+        return scores;
+    }
+
+    /**
+     * Returns the 12 numbers by which detectors are compared, in COCO's order: AP, AP50, AP75, APs,
+     * APm, APl, AR at each limit on detections, ARs, ARm, ARl.
+     *
+     * <p>As in the original, AP is at a limit of 100 detections and undefined if that is not among
+     * the limits; the others are at the largest limit.
+     */
+    public List<SummaryRow> summary() {
+        List<Integer> limits = parameters.maxDetections();
+        ImmutableList.Builder<SummaryRow> rows = ImmutableList.builder();
+        double ap = limits.contains(100) ? ap(ANY_IOU, AreaRange.ALL, limits.indexOf(100)) : -1;
+        rows.add(new SummaryRow("AP", "0.50:0.95", AreaRange.ALL, 100, ap));
+        rows.add(precisionRow("AP50", "0.50", IOU_50, AreaRange.ALL));
+        rows.add(precisionRow("AP75", "0.75", IOU_75, AreaRange.ALL));
+        rows.add(precisionRow("APs", "0.50:0.95", ANY_IOU, AreaRange.SMALL));
+        rows.add(precisionRow("APm", "0.50:0.95", ANY_IOU, AreaRange.MEDIUM));
+        rows.add(precisionRow("APl", "0.50:0.95", ANY_IOU, AreaRange.LARGE));
+        for (int m = 0; m < M; m++) {
+            rows.add(recallRow("AR@" + limits.get(m), AreaRange.ALL, m));
+        }
+        rows.add(recallRow("ARs", AreaRange.SMALL, M - 1));
+        rows.add(recallRow("ARm", AreaRange.MEDIUM, M - 1));
+        rows.add(recallRow("ARl", AreaRange.LARGE, M - 1));
+        return rows.build();
+    }
+
+    private SummaryRow precisionRow(String name, String iou, Range thresholds, AreaRange area) {
+        double value = ap(thresholds, area, M - 1);
+        return new SummaryRow(name, iou, area, parameters.mostDetections(), value);
+    }
+
+    private SummaryRow recallRow(String name, AreaRange area, int m) {
+        Range size = Range.only(area.index());
+        double value = recall.mean(ANY_IOU, recall.all(1), size, Range.only(m));
+        return new SummaryRow(name, "0.50:0.95", area, parameters.maxDetections().get(m), value);
+    }
+
+    private double ap(Range thresholds, AreaRange area, int m) {
+        return ap(thresholds, precision.all(2), area, m);
+    }
+
+    private double ap(Range thresholds, Range labels, AreaRange area, int m) {
+        Range size = Range.only(area.index());
+        return precision.mean(thresholds, precision.all(1), labels, size, Range.only(m));
+    }
+
+    /**
+     * Returns the numbers of {@link #summary} by name, those without an object to find left out:
+     * what goes into logs and result files. Names of masks begin with {@code mask_}.
+     */
+    public Map<String, Double> values() {
+        return summary().stream()
+                .filter(SummaryRow::defined)
+                .collect(
+                        ImmutableMap.toImmutableMap(
+                                row -> parameters.iouType().prefix() + row.name(),
+                                SummaryRow::value));
+    }
+
+    /**
+     * Returns average precision over the classes.
+     *
+     * @param t which of {@link CocoParameters#IOU_THRESHOLDS}
+     * @param area the objects that are looked at
+     * @return at the largest limit on detections, -1 if there is no object to find
+     */
+    public double ap(int t, AreaRange area) {
+        return ap(Range.only(t), area, M - 1);
+    }
+
+    /** Returns the average precision of each class, at the largest limit on detections. */
+    public List<ClassMetrics> perClass() {
+        return IntStream.range(0, classes.size()).mapToObj(this::ofClass).toList();
+    }
+
+    private ClassMetrics ofClass(int k) {
+        Range label = Range.only(k);
+        return new ClassMetrics(
+                classes.get(k),
+                matches.countObjects(k, AreaRange.ALL),
+                new AveragePrecision(
+                        ap(ANY_IOU, label, AreaRange.ALL, M - 1),
+                        ap(IOU_50, label, AreaRange.ALL, M - 1),
+                        ap(IOU_75, label, AreaRange.ALL, M - 1),
+                        ap(ANY_IOU, label, AreaRange.SMALL, M - 1),
+                        ap(ANY_IOU, label, AreaRange.MEDIUM, M - 1),
+                        ap(ANY_IOU, label, AreaRange.LARGE, M - 1)));
+    }
+
+    /**
+     * Returns precision over recall for every class that has an object to find.
+     *
+     * @param t which of {@link CocoParameters#IOU_THRESHOLDS}; 0 is IoU .50, 5 is IoU .75
+     */
+    public List<PrecisionRecallCurve> curves(int t) {
+        double iou = CocoParameters.IOU_THRESHOLDS.get(t);
+        return IntStream.range(0, classes.size())
+                .filter(k -> matches.countObjects(k, AreaRange.ALL) > 0)
+                .mapToObj(
+                        k ->
+                                new PrecisionRecallCurve(
+                                        classes.get(k),
+                                        iou,
+                                        overRecall(precision, t, k),
+                                        overRecall(scores, t, k)))
+                .toList();
+    }
+
+    private static ImmutableDoubleArray overRecall(MetricArray values, int t, int k) {
+        int all = AreaRange.ALL.index();
+        return ImmutableDoubleArray.copyOf(
+                IntStream.range(0, R).mapToDouble(r -> values.get(t, r, k, all, M - 1)));
+    }
+
+    /**
+     * Returns what has become of each detection at IoU .50, in the order of the detections. Those
+     * beyond the largest limit of their image and class are ignored.
+     */
+    public List<Verdict> verdicts() {
+        return matches.verdicts();
+    }
+
+    /** Returns whether a detection covers an object of the ground truth at IoU .50. */
+    public boolean found(int object) {
+        return matches.found(object);
+    }
+}

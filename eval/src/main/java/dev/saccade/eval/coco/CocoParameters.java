@@ -1,0 +1,56 @@
+package dev.saccade.eval.coco;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import com.google.common.collect.Comparators;
+import com.google.common.primitives.ImmutableDoubleArray;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * What is measured; COCO's thresholds and area ranges are fixed.
+ *
+ * @param iouType what overlap is measured on
+ * @param areaOf what the size of a detection is taken from; COCO's evaluation of masks takes it
+ *     from the mask, that of mmdetection before 2.12 from the box
+ * @param maxDetections three ascending limits on the detections of an image and class that count
+ * @param useClasses whether a detection must be of the class of its object; if not, all are of one
+ *     class, as in the scoring of proposals
+ */
+public record CocoParameters(
+        IouType iouType, IouType areaOf, List<Integer> maxDetections, boolean useClasses) {
+
+    /** IoU thresholds .50, .55, ... .95, with the rounding of {@code numpy.linspace}. */
+    public static final ImmutableDoubleArray IOU_THRESHOLDS =
+            ImmutableDoubleArray.copyOf(
+                    IntStream.range(0, 10)
+                            .mapToDouble(i -> i == 9 ? .95 : .5 + i * ((.95 - .5) / 9)));
+
+    /** Recall thresholds 0, .01, ... 1, with the rounding of {@code numpy.linspace}. */
+    public static final ImmutableDoubleArray RECALL_THRESHOLDS =
+            ImmutableDoubleArray.copyOf(
+                    IntStream.range(0, 101).mapToDouble(i -> i == 100 ? 1 : i * .01));
+
+    /** Checks the limits. */
+    public CocoParameters {
+        maxDetections = List.copyOf(maxDetections);
+        checkArgument(
+                maxDetections.size() == 3
+                        && maxDetections.get(0) > 0
+                        && Comparators.isInStrictOrder(maxDetections, Comparator.naturalOrder()),
+                "three ascending limits expected, got %s",
+                maxDetections);
+    }
+
+    /** Returns COCO's official parameters: at most 1, 10 and 100 detections. */
+    public static CocoParameters official(IouType iouType) {
+        return new CocoParameters(iouType, iouType, List.of(1, 10, 100), true);
+    }
+
+    /** Returns the largest limit on the detections of an image and class. */
+    public int mostDetections() {
+        return maxDetections.get(2);
+    }
+}

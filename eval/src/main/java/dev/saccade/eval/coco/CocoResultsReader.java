@@ -1,0 +1,286 @@
+package dev.saccade.eval.coco;
+
+import com.fasterxml.jackson.core.JsonLocation;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonToken;
+import com.google.common.base.Ascii;
+import com.google.common.collect.ImmutableSet;
+import com.google.common.collect.Sets;
+import com.google.common.primitives.ImmutableDoubleArray;
+import com.google.common.primitives.ImmutableIntArray;
+import com.google.common.primitives.Ints;
+
+import dev.saccade.core.Json;
+import dev.saccade.core.Problems;
+import dev.saccade.core.RegularFile;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.Rle;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Dataset;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.Set;
+
+/** Reads one result file; see {@link CocoResults}. */
+final class CocoResultsReader {
+
+    /** After so many faults the file is given up. */
+    private static final int MOST_PROBLEMS = 20;
+
+    private static final Rle NO_MASK = Rle.fromCounts(new Size(0, 0));
+
+    private static final int LONGEST_SHOWN = 40;
+
+    private final Path file;
+    private final IouType iouType;
+    private final Set<String> required;
+    private final Set<Long> imageIds = new HashSet<>();
+    private final Map<Long, Integer> labels = new HashMap<>();
+    private final Detections.Builder detections = new Detections.Builder();
+    private final Problems problems = new Problems();
+
+    /** The first fault of the current record, empty if there is none. */
+    private String fault = "";
+
+    CocoResultsReader(Path file, Dataset dataset, IouType iouType) {
+        this.file = file;
+        this.iouType = iouType;
+        this.required = ImmutableSet.of("image_id", "category_id", "score", outline());
+        for (int i = 0; i < dataset.size(); i++) {
+            imageIds.add(dataset.photo(i).id());
+        }
+        for (int label = 0; label < dataset.classes().size(); label++) {
+            labels.put(dataset.categoryId(label), label);
+        }
+    }
+
+    private String outline() {
+        return iouType == IouType.BOX ? "bbox" : "segmentation";
+    }
+
+    Detections read() {
+        try (InputStream stream = RegularFile.open(file);
+                JsonParser parser = Json.parser(stream)) {
+            readFile(parser);
+        } catch (NoSuchFileException e) {
+            throw SaccadeException.user("%s: no such result file", file);
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be read: %s", file, e.getMessage());
+        }
+        problems.throwIfAny(file.toString());
+        return detections.build();
+    }
+
+    private void readFile(JsonParser parser) throws IOException {
+        try {
+            readArray(parser);
+        } catch (JsonProcessingException e) {
+            throw SaccadeException.user(
+                    "%s: no valid JSON at %s: %s",
+                    file, place(Json.place(e, parser)), e.getOriginalMessage());
+        }
+    }
+
+    private static String place(JsonLocation location) {
+        return "line %d, column %d".formatted(location.getLineNr(), location.getColumnNr());
+    }
+
+    private void readArray(JsonParser parser) throws IOException {
+        if (parser.nextToken() != JsonToken.START_ARRAY) {
+            problems.add("expected an array of detections, got %s", describe(parser));
+            return;
+        }
+        for (int record = 0; parser.nextToken() != JsonToken.END_ARRAY; record++) {
+            JsonLocation start = parser.currentTokenLocation();
+            fault = "";
+            readRecord(parser);
+            if (!fault.isEmpty()) {
+                problems.add("detection %d (%s): %s", record, place(start), fault);
+            }
+            if (problems.messages().size() == MOST_PROBLEMS) {
+                problems.add("given up after %d faults", MOST_PROBLEMS);
+                return;
+            }
+        }
+    }
+
+    private void readRecord(JsonParser parser) throws IOException {
+        if (parser.currentToken() != JsonToken.START_OBJECT) {
+            expected("an object", parser);
+            return;
+        }
+        Set<String> missing = new HashSet<>(required);
+        long imageId = 0;
+        long categoryId = 0;
+        double score = 0;
+        ImmutableDoubleArray box = ImmutableDoubleArray.of();
+        Rle mask = NO_MASK;
+        while (parser.nextToken() == JsonToken.FIELD_NAME) {
+            String name = parser.currentName();
+            parser.nextToken();
+            if (!missing.remove(name)) {
+                parser.skipChildren();
+                continue;
+            }
+            switch (name) {
+                case "image_id" -> imageId = integer(name, parser);
+                case "category_id" -> categoryId = integer(name, parser);
+                case "score" -> score = number(name, parser);
+                case "bbox" -> box = box(parser);
+                default -> mask = mask(parser);
+            }
+        }
+        if (!missing.isEmpty()) {
+            fail("lacks " + String.join(", ", Sets.newTreeSet(missing)));
+        }
+        if (fault.isEmpty()) {
+            add(imageId, categoryId, score, box, mask);
+        }
+    }
+
+    private void add(
+            long imageId, long categoryId, double score, ImmutableDoubleArray box, Rle mask) {
+        if (!imageIds.contains(imageId)) {
+            fail("image_id %d is not in the data set".formatted(imageId));
+            return;
+        }
+        if (!labels.containsKey(categoryId)) {
+            fail(
+                    "category_id %d is not one of the data set's: %s"
+                            .formatted(categoryId, Sets.newTreeSet(labels.keySet())));
+            return;
+        }
+        int label = labels.get(categoryId);
+        try {
+            if (iouType == IouType.MASK) {
+                detections.add(imageId, label, mask, score);
+            } else {
+                detections.add(
+                        imageId,
+                        label,
+                        new Detections.Box(box.get(0), box.get(1), box.get(2), box.get(3)),
+                        score);
+            }
+        } catch (SaccadeException e) {
+            fail(e.getMessage());
+        }
+    }
+
+    private void fail(String message) {
+        fault = fault.isEmpty() ? message : fault;
+    }
+
+    /** Reports the current value and skips it. */
+    private void expected(String what, JsonParser parser) throws IOException {
+        fail("expected " + what + ", got " + describe(parser));
+        parser.skipChildren();
+    }
+
+    private static String describe(JsonParser parser) throws IOException {
+        JsonToken token = parser.currentToken();
+        if (token == null) {
+            return "nothing";
+        }
+        return switch (token) {
+            case START_OBJECT -> "an object";
+            case START_ARRAY -> "an array";
+            default -> Ascii.truncate(parser.getText(), LONGEST_SHOWN, "...");
+        };
+    }
+
+    private long integer(String name, JsonParser parser) throws IOException {
+        OptionalLong value = Json.integer(parser);
+        if (value.isEmpty()) {
+            boolean large = parser.currentToken() == JsonToken.VALUE_NUMBER_INT;
+            expected(name + " to be a whole number" + (large ? " of at most 64 bits" : ""), parser);
+        }
+        return value.orElse(0);
+    }
+
+    private double number(String name, JsonParser parser) throws IOException {
+        if (parser.currentToken().isNumeric()) {
+            return parser.getDoubleValue();
+        }
+        expected(name + " to be a number", parser);
+        return 0;
+    }
+
+    private ImmutableDoubleArray box(JsonParser parser) throws IOException {
+        ImmutableDoubleArray box = numbers("bbox", parser);
+        if (box.length() != 4) {
+            fail("expected bbox to be [x, y, width, height], got " + box);
+        }
+        return box;
+    }
+
+    private ImmutableDoubleArray numbers(String name, JsonParser parser) throws IOException {
+        ImmutableDoubleArray.Builder numbers = ImmutableDoubleArray.builder();
+        if (parser.currentToken() == JsonToken.START_ARRAY) {
+            while (parser.nextToken() != JsonToken.END_ARRAY) {
+                numbers.add(number(name, parser));
+            }
+        } else {
+            expected(name + " to be an array", parser);
+        }
+        return numbers.build();
+    }
+
+    private ImmutableIntArray integers(String name, JsonParser parser) throws IOException {
+        ImmutableIntArray.Builder integers = ImmutableIntArray.builder();
+        if (parser.currentToken() == JsonToken.START_ARRAY) {
+            while (parser.nextToken() != JsonToken.END_ARRAY) {
+                // Clamped numbers are still too large for any mask.
+                integers.add(Ints.saturatedCast(integer(name, parser)));
+            }
+        } else {
+            expected(name + " to be an array", parser);
+        }
+        return integers.build();
+    }
+
+    private Rle mask(JsonParser parser) throws IOException {
+        ImmutableIntArray sides = ImmutableIntArray.of();
+        ImmutableIntArray counts = ImmutableIntArray.of();
+        String string = "";
+        if (parser.currentToken() != JsonToken.START_OBJECT) {
+            expected("segmentation to be run lengths with size and counts", parser);
+            return NO_MASK;
+        }
+        while (parser.nextToken() == JsonToken.FIELD_NAME) {
+            String name = parser.currentName();
+            JsonToken value = parser.nextToken();
+            switch (name) {
+                case "size" -> sides = integers(name, parser);
+                case "counts" -> {
+                    if (value == JsonToken.VALUE_STRING) {
+                        string = parser.getText();
+                    } else {
+                        counts = integers(name, parser);
+                    }
+                }
+                default -> parser.skipChildren();
+            }
+        }
+        if (sides.length() != 2) {
+            fail("expected the size of a mask to be [height, width], got " + sides);
+            return NO_MASK;
+        }
+        Size size = new Size(sides.get(0), sides.get(1));
+        try {
+            return counts.isEmpty()
+                    ? Rle.fromString(size, string)
+                    : Rle.fromCounts(size, counts.toArray());
+        } catch (SaccadeException e) {
+            fail(e.getMessage());
+            return NO_MASK;
+        }
+    }
+}

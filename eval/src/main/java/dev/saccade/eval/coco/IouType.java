@@ -1,0 +1,20 @@
+package dev.saccade.eval.coco;
+
+/** What the overlap of a detection and an object is measured on. */
+public enum IouType {
+    /** Boxes, in continuous coordinates. */
+    BOX(""),
+    /** Masks, in pixels. */
+    MASK("mask_");
+
+    private final String prefix;
+
+    IouType(String prefix) {
+        this.prefix = prefix;
+    }
+
+    /** Returns what the names of metrics begin with: nothing for boxes. */
+    public String prefix() {
+        return prefix;
+    }
+}

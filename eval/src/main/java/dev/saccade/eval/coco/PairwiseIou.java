@@ -1,0 +1,73 @@
+package dev.saccade.eval.coco;
+
+import com.google.common.primitives.ImmutableDoubleArray;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.Rle;
+
+import java.util.List;
+
+/** Intersection over union of a detection and an object of the same image. */
+@FunctionalInterface
+public interface PairwiseIou {
+
+    /** Returns a number from 0 to 1; if the object is a crowd, the part of the detection in it. */
+    double iou(int detection, int object);
+
+    /** Returns the overlap of boxes or masks. */
+    static PairwiseIou of(IouType iouType, GroundTruth groundTruth, Detections detections) {
+        return switch (iouType) {
+            case BOX -> boxes(groundTruth, detections);
+            case MASK -> masks(groundTruth, detections);
+        };
+    }
+
+    private static PairwiseIou boxes(GroundTruth groundTruth, Detections detections) {
+        ImmutableDoubleArray found = detections.boxes();
+        ImmutableDoubleArray wanted = groundTruth.boxes();
+        return (detection, object) -> {
+            int d = 4 * detection;
+            int g = 4 * object;
+            double width = shared(found.get(d), found.get(d + 2), wanted.get(g), wanted.get(g + 2));
+            double height =
+                    shared(
+                            found.get(d + 1),
+                            found.get(d + 3),
+                            wanted.get(g + 1),
+                            wanted.get(g + 3));
+            if (width <= 0 || height <= 0) {
+                return 0;
+            }
+            double intersection = width * height;
+            double area = found.get(d + 2) * found.get(d + 3);
+            double objectArea = wanted.get(g + 2) * wanted.get(g + 3);
+            return intersection
+                    / (groundTruth.crowd(object) ? area : area + objectArea - intersection);
+        };
+    }
+
+    private static PairwiseIou masks(GroundTruth groundTruth, Detections detections) {
+        if (detections.masks().isEmpty() && detections.size() > 0) {
+            throw SaccadeException.user("mask AP needs detections with masks, got boxes");
+        }
+        List<Rle> found = detections.masks();
+        List<Rle> wanted = groundTruth.masks();
+        List<Rle.Bounds> foundBounds = found.stream().map(Rle::bounds).toList();
+        List<Rle.Bounds> wantedBounds = wanted.stream().map(Rle::bounds).toList();
+        return (detection, object) -> {
+            Rle.Bounds d = foundBounds.get(detection);
+            Rle.Bounds g = wantedBounds.get(object);
+            boolean apart =
+                    shared(d.x(), d.width(), g.x(), g.width()) <= 0
+                            || shared(d.y(), d.height(), g.y(), g.height()) <= 0;
+            return apart
+                    ? 0
+                    : found.get(detection).iou(wanted.get(object), groundTruth.crowd(object));
+        };
+    }
+
+    /** Returns how much two intervals, given by start and length, share; negative if apart. */
+    private static double shared(double a, double aLength, double b, double bLength) {
+        return Math.min(a + aLength, b + bLength) - Math.max(a, b);
+    }
+}

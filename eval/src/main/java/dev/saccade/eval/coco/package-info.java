@@ -1,0 +1,2 @@
+/** COCO's average precision and recall of boxes and masks, and its files of results. */
+package dev.saccade.eval.coco;

@@ -1,0 +1,171 @@
+package dev.saccade.eval.detection;
+
+import com.google.common.collect.ImmutableList;
+
+import dev.saccade.eval.coco.Detections;
+import dev.saccade.eval.coco.GroundTruth;
+import dev.saccade.eval.coco.ImageIndex;
+import dev.saccade.eval.coco.IouType;
+import dev.saccade.eval.coco.PairwiseIou;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.IntPredicate;
+
+/**
+ * Which class is taken for which.
+ *
+ * <p>In descending order of score, each detection takes the free object of its class that it
+ * overlaps most, if by an IoU of .5; those left over then take what objects of other classes are
+ * left over, in the same way. So the diagonal holds what COCO calls true positives. A detection
+ * that takes nothing stands in the row of the background, unless it lies in a crowd of its class,
+ * and an object that is not taken in the column of the background.
+ *
+ * @param classes the names of the classes, in the order of their labels
+ * @param score from which a detection counts
+ * @param counts {@code [K + 1, K + 1]} by class of the object and class of the detection; the last
+ *     row and column stand for the background
+ */
+public record ConfusionMatrix(List<String> classes, double score, List<List<Integer>> counts) {
+
+    private static final double IOU = 0.5;
+
+    /** Keeps copies of the lists. */
+    public ConfusionMatrix {
+        classes = ImmutableList.copyOf(classes);
+        counts =
+                counts.stream().map(ImmutableList::copyOf).collect(ImmutableList.toImmutableList());
+    }
+
+    /**
+     * One confusion.
+     *
+     * @param object the name of the class of the object
+     * @param detection the name of the class that was detected
+     * @param count how often
+     */
+    public record Confusion(String object, String detection, int count) {}
+
+    /**
+     * Compares detections with the ground truth.
+     *
+     * @param iouType whether boxes or masks are looked at
+     * @param score from which a detection counts
+     */
+    public static ConfusionMatrix compute(
+            GroundTruth groundTruth, Detections detections, IouType iouType, double score) {
+        groundTruth.checkKnows(detections);
+        return new Counter(groundTruth, detections, iouType).count(score);
+    }
+
+    /** Returns the label that stands for the background. */
+    public int background() {
+        return classes.size();
+    }
+
+    /** Returns how often an object of one class was taken for one of another. */
+    public int count(int object, int detection) {
+        return counts.get(object).get(detection);
+    }
+
+    /** Returns the classes that are taken for each other, the most frequent confusions first. */
+    public List<Confusion> confusions() {
+        List<Confusion> confusions = new ArrayList<>();
+        for (int object = 0; object < classes.size(); object++) {
+            for (int detection = 0; detection < classes.size(); detection++) {
+                int count = count(object, detection);
+                if (object != detection && count > 0) {
+                    confusions.add(
+                            new Confusion(classes.get(object), classes.get(detection), count));
+                }
+            }
+        }
+        confusions.sort(Comparator.comparingInt(Confusion::count).reversed());
+        return confusions;
+    }
+
+    private static final class Counter {
+
+        private static final int NONE = -1;
+
+        private final GroundTruth groundTruth;
+        private final Detections detections;
+        private final PairwiseIou overlap;
+        private final int background;
+        private final int[][] counts;
+        private final boolean[] taken;
+
+        Counter(GroundTruth groundTruth, Detections detections, IouType iouType) {
+            this.groundTruth = groundTruth;
+            this.detections = detections;
+            this.overlap = PairwiseIou.of(iouType, groundTruth, detections);
+            this.background = groundTruth.classes().size();
+            this.counts = new int[background + 1][background + 1];
+            this.taken = new boolean[groundTruth.size()];
+        }
+
+        ConfusionMatrix count(double score) {
+            ImageIndex byImage = new ImageIndex(groundTruth, detections);
+            for (int image = 0; image < byImage.size(); image++) {
+                int[] sure =
+                        Arrays.stream(byImage.detections(image))
+                                .filter(d -> detections.score(d) >= score)
+                                .toArray();
+                count(sure, byImage.objects(image));
+            }
+            return new ConfusionMatrix(
+                    groundTruth.classes(),
+                    score,
+                    Arrays.stream(counts).map(row -> Arrays.stream(row).boxed().toList()).toList());
+        }
+
+        private void count(int[] sure, int[] objects) {
+            int[] left =
+                    Arrays.stream(sure)
+                            .filter(d -> !take(d, objects, g -> sameClass(d, g)))
+                            .toArray();
+            for (int detection : left) {
+                if (!take(detection, objects, g -> true) && !liesInCrowd(detection, objects)) {
+                    counts[background][detections.label(detection)]++;
+                }
+            }
+            for (int object : objects) {
+                if (!taken[object] && !groundTruth.crowd(object)) {
+                    counts[groundTruth.label(object)][background]++;
+                }
+            }
+        }
+
+        private boolean sameClass(int detection, int object) {
+            return detections.label(detection) == groundTruth.label(object);
+        }
+
+        private boolean take(int detection, int[] objects, IntPredicate wanted) {
+            int best = NONE;
+            double bestIou = IOU;
+            for (int object : objects) {
+                if (!taken[object] && !groundTruth.crowd(object) && wanted.test(object)) {
+                    double iou = overlap.iou(detection, object);
+                    if (iou >= bestIou) {
+                        bestIou = iou;
+                        best = object;
+                    }
+                }
+            }
+            if (best == NONE) {
+                return false;
+            }
+            taken[best] = true;
+            counts[groundTruth.label(best)][detections.label(detection)]++;
+            return true;
+        }
+
+        private boolean liesInCrowd(int detection, int[] objects) {
+            return Arrays.stream(objects)
+                    .filter(g -> groundTruth.crowd(g) && sameClass(detection, g))
+                    .anyMatch(g -> overlap.iou(detection, g) >= IOU);
+        }
+    }
+}

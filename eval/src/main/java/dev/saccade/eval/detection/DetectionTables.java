@@ -1,0 +1,130 @@
+package dev.saccade.eval.detection;
+
+import dev.saccade.eval.MetricTable;
+import dev.saccade.eval.coco.AreaRange;
+import dev.saccade.eval.coco.AveragePrecision;
+import dev.saccade.eval.coco.ClassMetrics;
+import dev.saccade.eval.coco.CocoMetrics;
+import dev.saccade.eval.coco.CocoParameters;
+import dev.saccade.eval.coco.SummaryRow;
+import dev.saccade.eval.detection.ConfusionMatrix.Confusion;
+import dev.saccade.eval.tide.DetectionError;
+import dev.saccade.eval.tide.ErrorBreakdown;
+import dev.saccade.eval.tide.ErrorBreakdown.Row;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.IntStream;
+
+/** How a detector did, as aligned text. */
+public final class DetectionTables {
+
+    private DetectionTables() {}
+
+    /**
+     * Returns the 12 numbers of {@link CocoMetrics#summary}, one a line.
+     *
+     * @param metrics of boxes, and of masks if there are any; a column each
+     */
+    public static MetricTable summary(List<CocoMetrics> metrics) {
+        List<List<String>> rows = new ArrayList<>();
+        for (SummaryRow row : metrics.get(0).summary()) {
+            rows.add(
+                    List.of(
+                            row.name(),
+                            row.iou(),
+                            row.area().name().toLowerCase(Locale.ROOT),
+                            String.valueOf(row.maxDetections())));
+        }
+        MetricTable table = new MetricTable(List.of("metric", "IoU", "area", "detections"), rows);
+        for (CocoMetrics measured : metrics) {
+            String head = measured.parameters().iouType().name().toLowerCase(Locale.ROOT);
+            table = table.with(head, measured.summary().stream().map(SummaryRow::value));
+        }
+        return table;
+    }
+
+    /**
+     * Returns the average precision of each class, one a line.
+     *
+     * @param metrics of boxes, and of masks if there are any
+     */
+    public static MetricTable perClass(List<CocoMetrics> metrics) {
+        List<List<String>> rows = new ArrayList<>();
+        for (ClassMetrics row : metrics.get(0).perClass()) {
+            rows.add(List.of(row.name(), String.valueOf(row.objects())));
+        }
+        MetricTable table = new MetricTable(List.of("class", "objects"), rows);
+        for (CocoMetrics measured : metrics) {
+            List<AveragePrecision> classes =
+                    measured.perClass().stream().map(ClassMetrics::precision).toList();
+            String prefix = measured.parameters().iouType().prefix();
+            table =
+                    table.with(prefix + "AP", classes.stream().map(AveragePrecision::ap))
+                            .with(prefix + "AP50", classes.stream().map(AveragePrecision::ap50))
+                            .with(prefix + "AP75", classes.stream().map(AveragePrecision::ap75))
+                            .with(prefix + "APs", classes.stream().map(AveragePrecision::apSmall))
+                            .with(prefix + "APm", classes.stream().map(AveragePrecision::apMedium))
+                            .with(prefix + "APl", classes.stream().map(AveragePrecision::apLarge));
+        }
+        return table;
+    }
+
+    /**
+     * Returns the average precision at each IoU threshold, one a line, for objects of all sizes and
+     * of each size.
+     *
+     * @param metrics of boxes, and of masks if there are any
+     */
+    public static MetricTable perThreshold(List<CocoMetrics> metrics) {
+        List<List<String>> rows =
+                CocoParameters.IOU_THRESHOLDS.stream()
+                        .mapToObj(iou -> List.of(String.format(Locale.ROOT, "%.2f", iou)))
+                        .toList();
+        MetricTable table = new MetricTable(List.of("IoU"), rows);
+        for (CocoMetrics measured : metrics) {
+            for (AreaRange area : AreaRange.values()) {
+                String head = measured.parameters().iouType().prefix() + "AP" + area.suffix();
+                table =
+                        table.with(
+                                head,
+                                IntStream.range(0, rows.size())
+                                        .mapToObj(t -> measured.ap(t, area)));
+            }
+        }
+        return table;
+    }
+
+    /**
+     * Returns the errors of each kind and what mending them would gain, one kind a line.
+     *
+     * @param breakdowns of boxes, and of masks if there are any
+     */
+    public static MetricTable errors(List<ErrorBreakdown> breakdowns) {
+        List<List<String>> rows =
+                Arrays.stream(DetectionError.values())
+                        .map(error -> List.of(error.name().toLowerCase(Locale.ROOT)))
+                        .toList();
+        MetricTable table = new MetricTable(List.of("error"), rows);
+        for (ErrorBreakdown breakdown : breakdowns) {
+            String prefix = breakdown.iouType().prefix();
+            List<Row> errors = breakdown.rows();
+            table =
+                    table.withText(prefix + "count", errors.stream().map(row -> "" + row.count()))
+                            .with("+" + prefix + "AP50", errors.stream().map(Row::gain));
+        }
+        return table;
+    }
+
+    /** Returns the classes that are most often taken for each other, one confusion a line. */
+    public static MetricTable confusions(ConfusionMatrix matrix, int most) {
+        List<Confusion> confusions = matrix.confusions().stream().limit(most).toList();
+        return new MetricTable(
+                        List.of("object"),
+                        confusions.stream().map(confusion -> List.of(confusion.object())).toList())
+                .withText("taken for", confusions.stream().map(Confusion::detection))
+                .withText("count", confusions.stream().map(confusion -> "" + confusion.count()));
+    }
+}

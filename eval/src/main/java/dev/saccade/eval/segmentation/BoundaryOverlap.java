@@ -1,0 +1,56 @@
+package dev.saccade.eval.segmentation;
+
+import dev.saccade.core.structures.LabelMap;
+import dev.saccade.core.structures.Rle;
+
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Boundary IoU of each class over any number of label maps (Cheng et al. 2021): the boundaries of
+ * the regions of a class, 2 % of the diagonal wide, in the ground truth and in the prediction,
+ * their intersection over their union; pixels are added up over all maps. Where the ground truth
+ * ignores, there is no region. Threads may add maps at the same time.
+ */
+public final class BoundaryOverlap {
+
+    private final long[] intersection;
+    private final long[] union;
+
+    /** Starts with no pixel. */
+    public BoundaryOverlap(int classes) {
+        intersection = new long[classes];
+        union = new long[classes];
+    }
+
+    /**
+     * Adds the boundaries of a map.
+     *
+     * @param predicted of the size of the ground truth
+     */
+    public void add(LabelMap truth, LabelMap predicted) {
+        Map<Integer, Rle> regions = truth.masks();
+        Map<Integer, Rle> found = predicted.ignoringWhere(truth).masks();
+        Rle none = Rle.empty(truth.size());
+        for (int label = 0; label < union.length; label++) {
+            if (regions.containsKey(label) || found.containsKey(label)) {
+                add(label, regions.getOrDefault(label, none), found.getOrDefault(label, none));
+            }
+        }
+    }
+
+    private void add(int label, Rle truth, Rle predicted) {
+        List<Rle> boundaries = List.of(truth.boundary(), predicted.boundary());
+        add(label, Rle.intersection(boundaries).area(), Rle.union(boundaries).area());
+    }
+
+    private synchronized void add(int label, long both, long either) {
+        intersection[label] += both;
+        union[label] += either;
+    }
+
+    /** Returns the Boundary IoU of a class; -1 if it neither is nor was predicted anywhere. */
+    public double iou(int label) {
+        return union[label] == 0 ? -1 : (double) intersection[label] / union[label];
+    }
+}

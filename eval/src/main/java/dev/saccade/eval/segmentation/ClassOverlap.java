@@ -1,0 +1,15 @@
+package dev.saccade.eval.segmentation;
+
+/**
+ * How well the pixels of one class are found; -1 stands for a number without a pixel to divide by.
+ *
+ * @param name the name of the class
+ * @param pixels of the class in the ground truth
+ * @param iou pixels rightly taken for the class over those that are or were taken for it
+ * @param accuracy pixels rightly taken for the class over those that are of it
+ * @param dice twice the pixels rightly taken for the class over the sum of those that are and those
+ *     that were taken for it
+ * @param boundaryIou see {@link BoundaryOverlap}
+ */
+public record ClassOverlap(
+        String name, long pixels, double iou, double accuracy, double dice, double boundaryIou) {}

@@ -1,0 +1,156 @@
+package dev.saccade.eval.coco;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.Rle;
+import dev.saccade.eval.MemoryDataset;
+import dev.saccade.eval.RandomScene;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+class CocoResultsTest {
+
+    private static final MemoryDataset DATASET = new MemoryDataset("a", "b").image(7).image(3);
+
+    @TempDir Path folder;
+
+    private Detections read(String json, IouType iouType) throws IOException {
+        return CocoResults.read(
+                Files.writeString(folder.resolve("results.json"), json), DATASET, iouType);
+    }
+
+    private void checkFault(String json, IouType iouType, String expected) {
+        SaccadeException error = assertThrows(SaccadeException.class, () -> read(json, iouType));
+        assertEquals(SaccadeException.Kind.USER, error.kind());
+        assertTrue(error.getMessage().contains(expected), error.getMessage());
+        assertTrue(error.getMessage().startsWith(folder.toString()), error.getMessage());
+    }
+
+    @Test
+    void whatIsWrittenIsReadBackExactly() {
+        RandomScene scene = new RandomScene();
+        Path file = folder.resolve("results.json");
+        for (IouType iouType : IouType.values()) {
+            Detections written = (iouType == IouType.BOX ? scene.boxes : scene.masks).build();
+            CocoResults.write(file, scene.dataset, written, iouType);
+            Detections read = CocoResults.read(file, scene.dataset, iouType);
+            assertEquals(written.size(), read.size());
+            for (int i = 0; i < read.size(); i++) {
+                assertEquals(written.imageId(i), read.imageId(i));
+                assertEquals(written.label(i), read.label(i));
+                assertEquals(written.score(i), read.score(i));
+                assertEquals(written.box(i), read.box(i));
+                assertEquals(written.mask(i), read.mask(i));
+            }
+        }
+    }
+
+    @Test
+    void writesCocoFormat() throws IOException {
+        Detections.Builder detections =
+                new Detections.Builder()
+                        .add(7, 1, new Detections.Box(1.5, 2, 30, 40.25), (double) .1f);
+        Path file = folder.resolve("results.json");
+        CocoResults.write(file, DATASET, detections.build(), IouType.BOX);
+        assertEquals(
+                "[{\"image_id\":7,\"category_id\":11,\"bbox\":[1.5,2.0,30.0,40.25],"
+                        + "\"score\":0.10000000149011612}]",
+                Files.readString(file));
+    }
+
+    @Test
+    void orderOfKeysAndOtherKeysDoNotMatter() throws IOException {
+        String json =
+                "[{\"score\": 1, \"extra\": {\"a\": [1, {}]}, \"bbox\": [1, 2, 3, 4e0],"
+                        + " \"segmentation\": {\"size\": [2, 2], \"counts\": [1, 2, 1]},"
+                        + " \"category_id\": 1, \"image_id\": 3}]";
+        assertEquals(4, read(json, IouType.BOX).box(0).height());
+        Rle mask = read(json, IouType.MASK).mask(0).orElseThrow();
+        assertEquals("121", mask.toCompressedString());
+        assertEquals(0, read("[]", IouType.BOX).size());
+    }
+
+    @Test
+    void idsAreExactUpToTheLastOf64Bits() throws IOException {
+        MemoryDataset dataset = new MemoryDataset("a").image(Long.MAX_VALUE).image(12);
+        Detections.Builder written =
+                new Detections.Builder()
+                        .add(Long.MAX_VALUE, 0, new Detections.Box(1, 2, 3, 4), .5)
+                        .add(12, 0, new Detections.Box(1, 2, 3, 4), .5);
+        Path file = folder.resolve("results.json");
+        CocoResults.write(file, dataset, written.build(), IouType.BOX);
+        String json = Files.readString(file).replace("\"image_id\":12", "\"image_id\":12.0");
+        Detections read = CocoResults.read(Files.writeString(file, json), dataset, IouType.BOX);
+        assertEquals(Long.MAX_VALUE, read.imageId(0));
+        assertEquals(12, read.imageId(1));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "5 | [1,2,3,4] | 1 | image_id 5 is not in the data set",
+                "3.5 | [1,2,3,4] | 1 | expected image_id to be a whole number, got 3.5",
+                "92233720368547758070 | [1,2,3,4] | 1 | whole number of at most 64 bits, got 9223",
+                "3 | [1,2,3] | 1 | [x, y, width, height], got [1.0, 2.0, 3.0]",
+                "3 | [1,2,3,{}] | 1 | expected bbox to be a number, got an object",
+                "3 | null | 1 | expected bbox to be an array, got null",
+                "3 | [1,2,NaN,4] | 1 | expected finite numbers",
+                "3 | [1,2,3,4] | \"high\" | expected score to be a number, got high",
+            })
+    void faultsAreNamedWithTheirPlace(String image, String box, String score, String expected) {
+        String detection =
+                "{\"image_id\": %s, \"category_id\": 1, \"bbox\": %s, \"score\": %s}"
+                        .formatted(image, box, score);
+        checkFault("[\n" + detection + "]", IouType.BOX, expected);
+        checkFault("[\n" + detection + "]", IouType.BOX, "detection 0 (line 2, column 1)");
+    }
+
+    @Test
+    void strangeCategoriesAreNamedWithThoseThatAreKnown() {
+        checkFault(
+                "[{\"image_id\":3,\"category_id\":2,\"bbox\":[1,2,3,4],\"score\":1}]",
+                IouType.BOX,
+                "category_id 2 is not one of the data set's: [1, 11]");
+    }
+
+    @Test
+    void brokenMasksAreExplained() {
+        String json = "[{\"image_id\":3,\"category_id\":1,\"score\":1,\"segmentation\":%s}]";
+        checkFault(json.formatted("[[1,2,3]]"), IouType.MASK, "run lengths");
+        checkFault(json.formatted("{\"size\":[2,2],\"counts\":\"3\"}"), IouType.MASK, "cover 3");
+        checkFault(
+                json.formatted("{\"size\":[2],\"counts\":\"4\"}"), IouType.MASK, "[height, width]");
+        checkFault(
+                json.formatted("{\"size\":[2,2],\"counts\":[99999999999999]}"),
+                IouType.MASK,
+                "run 0");
+    }
+
+    @Test
+    void brokenFilesAreExplained() {
+        checkFault("[{\"image_id\":3", IouType.BOX, "no valid JSON at line 1");
+        checkFault("[\0\0\0{\0\0\0\1\1\1\1", IouType.BOX, "no valid JSON at line 1, column 3");
+        checkFault("\n" + "[".repeat(65), IouType.BOX, "no valid JSON at line 2, column 66");
+        checkFault(
+                "[\n{\"score\":" + "1".repeat(101), IouType.BOX, "no valid JSON at line 2, column");
+        checkFault("{}", IouType.BOX, "expected an array of detections, got an object");
+        checkFault("", IouType.BOX, "got nothing");
+        checkFault("[3]", IouType.BOX, "expected an object, got 3");
+        checkFault("[{}]", IouType.BOX, "lacks bbox, category_id, image_id, score");
+        checkFault("[" + "{},".repeat(50) + "{}]", IouType.BOX, "given up after 20 faults");
+        assertThrows(
+                SaccadeException.class,
+                () -> CocoResults.read(folder.resolve("none.json"), DATASET, IouType.BOX));
+    }
+}

@@ -1,0 +1,174 @@
+package dev.saccade.eval.detection;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import static java.util.stream.Collectors.joining;
+
+import dev.saccade.config.Configs;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.parts.TargetKind;
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Rle;
+import dev.saccade.datasets.Annotation;
+import dev.saccade.eval.MemoryDataset;
+import dev.saccade.eval.coco.IouType;
+import dev.saccade.eval.coco.Verdict;
+
+import org.junit.jupiter.api.Test;
+
+import java.util.ArrayList;
+import java.util.List;
+
+class DetectionEvaluatorTest {
+
+    private static final MemoryDataset DATASET =
+            new MemoryDataset("a", "b")
+                    .image(9)
+                    .object(0, 10, 10, 50, 50, 2500)
+                    .object(1, 100, 100, 50, 50, 2500)
+                    .image(4)
+                    .object(1, 20, 20, 60, 60, 3600);
+
+    private static final List<Instances> PREDICTIONS =
+            List.of(
+                    Instances.predicted(
+                            Boxes.of(10, 10, 60, 60, 200, 10, 220, 30),
+                            new int[] {0, 0},
+                            new float[] {.9f, .3f}),
+                    Instances.predicted(
+                            Boxes.of(20, 20, 80, 80), new int[] {1}, new float[] {.8f}));
+
+    @Test
+    void measuresAndTellsWhatBecameOfEachPhotograph() {
+        DetectionEvaluation evaluation = evaluation(boxes(), PREDICTIONS);
+        assertEquals(
+                List.of(
+                        List.of(Verdict.TRUE_POSITIVE, Verdict.FALSE_POSITIVE),
+                        List.of(Verdict.TRUE_POSITIVE)),
+                evaluation.verdicts());
+        List<List<Long>> missed =
+                evaluation.missed().stream()
+                        .map(image -> image.stream().map(Annotation::id).toList())
+                        .toList();
+        assertEquals(List.of(List.of(1L), List.of()), missed);
+        double expected = (1 + 51 / 101.0) / 2;
+        assertEquals(expected, evaluation.values().get("AP"), 1e-12);
+        assertEquals(9, evaluation.detections().imageId(0));
+        assertEquals(50, evaluation.detections().box(0).width());
+    }
+
+    private static DetectionEvaluator boxes() {
+        return Configs.of(DetectionEvaluator.Config.class).build(DATASET, TargetKind.BOXES, 1);
+    }
+
+    private static DetectionEvaluator masks(MemoryDataset dataset, IouType areaOf) {
+        return new DetectionEvaluator.Config(areaOf).build(dataset, TargetKind.MASKS, 1);
+    }
+
+    private static DetectionEvaluation evaluation(
+            DetectionEvaluator evaluator, List<Instances> predicted) {
+        evaluator.reset();
+        for (int i = 0; i < predicted.size(); i++) {
+            evaluator.process(i, predicted.get(i));
+        }
+        return evaluator.evaluate();
+    }
+
+    @Test
+    void modelsThatHaveDivergedAreToldFromTheirPredictions() {
+        DetectionEvaluator evaluator = boxes();
+        evaluator.process(
+                0,
+                Instances.predicted(
+                        Boxes.of(1, Float.NaN, 2, Float.NaN), new int[1], new float[] {1}));
+        evaluator.process(1, PREDICTIONS.get(1));
+        SaccadeException thrown = assertThrows(SaccadeException.class, () -> evaluator.evaluate());
+        assertEquals(SaccadeException.Kind.USER, thrown.kind());
+        assertTrue(
+                thrown.getMessage()
+                        .startsWith("image 9: the model predicts numbers that are not finite: box"),
+                thrown.getMessage());
+        assertTrue(
+                thrown.getMessage().contains("lower optimizer.learning_rate"), thrown.getMessage());
+    }
+
+    @Test
+    void orderOfPhotographsDoesNotMatter() {
+        DetectionEvaluator evaluator = boxes();
+        evaluator.process(1, PREDICTIONS.get(1));
+        assertThrows(IllegalStateException.class, evaluator::evaluate);
+        evaluator.process(0, PREDICTIONS.get(0));
+        assertEquals(evaluation(boxes(), PREDICTIONS).values(), evaluator.evaluate().values());
+    }
+
+    @Test
+    void measuresMasksBesideBoxes() {
+        DetectionEvaluator evaluator = masks(DATASET, IouType.MASK);
+        List<Instances> masked =
+                List.of(
+                        PREDICTIONS
+                                .get(0)
+                                .withMasks(List.of(box(10, 10, 50, 20), box(200, 10, 20, 20))),
+                        PREDICTIONS.get(1).withMasks(List.of(box(20, 20, 60, 60))));
+        DetectionEvaluation evaluation = evaluation(evaluator, masked);
+        assertEquals((1 + 51 / 101.0) / 2, evaluation.values().get("AP"), 1e-12);
+        assertEquals(51 / 101.0 / 2, evaluation.values().get("mask_AP"), 1e-12);
+        assertEquals(51 / 101.0 / 2, evaluation.values().get("mask_APm"), 1e-12);
+        assertEquals(2, evaluation.errors().size());
+        assertEquals(
+                """
+                metric        IoU    area  detections    box   mask
+                AP      0.50:0.95     all         100  0.752  0.252""",
+                DetectionTables.summary(evaluation.metrics())
+                        .toString()
+                        .lines()
+                        .limit(2)
+                        .collect(joining("\n")));
+    }
+
+    private static Rle box(int x, int y, int width, int height) {
+        return Rle.fromBox(MemoryDataset.SIZE, x, y, width, height);
+    }
+
+    @Test
+    void sizeOfAMaskMayBeTakenFromItsBox() {
+        MemoryDataset dataset = new MemoryDataset("a").image(1).object(0, 0, 0, 40, 40, 1600);
+        Instances stray =
+                Instances.predicted(
+                                Boxes.of(0, 0, 40, 40, 100, 100, 140, 140),
+                                new int[] {0, 0},
+                                new float[] {.8f, .9f})
+                        .withMasks(List.of(box(0, 0, 40, 40), box(100, 100, 20, 20)));
+        List<Double> mediums = new ArrayList<>();
+        for (IouType areaOf : IouType.values()) {
+            DetectionEvaluator evaluator = masks(dataset, areaOf);
+            mediums.add(evaluation(evaluator, List.of(stray)).values().get("mask_APm"));
+        }
+        assertEquals(.5, mediums.get(0), 1e-12);
+        assertEquals(1, mediums.get(1), 1e-12);
+    }
+
+    @Test
+    void masksAreMeasuredEvenIfNothingIsFound() {
+        DetectionEvaluator evaluator = masks(DATASET, IouType.MASK);
+        DetectionEvaluation evaluation =
+                evaluation(evaluator, List.of(Instances.empty(), Instances.empty()));
+        assertEquals(0, evaluation.values().get("mask_AP"));
+    }
+
+    @Test
+    void masksNeedADatasetThatHasThem() {
+        MemoryDataset dataset = new MemoryDataset("a").image(1);
+        for (int i = 0; i < 30; i++) {
+            dataset.withoutMask(0, 0, 0, 40, 40);
+        }
+        SaccadeException e =
+                assertThrows(SaccadeException.class, () -> masks(dataset, IouType.MASK));
+        assertEquals(SaccadeException.Kind.USER, e.kind());
+        assertTrue(e.getMessage().contains("annotation 3 has no mask"), e.getMessage());
+        assertTrue(e.getMessage().contains("and 20 more"), e.getMessage());
+    }
+}

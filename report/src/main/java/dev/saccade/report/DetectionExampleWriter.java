@@ -1,0 +1,217 @@
+package dev.saccade.report;
+
+import com.google.common.primitives.ImmutableDoubleArray;
+
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.report.draw.ClassColours;
+
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
+
+/** Draws pictures with what is on them at the left and what was found at the right. */
+final class DetectionExampleWriter {
+
+    /** The size of letters over the longer edge of the photograph. */
+    private static final double FONT_SIZE = 0.034;
+
+    private final Markup out;
+    private final List<String> classes;
+    private final double threshold;
+
+    private DetectionExampleWriter(Markup out, DetectionExamples examples) {
+        this.out = out;
+        this.classes = examples.classes();
+        this.threshold = examples.threshold();
+    }
+
+    /** Writes how to read the pictures, and the pictures. */
+    static void write(Markup out, DetectionExamples examples) throws IOException {
+        DetectionExampleWriter writer = new DetectionExampleWriter(out, examples);
+        writer.lead();
+        writer.legend(examples.pictures());
+        out.open("div", "class", "examples");
+        for (int i = 0; i < examples.pictures().size(); i++) {
+            writer.write(examples.pictures().get(i), i);
+        }
+        out.close();
+    }
+
+    private void lead() {
+        String start = String.format(Locale.ROOT, "%.2f", threshold);
+        out.open("p", "class", "lead");
+        out.text("Labels at the left, predictions at the right with their score in percent. ");
+        out.text("Dashed: a label that was missed, or a prediction that is wrong.").close();
+        out.open("label", "class", "threshold").text("Predictions with a score of at least ");
+        out.leaf("output", start);
+        out.empty(
+                "input", "type", "range", "min", "0.05", "max", "0.95", "step", "0.01", "value",
+                start);
+        out.close();
+    }
+
+    /** Lists the classes that occur in the pictures with their colours. */
+    private void legend(List<DetectionExample> examples) {
+        out.open("ul", "class", "legend");
+        examples.stream()
+                .flatMap(example -> Stream.of(example.truth(), example.predictions()))
+                .flatMapToInt(objects -> Arrays.stream(objects.labels()))
+                .distinct()
+                .sorted()
+                .forEach(
+                        label ->
+                                out.leaf(
+                                        "li",
+                                        className(label),
+                                        "style",
+                                        Report.style(ClassColours.rgb(label))));
+        out.close();
+    }
+
+    /**
+     * Draws one picture twice; its bytes are embedded once.
+     *
+     * @param position of the example in the report
+     */
+    private void write(DetectionExample example, int position) throws IOException {
+        String id = "photo" + position;
+        String width = String.valueOf(example.size().width());
+        String height = String.valueOf(example.size().height());
+        String jpeg = Base64.getEncoder().encodeToString(example.jpeg().read());
+        out.open("figure", "class", "example").open("div", "class", "pair");
+        openPhoto(example, "truth");
+        out.empty(
+                "image",
+                "id",
+                id,
+                "href",
+                "data:image/jpeg;base64," + jpeg,
+                "width",
+                width,
+                "height",
+                height);
+        truth(example);
+        out.close();
+        openPhoto(example, "found");
+        out.empty("use", "href", "#" + id);
+        predictions(example);
+        out.close().close();
+        out.open("figcaption").leaf("span", example.name(), "class", "name").text(" ");
+        out.leaf("span", tally(example), "class", "tally").close().close();
+    }
+
+    private void openPhoto(DetectionExample example, String kind) {
+        String name = (kind.equals("truth") ? "Labels of " : "Predictions for ") + example.name();
+        out.open(
+                "svg",
+                "class",
+                kind,
+                "viewBox",
+                "0 0 " + example.size().width() + " " + example.size().height(),
+                "style",
+                "font-size:" + Svg.number(fontSize(example)) + "px",
+                "role",
+                "img",
+                "aria-label",
+                name);
+    }
+
+    private static double fontSize(DetectionExample example) {
+        return FONT_SIZE * Math.max(example.size().width(), example.size().height());
+    }
+
+    private void truth(DetectionExample example) {
+        Instances truth = example.truth();
+        ImmutableDoubleArray scores = example.truthScores();
+        for (int i = truth.size() - 1; i >= 0; i--) {
+            boolean missed = scores.get(i) < threshold;
+            object(truth, i, scores.get(i), missed ? "box lone" : "box");
+        }
+        LabelLayout layout = new LabelLayout(example.size(), fontSize(example));
+        for (int i = 0; i < truth.size(); i++) {
+            name(layout, truth.boxes(), i, className(truth.label(i)), 1);
+        }
+    }
+
+    private void predictions(DetectionExample example) {
+        Instances found = example.predictions();
+        int[] partners = example.partners();
+        for (int i = found.size() - 1; i >= 0; i--) {
+            String state = (partners[i] < 0 ? "box lone" : "box") + weak(found.score(i));
+            object(found, i, found.score(i), state);
+        }
+        LabelLayout layout = new LabelLayout(example.size(), fontSize(example));
+        for (int i = 0; i < found.size(); i++) {
+            String percent = String.format(Locale.ROOT, " %.0f", 100 * found.score(i));
+            name(layout, found.boxes(), i, className(found.label(i)) + percent, found.score(i));
+        }
+    }
+
+    /** Draws the box of an object, and its mask if there is one. */
+    private void object(Instances objects, int i, double score, String kind) {
+        String color = Report.style(ClassColours.rgb(objects.label(i)));
+        out.open("g", "class", kind, "style", color, "data-score", decimals(score));
+        if (objects.hasMasks()) {
+            MaskPath mask = MaskPath.trace(objects.mask(i));
+            String scale = "scale(" + mask.scale() + ")";
+            out.empty("path", "class", "mask", "d", mask.steps(), "transform", scale);
+        }
+        Boxes boxes = objects.boxes();
+        String left = Svg.number(boxes.x1(i));
+        String outline =
+                "M%s %sH%sV%sH%sZ"
+                        .formatted(
+                                left,
+                                Svg.number(boxes.y1(i)),
+                                Svg.number(boxes.x2(i)),
+                                Svg.number(boxes.y2(i)),
+                                left);
+        out.empty("path", "class", "halo", "d", outline);
+        out.empty("path", "class", "edge", "d", outline).close();
+    }
+
+    private void name(LabelLayout layout, Boxes boxes, int i, String text, double score) {
+        LabelLayout.Place place = layout.place(boxes, i, text);
+        out.leaf(
+                "text",
+                text,
+                "class",
+                "name" + weak(score),
+                "data-score",
+                decimals(score),
+                "x",
+                Svg.number(place.left()),
+                "y",
+                Svg.number(place.top()),
+                "dx",
+                "0.2em",
+                "dy",
+                "0.92em");
+    }
+
+    private String weak(double score) {
+        return score >= threshold ? "" : " weak";
+    }
+
+    private static String decimals(double score) {
+        return String.format(Locale.ROOT, "%.3f", score);
+    }
+
+    private String className(int label) {
+        return label < classes.size() ? classes.get(label) : "class " + label;
+    }
+
+    private String tally(DetectionExample example) {
+        long found = example.truthScores().stream().filter(score -> score >= threshold).count();
+        int[] partners = example.partners();
+        long wrong = 0;
+        for (int i = 0; i < partners.length; i++) {
+            wrong += partners[i] < 0 && example.predictions().score(i) >= threshold ? 1 : 0;
+        }
+        return "%d of %d found, %d false".formatted(found, example.truth().size(), wrong);
+    }
+}

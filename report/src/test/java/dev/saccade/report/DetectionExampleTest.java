@@ -1,0 +1,87 @@
+package dev.saccade.report;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import com.google.common.io.ByteSource;
+
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Size;
+
+import org.junit.jupiter.api.Test;
+
+import java.util.List;
+import java.util.stream.IntStream;
+
+class DetectionExampleTest {
+
+    private static final Boxes TWO = Boxes.of(0, 0, 10, 10, 20, 0, 30, 10);
+
+    @Test
+    void predictionFindsTheFreeObjectOfItsClassThatItOverlapsMost() {
+        Instances truth = Instances.groundTruth(TWO, 0, 1);
+        Instances predictions =
+                Instances.predicted(
+                        Boxes.of(0, 0, 10, 9, 20, 0, 30, 10, 0, 0, 10, 10, 20, 0, 30, 12),
+                        new int[] {0, 0, 0, 1},
+                        new float[] {0.9f, 0.8f, 0.7f, 0.6f});
+        DetectionExample example = example(truth, predictions);
+
+        assertArrayEquals(new int[] {0, -1, -1, 1}, example.partners());
+        assertArrayEquals(new double[] {0.9, 0.6}, example.truthScores().toArray(), 1e-6);
+    }
+
+    @Test
+    void agreementIsTheShareOfBoxesWithPartners() {
+        Instances truth = Instances.groundTruth(TWO, 0, 0);
+        Instances predictions =
+                Instances.predicted(
+                        Boxes.of(0, 0, 10, 10, 50, 0, 60, 10),
+                        new int[] {0, 0},
+                        new float[] {0.9f, 0.4f});
+        DetectionExample example = example(truth, predictions);
+
+        assertEquals(2.0 / 3, example.agreement(0.5), 1e-12);
+        assertEquals(0.5, example.agreement(0.3), 1e-12);
+        assertEquals(1, example(Instances.empty(), Instances.empty()).agreement(0.5));
+    }
+
+    @Test
+    void selectionSpreadsFromBestToWorst() {
+        List<DetectionExample> examples =
+                IntStream.rangeClosed(0, 10).mapToObj(DetectionExampleTest::found).toList();
+
+        List<Integer> selected =
+                DetectionExample.select(examples, 3, 0.5).stream()
+                        .map(e -> e.predictions().size())
+                        .toList();
+
+        assertEquals(List.of(10, 5, 0), selected);
+        assertEquals(11, DetectionExample.select(examples, 50, 0.5).size());
+        assertEquals(10, DetectionExample.select(examples, 1, 0.5).get(0).predictions().size());
+        assertEquals(List.of(), DetectionExample.select(List.of(), 3, 0.5));
+    }
+
+    /** A picture with ten objects of which some are found. */
+    private static DetectionExample found(int count) {
+        float[] corners = new float[40];
+        float[] scores = new float[10];
+        for (int i = 0; i < 10; i++) {
+            corners[4 * i] = 10 * i;
+            corners[4 * i + 2] = 10 * i + 10;
+            corners[4 * i + 3] = 10;
+            scores[i] = 0.9f;
+        }
+        Boxes boxes = Boxes.of(corners);
+        Instances all = Instances.predicted(boxes, new int[10], scores);
+        return example(
+                Instances.groundTruth(boxes, new int[10]),
+                all.select(IntStream.range(0, count).toArray()));
+    }
+
+    private static DetectionExample example(Instances truth, Instances predictions) {
+        return new DetectionExample(
+                "a.jpg", new Size(50, 100), ByteSource.empty(), truth, predictions);
+    }
+}
