@@ -9,6 +9,7 @@ import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.datasets.loader.Batch;
 import dev.saccade.datasets.loader.DataLoader;
+import dev.saccade.eval.Evaluation;
 import dev.saccade.train.config.CheckpointConfig;
 import dev.saccade.train.config.Interval;
 import dev.saccade.train.config.RunConfig;
@@ -50,14 +51,14 @@ public final class Trainer implements Run {
      * @param losses runs it on a batch
      * @param optimizer changes its parameters
      * @param loader gives the batches
-     * @param evaluator measures it, if it is measured
+     * @param validation measures it, if it is measured
      */
     public record Setup(
             Module model,
             BatchLosses losses,
             Optimizer optimizer,
             DataLoader<Batch> loader,
-            Optional<Evaluator> evaluator) {}
+            Optional<Validation> validation) {}
 
     private final Setup setup;
     private final RunConfig config;
@@ -208,7 +209,7 @@ public final class Trainer implements Run {
         if (saving.keepEvery().filter(this::isDue).isPresent()) {
             checkpoints.keepWeights(state, length);
         }
-        if (setup.evaluator.isPresent() && (isOver() || isDue(config.evaluation().every()))) {
+        if (setup.validation.isPresent() && (isOver() || isDue(config.evaluation().every()))) {
             state = state.withEvaluationDue();
         }
         if (interrupted.getAsBoolean() || (state.evaluationDue() && !evaluate())) {
@@ -236,11 +237,11 @@ public final class Trainer implements Run {
     }
 
     private Optional<EvaluationReport> measure() {
-        Evaluator.Result result;
+        Evaluation result;
         setup.model.train(false);
         try {
-            Evaluator evaluator = setup.evaluator.orElseThrow();
-            result = NoGrad.call(() -> evaluator.evaluate(this::throwIfInterrupted));
+            Validation validation = setup.validation.orElseThrow();
+            result = NoGrad.call(() -> validation.run(this::throwIfInterrupted));
         } catch (Interruption e) {
             return Optional.empty();
         } finally {
@@ -254,7 +255,7 @@ public final class Trainer implements Run {
                 new EvaluationReport(
                         state.iteration(),
                         epoch(),
-                        result.metrics(),
+                        result.values(),
                         result.pictures(),
                         state.isBest()));
     }
@@ -265,12 +266,12 @@ public final class Trainer implements Run {
         }
     }
 
-    private double monitored(Evaluator.Result result) {
-        Double value = result.metrics().get(config.monitor());
+    private double monitored(Evaluation result) {
+        Double value = result.values().get(config.monitor());
         if (value == null) {
             throw SaccadeException.user(
                     "evaluation.monitor: there is no metric %s; expected one of %s",
-                    config.monitor(), result.metrics().keySet());
+                    config.monitor(), result.values().keySet());
         }
         return value;
     }
@@ -319,7 +320,7 @@ public final class Trainer implements Run {
 
     @Override
     public void requestEvaluation() {
-        if (setup.evaluator.isEmpty()) {
+        if (setup.validation.isEmpty()) {
             throw SaccadeException.user(
                     "a hook asks for an evaluation, but there is no data.val to measure on");
         }

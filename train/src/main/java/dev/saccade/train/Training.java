@@ -242,9 +242,9 @@ public final class Training {
      */
     private record Task(
             NDManager manager,
-            Model model,
+            Model<?> model,
             Dataset train,
-            Optional<Evaluator> evaluator,
+            Optional<Validation> validation,
             List<String> notes) {}
 
     private Outcome during(Hook[] hooks, Work<Hooks> work) {
@@ -265,23 +265,23 @@ public final class Training {
         all.addAll(notes);
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             Dataset train = sources.get("train").open().get();
-            Model model = config.model().build(train.classes());
-            Optional<Evaluator> evaluator =
+            Model<?> model = config.model().build(train.classes());
+            Optional<Validation> validation =
                     Optional.ofNullable(sources.get("val"))
                             .map(source -> source.open().get())
-                            .map(val -> evaluator(model, manager, train, val));
+                            .map(val -> validation(model, manager, train, val));
             model.initialize(manager, config.seed());
-            return work.of(new Task(manager, model, train, evaluator, all));
+            return work.of(new Task(manager, model, train, validation, all));
         }
     }
 
-    private Evaluator evaluator(Model model, NDManager manager, Dataset train, Dataset val) {
+    private Validation validation(Model<?> model, NDManager manager, Dataset train, Dataset val) {
         if (!val.classes().equals(train.classes())) {
             throw SaccadeException.user(
                     "data.val is labelled with %s but data.train with %s; labels would be mixed up",
                     val.classes(), train.classes());
         }
-        return new ModelEvaluator(config, model, manager, spec(train).viewTransforms()).on(val);
+        return new ModelEvaluator<>(config, model, manager, spec(train).viewTransforms()).on(val);
     }
 
     private ModelSpec spec(Dataset train) {
@@ -322,7 +322,7 @@ public final class Training {
             try (Hooks logs = logs(folder, state.iteration())) {
                 Trainer.Setup setup =
                         new Trainer.Setup(
-                                task.model, task.model::losses, optimizer, loader, task.evaluator);
+                                task.model, task.model::losses, optimizer, loader, task.validation);
                 Hooks notes = new Hooks(List.of(new RunNotes(config, task.train, task.notes)));
                 Hooks all = notes.and(acting).and(logs);
                 return new Trainer(setup, config, checkpoints, state, all)

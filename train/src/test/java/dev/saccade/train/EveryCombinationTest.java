@@ -106,7 +106,7 @@ class EveryCombinationTest {
             Checkpoint checkpoint = Checkpoints.open(file);
             ModelSpec spec = ModelSpec.fromMetadata(checkpoint.metadata(), line);
             try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
-                Model model = spec.model().build(spec.classes());
+                Model<?> model = spec.model().build(spec.classes());
                 model.initialize(manager, 1);
                 Weights.restore(checkpoint, model);
                 Files.writeString(predictions(file), predicted(model, scene(manager).batch()));
@@ -175,7 +175,7 @@ class EveryCombinationTest {
                 ((ConfigNode.Mapping) HEADS.get(head).orElseThrow())
                         .overlaidBy(ConfigFile.parse("backbone: " + backbone, backbone));
         ModelConfig config = Configs.bind(parts, ModelConfig.class);
-        Model model = config.build(CLASSES);
+        Model<?> model = config.build(CLASSES);
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             model.initialize(manager, 0);
             List<Float> losses = train(model, scene(manager));
@@ -205,7 +205,7 @@ class EveryCombinationTest {
     }
 
     /** Takes two steps and returns the loss before each. */
-    private static List<Float> train(Model model, NoiseScene scene) {
+    private static List<Float> train(Model<?> model, NoiseScene scene) {
         model.train(true);
         List<Float> losses = new ArrayList<>();
         try (Optimizer optimizer = Configs.of(AdamW.Config.class).build(model)) {
@@ -218,7 +218,7 @@ class EveryCombinationTest {
     }
 
     /** Returns all that is found in images, to the last bit. */
-    private static String predicted(Model model, ImageBatch images) {
+    private static String predicted(Model<?> model, ImageBatch images) {
         model.train(false);
         StringBuilder text = new StringBuilder();
         for (Object found : model.predict(images)) {

@@ -58,11 +58,12 @@ class HookTest {
         return Files.readAllBytes(files(run).last());
     }
 
-    private static Evaluator scoring(double... scores) {
+    private static Validation scoring(double... scores) {
         int[] calls = {0};
         return progress -> {
             progress.run();
-            return new Evaluator.Result(Map.of("AP", scores[calls[0]++]), Map.of());
+            double score = scores[calls[0]++];
+            return () -> Map.of("AP", score);
         };
     }
 
@@ -154,7 +155,7 @@ class HookTest {
                                 events.add("second");
                             }
                         })
-                .evaluator(scoring(0.1, 0.2))
+                .validation(scoring(0.1, 0.2))
                 .stopAfter(2)
                 .start(config, photos, folder.resolve("run"));
         assertEquals(
@@ -173,7 +174,7 @@ class HookTest {
         events.clear();
         new TinyRun()
                 .hook(new Recording("", events))
-                .evaluator(scoring(0.1, 0.2))
+                .validation(scoring(0.1, 0.2))
                 .resume(config, photos, folder.resolve("run"));
         assertEquals(
                 List.of(
@@ -289,7 +290,7 @@ class HookTest {
         List<Long> evaluated = new ArrayList<>();
         List<String> saved = new ArrayList<>();
         new TinyRun()
-                .evaluator(scoring(0.5, 0.4, 0.6))
+                .validation(scoring(0.5, 0.4, 0.6))
                 .hook(
                         new Hook() {
                             @Override
@@ -453,19 +454,19 @@ class HookTest {
         List<float[]> parts = new ArrayList<>();
         double[] scores = {0.1, 0.2, 0.3, 0.4, 0.5};
         new TinyRun()
-                .evaluator(scoring(scores))
+                .validation(scoring(scores))
                 .hook(new Averaging(whole))
                 .start(config, photos, folder.resolve("whole"));
         TinyRun first = new TinyRun();
-        first.evaluator(
+        first.validation(
                         progress -> {
                             // In the middle of the evaluation after step 8.
                             if (interruption == 8 && parts.size() == 2) {
                                 first.interrupt();
                             }
                             progress.run();
-                            return new Evaluator.Result(
-                                    Map.of("AP", scores[parts.size() - 1]), Map.of());
+                            double score = scores[parts.size() - 1];
+                            return () -> Map.of("AP", score);
                         })
                 .hook(new Averaging(parts));
         if (interruption != 8) {
@@ -476,10 +477,11 @@ class HookTest {
             parts.remove(1);
         }
         TinyRun second = new TinyRun();
-        second.evaluator(
-                        progress ->
-                                new Evaluator.Result(
-                                        Map.of("AP", scores[parts.size() - 1]), Map.of()))
+        second.validation(
+                        progress -> {
+                            double score = scores[parts.size() - 1];
+                            return () -> Map.of("AP", score);
+                        })
                 .hook(new Averaging(parts))
                 .resume(config, photos, folder.resolve("parts"));
 
@@ -505,13 +507,13 @@ class HookTest {
                             }
                         });
         TinyRun first = new TinyRun();
-        first.hook(asks).stopAfter(2).evaluator(scoring());
+        first.hook(asks).stopAfter(2).validation(scoring());
         assertEquals(Outcome.INTERRUPTED, first.start(config, photos, folder.resolve("run")));
         List<String> events = new ArrayList<>();
         new TinyRun()
                 .hook(asks)
                 .hook(new Recording("", events))
-                .evaluator(scoring(0.1, 0.2))
+                .validation(scoring(0.1, 0.2))
                 .resume(config, photos, folder.resolve("run"));
         assertEquals(
                 List.of(

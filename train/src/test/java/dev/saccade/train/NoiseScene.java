@@ -12,9 +12,7 @@ import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
-import dev.saccade.models.DetectionModel;
 import dev.saccade.models.Model;
-import dev.saccade.models.SegmentationModel;
 import dev.saccade.train.optimizers.Gradients;
 import dev.saccade.train.optimizers.Optimizer;
 
@@ -42,10 +40,10 @@ record NoiseScene(ImageBatch batch, Size size) {
                 size);
     }
 
-    private Losses losses(Model model) {
-        return model instanceof DetectionModel detector
-                ? detector.losses(batch, Collections.nCopies(batch.size(), object()))
-                : ((SegmentationModel) model).losses(batch, batch.pixels().argMax(1));
+    private Losses losses(Model<?> model) {
+        return model.match(
+                detector -> detector.losses(batch, Collections.nCopies(batch.size(), object())),
+                segmenter -> segmenter.losses(batch, batch.pixels().argMax(1)));
     }
 
     private Instances object() {
@@ -58,7 +56,7 @@ record NoiseScene(ImageBatch batch, Size size) {
      *
      * @param heard hears of the loss itself
      */
-    Gradients gradients(Model model, Optimizer optimizer, Consumer<Float> heard) {
+    Gradients gradients(Model<?> model, Optimizer optimizer, Consumer<Float> heard) {
         return SampleRandom.during(
                 0,
                 0,

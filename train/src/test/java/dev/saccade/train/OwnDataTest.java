@@ -12,8 +12,9 @@ import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Photo;
-import dev.saccade.eval.Evaluation;
-import dev.saccade.eval.SegmentationEvaluation;
+import dev.saccade.eval.detection.DetectionEvaluation;
+import dev.saccade.eval.detection.DetectionEvaluator;
+import dev.saccade.eval.segmentation.SegmentationEvaluator;
 import dev.saccade.models.Detector;
 import dev.saccade.models.Segmenter;
 import dev.saccade.train.config.RunConfig;
@@ -189,13 +190,13 @@ class OwnDataTest {
         assertArrayEquals(last(whole), last(parts));
 
         try (Detector detector = Detector.load(new RunFolder(parts).best())) {
-            Evaluation found = Evaluation.of(detector, squares);
+            DetectionEvaluation found = DetectionEvaluator.evaluate(detector, squares);
             measured.forEach((name, value) -> assertEquals(value, found.values().get(name), name));
             assertTrue(found.values().containsKey("AP50"));
             String message =
                     messageOf(
                             () ->
-                                    Evaluation.of(
+                                    DetectionEvaluator.evaluate(
                                             detector,
                                             new Squares(List.of("disc"), squares.photos())));
             assertTrue(message.contains("labelled with [disc]"), message);
@@ -334,7 +335,7 @@ class OwnDataTest {
         Path run = folder.resolve("run");
         Training.of(RunConfig.parse(SEGMENTER), pixels, pixels).start(run, hook);
         try (Segmenter segmenter = Segmenter.load(new RunFolder(run).best())) {
-            assertEquals(measured, SegmentationEvaluation.of(segmenter, pixels).values());
+            assertEquals(measured, SegmentationEvaluator.evaluate(segmenter, pixels).values());
         }
         String message =
                 messageOf(

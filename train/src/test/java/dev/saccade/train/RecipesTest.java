@@ -17,7 +17,6 @@ import dev.saccade.config.Configs;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.models.Model;
-import dev.saccade.models.SegmentationModel;
 import dev.saccade.models.zoo.Zoo;
 import dev.saccade.train.config.DataConfig;
 import dev.saccade.train.config.RunConfig;
@@ -85,7 +84,7 @@ class RecipesTest {
         assertEquals(recipe(name, "data.batch_size=3"), config.with("data.batch_size=3"));
     }
 
-    private static Model model(String name, RunConfig config) {
+    private static Model<?> model(String name, RunConfig config) {
         int classes = name.endsWith("_ade20k") ? ADE20K_CLASSES : COCO_CLASSES;
         return config.model().build(Collections.nCopies(classes, "thing"));
     }
@@ -122,7 +121,7 @@ class RecipesTest {
     @ParameterizedTest
     @CsvFileSource(resources = "recipes.csv", useHeadersInDisplayName = true)
     void hasThePublishedSize(String name, double within, Long total) {
-        Model model = model(name, recipe(name));
+        Model<?> model = model(name, recipe(name));
         if (total != null) {
             assertEquals(total, model.parameterCount());
         }
@@ -151,7 +150,7 @@ class RecipesTest {
     @MethodSource("published")
     void decaysWhatThePaperDecays(String name) {
         RunConfig config = recipe(name);
-        Model model = model(name, config);
+        Model<?> model = model(name, config);
         boolean asSwin = AS_SWIN.matcher(name).matches();
         double decay = publishedDecay(name);
         int members = 0;
@@ -306,7 +305,7 @@ class RecipesTest {
     @MethodSource("names")
     void takesAStep(String name) {
         RunConfig config = recipe(name, lighter(name));
-        Model model = model(name, config);
+        Model<?> model = model(name, config);
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             model.initialize(manager, config.seed());
             model.train(true);
@@ -342,7 +341,7 @@ class RecipesTest {
     }
 
     /** Normalisation over a batch wants two values, and the pooled maps of UperNet have one. */
-    private static int images(Model model) {
-        return model instanceof SegmentationModel ? 2 : 1;
+    private static int images(Model<?> model) {
+        return model.<Integer>match(detector -> 1, segmenter -> 2);
     }
 }

@@ -12,8 +12,8 @@ import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.Photo;
-import dev.saccade.eval.Evaluation;
-import dev.saccade.eval.SegmentationEvaluation;
+import dev.saccade.eval.detection.DetectionEvaluator;
+import dev.saccade.eval.segmentation.SegmentationEvaluator;
 import dev.saccade.models.Detector;
 import dev.saccade.models.Segmenter;
 import dev.saccade.train.config.RunConfig;
@@ -185,21 +185,24 @@ class SoundDataTest {
         Path run = folder.resolve("detector");
         Training.of(RunConfig.parse(CONFIG).with("iterations=1"), sound).start(run);
         try (Detector detector = Detector.load(new RunFolder(run).last())) {
-            assertEquals(2, Evaluation.of(detector, sound).groundTruth().size());
+            assertEquals(2, DetectionEvaluator.evaluate(detector, sound).groundTruth().size());
             assertRefused(
                     "the data set has errors; nothing was measured: data set: the bboxes look like"
                             + " [x1, y1, x2, y2]",
-                    () -> Evaluation.of(detector, new Objects(photos, box(30, 20, 60, 40))));
+                    () ->
+                            DetectionEvaluator.evaluate(
+                                    detector, new Objects(photos, box(30, 20, 60, 40))));
         }
         Dataset halves = new Plain(photos, index -> index % 2);
         Path other = folder.resolve("segmenter");
         Training.of(RunConfig.parse(SEGMENTER).with("iterations=1"), halves).start(other);
         try (Segmenter segmenter = Segmenter.load(new RunFolder(other).last())) {
-            assertTrue(SegmentationEvaluation.of(segmenter, halves).values().containsKey("mIoU"));
+            assertTrue(
+                    SegmentationEvaluator.evaluate(segmenter, halves).values().containsKey("mIoU"));
             assertRefused(
                     "nothing was measured: data set: no pixel of any label map has a class",
                     () ->
-                            SegmentationEvaluation.of(
+                            SegmentationEvaluator.evaluate(
                                     segmenter, new Plain(photos, index -> LabelMap.IGNORE)));
         }
     }

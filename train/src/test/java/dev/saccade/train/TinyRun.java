@@ -12,7 +12,7 @@ import dev.saccade.core.nn.DropPath;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.ActivationCheckpointing;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.core.parts.Targets;
+import dev.saccade.core.parts.TargetKind;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
@@ -119,7 +119,7 @@ final class TinyRun {
     private final List<Hook> hooks = new ArrayList<>();
     private final List<String> notes = new ArrayList<>();
     private BatchLosses losses = this::squares;
-    private Optional<Evaluator> evaluator = Optional.empty();
+    private Optional<Validation> validation = Optional.empty();
     private long lastStep = Long.MAX_VALUE;
     private volatile boolean interrupted;
 
@@ -140,8 +140,8 @@ final class TinyRun {
         return this;
     }
 
-    TinyRun evaluator(Evaluator other) {
-        evaluator = Optional.of(other);
+    TinyRun validation(Validation other) {
+        validation = Optional.of(other);
         return this;
     }
 
@@ -205,7 +205,7 @@ final class TinyRun {
                         DataLoader.training(
                                 photos,
                                 config.data().trainTransforms(),
-                                Targets.BOXES,
+                                TargetKind.BOXES,
                                 config.data().batchSize(),
                                 1,
                                 config.seed())) {
@@ -222,7 +222,7 @@ final class TinyRun {
             RunCheckpoints checkpoints =
                     new RunCheckpoints(folder, net, optimizer, all, Map.of("run.data", "tiny"));
             RunState state = resume ? checkpoints.resume(notes::add) : RunState.START;
-            Trainer.Setup setup = new Trainer.Setup(net, losses, optimizer, loader, evaluator);
+            Trainer.Setup setup = new Trainer.Setup(net, losses, optimizer, loader, validation);
             return new Trainer(setup, config, checkpoints, state, all).train(() -> interrupted);
         }
     }

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import dev.saccade.config.Configs;
-import dev.saccade.core.parts.Targets;
+import dev.saccade.core.parts.TargetKind;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.loader.Batch;
 import dev.saccade.datasets.loader.SampleReader;
@@ -36,7 +36,8 @@ class TrainStepTest {
     }
 
     private Batch batch(int from, int to) {
-        SampleReader reader = new SampleReader(List.of(Configs.of(Normalize.class)), Targets.BOXES);
+        SampleReader reader =
+                new SampleReader(List.of(Configs.of(Normalize.class)), TargetKind.BOXES);
         List<Sample> samples =
                 IntStream.range(from, to)
                         .mapToObj(i -> reader.trainingSample(photos, i, 0, 0))

@@ -203,12 +203,12 @@ class TrainerTest {
         List<EvaluationReport> reports = new ArrayList<>();
         TinyRun run = new TinyRun();
         Outcome outcome =
-                run.evaluator(
+                run.validation(
                                 progress -> {
                                     assertFalse(run.net.isTraining());
                                     progress.run();
-                                    return new Evaluator.Result(
-                                            Map.of("AP", scores.next()), Map.of());
+                                    double score = scores.next();
+                                    return () -> Map.of("AP", score);
                                 })
                         .hook(
                                 new Hook() {
@@ -239,11 +239,11 @@ class TrainerTest {
     @Test
     void doesAnEvaluationThatWasInterruptedAfterResuming() throws IOException {
         var config = TinyRun.config(folder, "epochs=1", "checkpoint.keep_every.epochs=1");
-        Evaluator half = progress -> new Evaluator.Result(Map.of("AP", 0.5), Map.of());
-        new TinyRun().evaluator(half).start(config, photos, folder.resolve("whole"));
+        Validation half = progress -> () -> Map.of("AP", 0.5);
+        new TinyRun().validation(half).start(config, photos, folder.resolve("whole"));
         TinyRun first = new TinyRun();
         first.stopAfter(4)
-                .evaluator(
+                .validation(
                         progress -> {
                             throw new AssertionError("asked to stop");
                         });
@@ -251,10 +251,10 @@ class TrainerTest {
         int[] evaluations = {0};
         for (int i = 0; i < 2; i++) {
             TinyRun next = new TinyRun();
-            next.evaluator(
+            next.validation(
                     progress -> {
                         evaluations[0]++;
-                        return half.evaluate(progress);
+                        return half.run(progress);
                     });
             assertEquals(Outcome.FINISHED, next.resume(config, photos, folder.resolve("parts")));
         }

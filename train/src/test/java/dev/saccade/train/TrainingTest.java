@@ -15,7 +15,8 @@ import dev.saccade.checkpoint.Tensor;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
-import dev.saccade.eval.Evaluation;
+import dev.saccade.eval.detection.DetectionEvaluation;
+import dev.saccade.eval.detection.DetectionEvaluator;
 import dev.saccade.models.Detector;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.hooks.EvaluationReport;
@@ -161,7 +162,7 @@ class TrainingTest {
                     new TestTimeAugmentation(List.of(List.of(40, 32), List.of(80, 64)), true),
                     detector.spec().views().orElseThrow());
             assertEquals(4, detector.spec().viewTransforms().size());
-            Evaluation again = Evaluation.of(detector, val);
+            DetectionEvaluation again = DetectionEvaluator.evaluate(detector, val);
             again.values()
                     .forEach((name, value) -> assertEquals(measured.get(0).get(name), value, name));
         }

@@ -1,7 +1,9 @@
 package dev.saccade.train.config;
 
 import dev.saccade.core.Checks;
+import dev.saccade.eval.Evaluator;
 
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -9,20 +11,30 @@ import java.util.Optional;
  *
  * @param every how often
  * @param monitor the metric by which the best checkpoint is told, such as {@code mask_AP}; higher
- *     is better; by default {@code AP} of boxes, or {@code mIoU} of label maps
+ *     is better; by default that of the first evaluator: {@code AP} of boxes, or {@code mIoU} of
+ *     label maps
  * @param patience ends the run after so many evaluations in a row without a new best; never by
  *     default
+ * @param evaluators what measures, their metrics joined; by default {@code coco} for a detector and
+ *     {@code mean_iou} for a segmenter
  */
 public record EvaluationConfig(
-        Interval every, Optional<String> monitor, Optional<Integer> patience) {
+        Interval every,
+        Optional<String> monitor,
+        Optional<Integer> patience,
+        List<Evaluator.Config> evaluators) {
 
     /** After each epoch. */
     public EvaluationConfig() {
-        this(new Interval(), Optional.empty(), Optional.empty());
+        this(new Interval(), Optional.empty(), Optional.empty(), List.of());
     }
 
     /** Checks the values. */
     public EvaluationConfig {
-        new Checks().within("patience", patience, 1, 1_000_000).throwIfAny();
+        evaluators = List.copyOf(evaluators);
+        new Checks()
+                .within("patience", patience, 1, 1_000_000)
+                .size("evaluators", evaluators, 0, 100)
+                .throwIfAny();
     }
 }

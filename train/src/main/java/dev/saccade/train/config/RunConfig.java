@@ -4,7 +4,8 @@ import dev.saccade.config.ConfigFile;
 import dev.saccade.config.Configs;
 import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.Targets;
+import dev.saccade.eval.Evaluator;
+import dev.saccade.eval.Evaluators;
 import dev.saccade.models.ModelConfig;
 import dev.saccade.train.hooks.Hook;
 import dev.saccade.train.optimizers.Optimizer;
@@ -153,8 +154,14 @@ public record RunConfig(
 
     /** Returns the name of the metric by which the best checkpoint is told. */
     public String monitor() {
-        boolean labels = model.head().targets() == Targets.LABEL_MAPS;
-        return evaluation.monitor().orElse(labels ? "mIoU" : "AP");
+        return evaluation.monitor().orElseGet(() -> evaluators().get(0).keyMetric());
+    }
+
+    /** Returns what measures: what is named, else what is standard for the head. */
+    public List<Evaluator.Config> evaluators() {
+        return evaluation.evaluators().isEmpty()
+                ? Evaluators.standard(model.head().targets())
+                : evaluation.evaluators();
     }
 
     /** Returns the images of one optimiser step. */
