@@ -141,7 +141,7 @@ final class DemoCommand implements Callable<Integer> {
                     new Pictures(
                             MadeFolder.cleared(out.resolve("predictions"), "predict"),
                             detector.classes());
-            Predictor predictor = new ObjectPredictor(detector, pictures, 0.3);
+            Predictor predictor = new DetectionPredictor(detector, pictures, 0.3);
             for (int i = 0; i < PREDICTED; i++) {
                 Path scene = images.resolve("scene_%04d.jpg".formatted(scenes + i));
                 PredictCommand.predict(ImageSource.of(scene), predictor);

@@ -2,9 +2,6 @@ package dev.saccade.cli;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.eval.IouType;
-import dev.saccade.models.Detector;
-import dev.saccade.models.Segmenter;
 import dev.saccade.models.TrainedModel;
 import dev.saccade.train.Training;
 import dev.saccade.train.config.RunConfig;
@@ -69,22 +66,15 @@ final class EvalCommand implements Callable<Integer> {
         Path checkpoint = run.checkpoint();
         RunConfig config = run.config(data.root());
         Dataset dataset = Training.measured(config);
-        try (TrainedModel model = views.load(checkpoint)) {
-            report(measure(model, dataset, config.data().workers()));
+        MeasurementOptions options =
+                new MeasurementOptions(
+                        config.evaluators(), config.data().workers(), score, boxAreas, results);
+        try (TrainedModel<?> model = views.load(checkpoint)) {
+            Task task = Task.of(model);
+            task.requireObjectsFor(run, spec, "--results", "--score", "--box-areas");
+            report(task.measure(dataset, options));
         }
         return 0;
-    }
-
-    private Measurement measure(TrainedModel model, Dataset dataset, int workers) {
-        if (model instanceof Segmenter segmenter) {
-            run.requireDetectorFor(spec, "--results", "--score", "--box-areas");
-            return LabelMeasurement.of(segmenter, dataset, workers);
-        }
-        IouType areaOf = boxAreas ? IouType.BOX : IouType.MASK;
-        ObjectMeasurement measured =
-                ObjectMeasurement.of((Detector) model, dataset, areaOf, score, workers);
-        results.ifPresent(measured::writeResults);
-        return measured;
     }
 
     private static void requireFolder(Path prefix) {

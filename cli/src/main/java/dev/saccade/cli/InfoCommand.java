@@ -4,6 +4,8 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
+
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
@@ -60,24 +62,28 @@ final class InfoCommand implements Callable<Integer> {
             description = "List every backbone, your own included, instead of a CONFIG.")
     private boolean all;
 
+    /** What there is to know about a model. */
+    record Info(
+            String name, @JsonUnwrapped ModelSize size, @JsonUnwrapped ForwardPass forwardPass) {}
+
     /**
-     * What there is to know about a model.
+     * How large a model is.
      *
      * @param parameters number of parameters
      * @param learned those that are not frozen
-     * @param multiplyAdds multiply-adds of a forward pass of one image
+     */
+    record ModelSize(long parameters, long learned, Map<String, Long> parametersByPart) {}
+
+    /**
+     * What a forward pass of one image is like.
+     *
+     * @param input height and width of the image
+     * @param multiplyAdds its multiply-adds
      * @param features shape of every level that the head is given
      * @param peakMemoryMiB the most memory that the process held while it predicted
      */
-    record Info(
-            String name,
-            long parameters,
-            long learned,
-            Map<String, Long> parametersByPart,
-            String input,
-            long multiplyAdds,
-            List<String> features,
-            long peakMemoryMiB) {}
+    record ForwardPass(
+            String input, long multiplyAdds, List<String> features, long peakMemoryMiB) {}
 
     @Override
     public Integer call() {
@@ -111,7 +117,7 @@ final class InfoCommand implements Callable<Integer> {
     }
 
     private Info measure(RunConfig run, Size size, int classes) {
-        Model model = run.model().build(Collections.nCopies(classes, "class"));
+        Model<?> model = run.model().build(Collections.nCopies(classes, "class"));
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             model.initialize(manager, 0);
             model.train(false);
@@ -123,13 +129,12 @@ final class InfoCommand implements Callable<Integer> {
             long multiplyAdds = MultiplyAdds.count(() -> model.predict(batch));
             return new Info(
                     config.name(),
-                    model.parameterCount(),
-                    learned(model),
-                    byPart(model),
-                    size.toString(),
-                    multiplyAdds,
-                    features,
-                    MemoryUse.peakBytes() / (1 << 20));
+                    new ModelSize(model.parameterCount(), learned(model), byPart(model)),
+                    new ForwardPass(
+                            size.toString(),
+                            multiplyAdds,
+                            features,
+                            MemoryUse.peakBytes() / (1 << 20)));
         }
     }
 
@@ -140,7 +145,7 @@ final class InfoCommand implements Callable<Integer> {
                 .sum();
     }
 
-    private static Map<String, Long> byPart(Model model) {
+    private static Map<String, Long> byPart(Model<?> model) {
         Map<String, Long> parts = new LinkedHashMap<>();
         long backbone = model.backbone().parameterCount();
         long neck = model.neck().map(Module::parameterCount).orElse(0L);
@@ -151,7 +156,7 @@ final class InfoCommand implements Callable<Integer> {
     }
 
     /** Returns the shapes of what the head is given. */
-    private static List<String> shapes(Model model, ImageBatch batch) {
+    private static List<String> shapes(Model<?> model, ImageBatch batch) {
         FeaturePyramid features = model.features(batch.pixels());
         List<FeatureInfo> infos = model.levels();
         List<String> shapes = new ArrayList<>();
@@ -164,16 +169,18 @@ final class InfoCommand implements Callable<Integer> {
     }
 
     private static void print(Info info, PrintWriter out) {
+        ModelSize size = info.size();
+        ForwardPass pass = info.forwardPass();
         out.println(Printable.line(info.name()));
         out.printf(
                 "  parameters     %.2f M, of which %.2f M are learned%n",
-                info.parameters() / 1e6, info.learned() / 1e6);
-        info.parametersByPart()
+                size.parameters() / 1e6, size.learned() / 1e6);
+        size.parametersByPart()
                 .forEach((part, count) -> out.printf("    %-10s   %.2f M%n", part, count / 1e6));
         out.printf(
                 "  multiply-adds  %.1f G for an input of %s%n",
-                info.multiplyAdds() / 1e9, info.input());
-        out.printf("  features       %s%n", String.join("\n                 ", info.features()));
-        out.printf("  peak memory    %d MiB of this process, predicting%n", info.peakMemoryMiB());
+                pass.multiplyAdds() / 1e9, pass.input());
+        out.printf("  features       %s%n", String.join("\n                 ", pass.features()));
+        out.printf("  peak memory    %d MiB of this process, predicting%n", pass.peakMemoryMiB());
     }
 }

@@ -1,36 +1,60 @@
 package dev.saccade.cli;
 
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+
 import dev.saccade.datasets.Dataset;
-import dev.saccade.eval.IouType;
+import dev.saccade.eval.DatasetInference;
+import dev.saccade.eval.Evaluator;
+import dev.saccade.eval.Evaluators;
 import dev.saccade.eval.MetricTable;
-import dev.saccade.models.Detector;
-import dev.saccade.models.Segmenter;
 import dev.saccade.models.TrainedModel;
 
 import java.util.List;
 import java.util.Map;
 
 /** How a model did on labelled photographs: as tables, as JSON, and as figures of a report. */
-sealed interface Measurement permits ObjectMeasurement, LabelMeasurement {
+interface Measurement {
 
     /** How many confusions are listed. */
     int CONFUSIONS = 10;
 
-    /** Score from which objects count in a report. */
-    double REPORT_SCORE = 0.4;
-
     /**
-     * Measures a model for the report of its run, with a progress bar.
+     * Runs a model over a data set with a progress bar, for an evaluator that is asked afterwards,
+     * and for others that are asked here.
      *
-     * @param model must stay open as long as figures are asked for
-     * @param workers threads that read photographs
+     * @return the metrics of the others
      */
-    static Measurement of(TrainedModel model, Dataset dataset, int workers) {
-        if (model instanceof Segmenter segmenter) {
-            return LabelMeasurement.of(segmenter, dataset, workers);
+    static <P> Map<String, Double> run(
+            TrainedModel<P> model,
+            Dataset dataset,
+            Evaluator<P> evaluator,
+            Evaluators<P> others,
+            int workers) {
+        try (Progress progress = new Progress("evaluate", dataset.size(), " photos")) {
+            Evaluators<P> both = new Evaluators<>(List.of(evaluator, others));
+            new DatasetInference(dataset, workers).run(model, both, progress::to);
+            return others.evaluate().values();
         }
-        Detector detector = (Detector) model;
-        return ObjectMeasurement.of(detector, dataset, IouType.MASK, REPORT_SCORE, workers);
+    }
+
+    /** Returns tables, and one of the metrics of other evaluators behind them if there are any. */
+    static List<MetricTable> withOthers(Map<String, Double> others, MetricTable... tables) {
+        ImmutableList.Builder<MetricTable> all = ImmutableList.builder();
+        all.add(tables);
+        if (!others.isEmpty()) {
+            all.add(
+                    new MetricTable(
+                                    List.of("metric"),
+                                    others.keySet().stream().map(List::of).toList())
+                            .with("value", others.values().stream()));
+        }
+        return all.build();
+    }
+
+    /** Returns metrics with those of other evaluators behind them. */
+    static Map<String, Double> joined(Map<String, Double> metrics, Map<String, Double> others) {
+        return ImmutableMap.<String, Double>builder().putAll(metrics).putAll(others).buildOrThrow();
     }
 
     /** Returns the tables that every evaluation ends with. */

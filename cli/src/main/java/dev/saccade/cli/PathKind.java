@@ -31,7 +31,7 @@ enum PathKind {
         this.words = words;
     }
 
-    static PathKind of(Path path) {
+    static PathKind find(Path path) {
         if (Files.isDirectory(path)) {
             return ofFolder(path);
         }
@@ -63,7 +63,7 @@ enum PathKind {
                 kind ->
                         content.stream()
                                 .filter(Files::isRegularFile)
-                                .anyMatch(file -> of(file) == kind);
+                                .anyMatch(file -> find(file) == kind);
         if (holds.test(CHECKPOINT)) {
             return CHECKPOINTS;
         }
@@ -90,7 +90,7 @@ enum PathKind {
 
     /** Refuses a path that leads to something else than is wanted. */
     static void require(Path path, String expected, PathKind... wanted) {
-        PathKind kind = of(path);
+        PathKind kind = find(path);
         if (!List.of(wanted).contains(kind)) {
             throw SaccadeException.user("%s: %s; expected %s", path, kind.words, expected);
         }

@@ -47,7 +47,7 @@ record Photographs(List<Path> files, List<String> faults, List<String> notes) {
     }
 
     /** Returns the files that are named, and the pictures in the folders, but not below those. */
-    static Photographs of(List<Path> inputs) {
+    static Photographs find(List<Path> inputs) {
         Set<Path> files = new LinkedHashSet<>();
         List<String> faults = new ArrayList<>();
         List<String> notes = new ArrayList<>();

@@ -6,8 +6,6 @@ import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.image.ImageSource;
-import dev.saccade.models.Detector;
-import dev.saccade.models.Segmenter;
 import dev.saccade.models.TrainedModel;
 
 import org.opencv.core.Mat;
@@ -76,7 +74,7 @@ final class PredictCommand implements Callable<Integer> {
     public Integer call() {
         ConfigArguments.requireShare("--score", minScore);
         Path checkpoint = run.checkpoint();
-        Photographs photos = Photographs.of(inputs);
+        Photographs photos = Photographs.find(inputs);
         photos.requireOutside(out);
         List<String> faults = new ArrayList<>(photos.faults());
         if (photos.files().isEmpty()) {
@@ -84,10 +82,11 @@ final class PredictCommand implements Callable<Integer> {
         }
         Map<String, List<?>> predicted = new LinkedHashMap<>();
         String summary;
-        try (TrainedModel model = views.load(checkpoint)) {
-            requireMeaning(model);
+        try (TrainedModel<?> model = views.load(checkpoint)) {
+            Task task = Task.of(model);
+            task.requireObjectsFor(run, spec, "--score");
             MadeFolder made = MadeFolder.cleared(out, "predict");
-            Predictor predictor = predictor(model, new Pictures(made, model.classes()));
+            Predictor predictor = task.predictor(new Pictures(made, model.classes()), minScore);
             try {
                 predict(photos.files(), predictor, predicted, faults);
             } finally {
@@ -142,17 +141,5 @@ final class PredictCommand implements Callable<Integer> {
         } finally {
             image.release();
         }
-    }
-
-    private void requireMeaning(TrainedModel model) {
-        if (!(model instanceof Detector)) {
-            run.requireDetectorFor(spec, "--score");
-        }
-    }
-
-    private Predictor predictor(TrainedModel model, Pictures pictures) {
-        return model instanceof Detector detector
-                ? new ObjectPredictor(detector, pictures, minScore)
-                : new LabelPredictor((Segmenter) model, pictures);
     }
 }

@@ -56,18 +56,20 @@ final class RunReport {
         List<JsonNode> events = events();
         List<JsonNode> steps = ofKind(events, "step");
         return new ReportData(
-                folder.getFileName().toString(),
-                subtitle,
-                headline(steps),
+                new ReportData.Header(folder.getFileName().toString(), subtitle, headline(steps)),
                 task.examples(),
                 curves(steps, ofKind(events, "evaluation")),
                 task.sections(),
-                DatasetFigures.facts(held),
-                DatasetFigures.histograms(held),
-                text(folder.resolve("config.yaml")),
-                EnvCommand.facts().entrySet().stream()
-                        .map(fact -> new ReportData.Fact(fact.getKey(), "" + fact.getValue()))
-                        .toList());
+                new ReportData.DataSummary(
+                        DatasetFigures.facts(held), DatasetFigures.histograms(held)),
+                new ReportData.Setup(
+                        text(folder.resolve("config.yaml")),
+                        EnvCommand.facts().entrySet().stream()
+                                .map(
+                                        fact ->
+                                                new ReportData.Fact(
+                                                        fact.getKey(), "" + fact.getValue()))
+                                .toList()));
     }
 
     private List<ReportData.Fact> headline(List<JsonNode> steps) {

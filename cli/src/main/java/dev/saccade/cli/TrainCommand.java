@@ -14,6 +14,7 @@ import dev.saccade.train.Outcome;
 import dev.saccade.train.RunFolder;
 import dev.saccade.train.Training;
 import dev.saccade.train.config.DataConfig;
+import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.hooks.Hook;
 
 import picocli.CommandLine.Command;
@@ -108,10 +109,12 @@ final class TrainCommand implements Callable<Integer> {
      */
     static Path report(Path folder, String subtitle, DataReports reports, PrintWriter out) {
         RunFolder run = new RunFolder(folder);
-        DataConfig data = Training.config(folder).data();
+        RunConfig config = Training.config(folder);
+        DataConfig data = config.data();
         Dataset dataset = data.val().orElseThrow().open(data.root());
-        try (TrainedModel model = TrainedModel.load(run.best())) {
-            Measurement measured = Measurement.of(model, dataset, data.workers());
+        try (TrainedModel<?> model = TrainedModel.load(run.best())) {
+            Measurement measured =
+                    Task.of(model).measure(dataset, MeasurementOptions.ofReport(config));
             measured.tables().forEach(out::println);
             out.flush();
             return RunReport.write(folder, subtitle, measured.figures(), statistics(reports));

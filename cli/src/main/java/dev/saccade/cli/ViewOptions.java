@@ -37,9 +37,9 @@ final class ViewOptions {
     private Optional<Boolean> flip = Optional.empty();
 
     /** Loads a model that looks at photographs as the options say, else as the checkpoint. */
-    TrainedModel load(Path checkpoint) {
+    TrainedModel<?> load(Path checkpoint) {
         List<List<Integer>> wanted = scales();
-        TrainedModel model = TrainedModel.load(checkpoint);
+        TrainedModel<?> model = TrainedModel.load(checkpoint);
         if (wanted.isEmpty() && flip.isEmpty()) {
             return model;
         }

@@ -142,7 +142,7 @@ class LibraryPageTest {
                         Optional.empty(),
                         List.of("a", "b", "c"));
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
-            Model model = parts.build(spec.classes());
+            Model<?> model = parts.build(spec.classes());
             model.initialize(manager, 3);
             Checkpoints.save(folder.resolve(name), Checkpoint.of(model, spec.toMetadata()));
         }

@@ -154,7 +154,7 @@ class SegmentationPageTest {
                         ConfigFile.load(folder.resolve("mine/roads.yaml"), settings),
                         RunConfig.class);
         try (NDManager manager = NDManager.newBaseManager()) {
-            Model model = config.model().build(classes);
+            Model<?> model = config.model().build(classes);
             model.initialize(manager, 5);
             return Checkpoint.of(model, Map.of());
         }

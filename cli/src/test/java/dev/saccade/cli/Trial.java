@@ -32,11 +32,9 @@ import dev.saccade.heads.box.BoxCoder;
 import dev.saccade.heads.box.Sampler;
 import dev.saccade.heads.loss.BoxLoss;
 import dev.saccade.heads.loss.ClassificationLoss;
-import dev.saccade.models.DetectionModel;
 import dev.saccade.models.Model;
 import dev.saccade.models.ModelConfig;
 import dev.saccade.models.ModelSpec;
-import dev.saccade.models.SegmentationModel;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.optimizers.Gradients;
 import dev.saccade.train.optimizers.Optimizer;
@@ -131,7 +129,7 @@ final class Trial {
     }
 
     private static void run(ModelConfig config) {
-        Model model = config.build(CLASSES);
+        Model<?> model = config.build(CLASSES);
         if (model.parameterCount() > MOST_RUN) {
             return;
         }
@@ -150,17 +148,16 @@ final class Trial {
         }
     }
 
-    private static Losses losses(Model model, ImageBatch batch, NDManager manager) {
-        if (model instanceof SegmentationModel segmenter) {
-            NDArray labels =
-                    manager.ones(new Shape(2, SIZE.height(), SIZE.width()))
-                            .toType(DataType.INT64, false);
-            return segmenter.losses(batch, labels);
-        }
+    private static Losses losses(Model<?> model, ImageBatch batch, NDManager manager) {
+        NDArray labels =
+                manager.ones(new Shape(2, SIZE.height(), SIZE.width()))
+                        .toType(DataType.INT64, false);
         Instances object =
                 Instances.groundTruth(Boxes.of(8, 8, 40, 40), 1)
                         .withMasks(List.of(Rle.fromBox(SIZE, 8, 8, 32, 32)));
-        return ((DetectionModel) model).losses(batch, List.of(object, object));
+        return model.match(
+                detector -> detector.losses(batch, List.of(object, object)),
+                segmenter -> segmenter.losses(batch, labels));
     }
 
     private static void read(List<List<Transform>> views) {

@@ -5,10 +5,10 @@ import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Photo;
 import dev.saccade.datasets.Segmentation;
-import dev.saccade.eval.Detections;
-import dev.saccade.eval.GroundTruth;
-import dev.saccade.eval.IouType;
-import dev.saccade.eval.PairwiseIou;
+import dev.saccade.eval.coco.Detections;
+import dev.saccade.eval.coco.GroundTruth;
+import dev.saccade.eval.coco.IouType;
+import dev.saccade.eval.coco.PairwiseIou;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -26,7 +26,12 @@ final class BoxOverlaps {
             List<List<Double>> found, List<List<Double>> objects, List<Integer> crowd) {
         Detections.Builder detections = new Detections.Builder();
         found.forEach(
-                box -> detections.add(1, 0, box.get(0), box.get(1), box.get(2), box.get(3), 1));
+                box ->
+                        detections.add(
+                                1,
+                                0,
+                                new Detections.Box(box.get(0), box.get(1), box.get(2), box.get(3)),
+                                1));
         List<Annotation> annotations = new ArrayList<>();
         for (int i = 0; i < objects.size(); i++) {
             annotations.add(annotation(i, objects.get(i), crowd.get(i) == 1));

@@ -4,16 +4,16 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.coco.CocoDataset;
-import dev.saccade.eval.AreaRange;
-import dev.saccade.eval.ClassMetrics;
-import dev.saccade.eval.CocoMetrics;
-import dev.saccade.eval.CocoParameters;
-import dev.saccade.eval.CocoResults;
-import dev.saccade.eval.Detections;
-import dev.saccade.eval.GroundTruth;
-import dev.saccade.eval.IouType;
-import dev.saccade.eval.MetricArray;
-import dev.saccade.eval.SummaryRow;
+import dev.saccade.eval.coco.AreaRange;
+import dev.saccade.eval.coco.ClassMetrics;
+import dev.saccade.eval.coco.CocoMetrics;
+import dev.saccade.eval.coco.CocoParameters;
+import dev.saccade.eval.coco.CocoResults;
+import dev.saccade.eval.coco.Detections;
+import dev.saccade.eval.coco.GroundTruth;
+import dev.saccade.eval.coco.IouType;
+import dev.saccade.eval.coco.MetricArray;
+import dev.saccade.eval.coco.SummaryRow;
 
 import java.util.Arrays;
 import java.util.List;
@@ -55,7 +55,7 @@ final class CocoEvalKind implements Kind {
         assertEquals(recorded.settings().integer("detections"), detections.size());
 
         CocoMetrics official =
-                CocoMetrics.of(groundTruth, detections, CocoParameters.official(iouType), 2);
+                CocoMetrics.compute(groundTruth, detections, CocoParameters.official(iouType), 2);
         compareArrays(recorded, type, official, order);
         recorded.compare(type + "_ap_per_category", averagePrecisions(official, order), STATED);
 
@@ -65,14 +65,14 @@ final class CocoEvalKind implements Kind {
         compareArrays(
                 recorded,
                 type + "_agnostic",
-                CocoMetrics.of(groundTruth, detections, agnostic, 2),
+                CocoMetrics.compute(groundTruth, detections, agnostic, 2),
                 new int[1]);
 
         CocoParameters proposals = new CocoParameters(iouType, iouType, PROPOSAL_LIMITS, true);
         compareProposals(
                 recorded,
                 type + "_prop",
-                CocoMetrics.of(groundTruth, detections, proposals, 2),
+                CocoMetrics.compute(groundTruth, detections, proposals, 2),
                 order);
     }
 
@@ -136,7 +136,9 @@ final class CocoEvalKind implements Kind {
     private static NumpyArray averagePrecisions(CocoMetrics metrics, int[] order) {
         List<ClassMetrics> classes = metrics.perClass();
         return NumpyArray.of(
-                Arrays.stream(order).mapToDouble(label -> classes.get(label).ap()).toArray());
+                Arrays.stream(order)
+                        .mapToDouble(label -> classes.get(label).precision().ap())
+                        .toArray());
     }
 
     private static void compareProposals(

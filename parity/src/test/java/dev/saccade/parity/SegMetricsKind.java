@@ -2,10 +2,10 @@ package dev.saccade.parity;
 
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
-import dev.saccade.eval.BoundaryOverlap;
-import dev.saccade.eval.ClassOverlap;
-import dev.saccade.eval.PixelConfusion;
-import dev.saccade.eval.SegmentationMetrics;
+import dev.saccade.eval.segmentation.BoundaryOverlap;
+import dev.saccade.eval.segmentation.ClassOverlap;
+import dev.saccade.eval.segmentation.PixelConfusion;
+import dev.saccade.eval.segmentation.SegmentationMetrics;
 
 import java.util.Collections;
 import java.util.function.ToDoubleFunction;
@@ -28,7 +28,7 @@ final class SegMetricsKind implements Kind {
                     map(recorded.array("pred" + i), ignored, false));
         }
         SegmentationMetrics metrics =
-                SegmentationMetrics.of(
+                SegmentationMetrics.compute(
                         Collections.nCopies(classes, "class"),
                         pixels,
                         new BoundaryOverlap(classes));

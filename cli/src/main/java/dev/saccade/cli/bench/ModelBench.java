@@ -5,7 +5,6 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.SeededRandom;
-import dev.saccade.core.parts.Targets;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.ImageInfo;
@@ -36,7 +35,7 @@ public final class ModelBench implements AutoCloseable {
     private static final double LARGEST_NORM = 10;
 
     private final RunConfig config;
-    private final Model model;
+    private final Model<?> model;
     private final NDManager manager = NDManager.newBaseManager("PyTorch");
     private final Size size;
     private final int images;
@@ -89,18 +88,23 @@ public final class ModelBench implements AutoCloseable {
                         body.accept(new ImageBatch(pixels, infos));
                     }
                 };
-        return Timing.ofForms(once, runs);
+        return Timing.measure(once, runs);
     }
 
     private Function<ImageBatch, Losses> losses() {
-        if (model instanceof DetectionModel detector) {
-            List<Instances> targets = IntStream.range(0, images).mapToObj(this::objects).toList();
-            return batch -> detector.losses(batch, targets);
-        }
+        return model.match(this::losses, this::losses);
+    }
+
+    private Function<ImageBatch, Losses> losses(DetectionModel detector) {
+        List<Instances> targets = IntStream.range(0, images).mapToObj(this::objects).toList();
+        return batch -> detector.losses(batch, targets);
+    }
+
+    private Function<ImageBatch, Losses> losses(SegmentationModel segmenter) {
         long[] labels =
                 SeededRandom.of(0).longs(images * size.area(), 0, model.classes().size()).toArray();
         NDArray map = manager.create(labels, new Shape(images, size.height(), size.width()));
-        return batch -> ((SegmentationModel) model).losses(batch, map);
+        return batch -> segmenter.losses(batch, map);
     }
 
     private Instances objects(int image) {
@@ -116,10 +120,7 @@ public final class ModelBench implements AutoCloseable {
                     boxes[4 * i + 1] + 8 + (float) (random.nextDouble() * 0.2 * size.height());
             labels[i] = random.nextInt(model.classes().size());
         }
-        Instances objects = Instances.groundTruth(Boxes.of(boxes), labels);
-        return config.model().head().targets() == Targets.MASKS
-                ? objects.withMasks(masks(boxes))
-                : objects;
+        return Instances.groundTruth(Boxes.of(boxes), labels).withMasks(masks(boxes));
     }
 
     private List<Rle> masks(float[] boxes) {

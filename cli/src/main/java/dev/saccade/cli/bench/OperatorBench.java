@@ -57,7 +57,7 @@ public record OperatorBench(
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             NDList inputs = inputs(c, manager);
             Map<String, Timing> times =
-                    Timing.ofForms(
+                    Timing.measure(
                             () -> NoGrad.call(() -> c.operator().apply(inputs)).close(), runs);
             return new OperatorBench(
                     c.name(),
@@ -82,7 +82,7 @@ public record OperatorBench(
             NDList inputs = inputs(c, manager);
             inputs.forEach(input -> input.setRequiresGradient(true));
             Map<String, Timing> times =
-                    Timing.ofForms(
+                    Timing.measure(
                             () ->
                                     Autograd.gradients(
                                                     () -> c.operator().apply(inputs).sum(), inputs)

@@ -27,7 +27,7 @@ public record Timing(double median, double least) {
     private static final double NANOS = 1e9;
 
     /** Times something with fused operators and without; without only, where there are none. */
-    static Map<String, Timing> ofForms(Runnable thing, int runs) {
+    static Map<String, Timing> measure(Runnable thing, int runs) {
         Map<String, Runnable> forms = new LinkedHashMap<>();
         if (Kernels.status().loaded()) {
             forms.put(FUSED, thing);
@@ -64,11 +64,11 @@ public record Timing(double median, double least) {
                     });
         }
         ImmutableMap.Builder<String, Timing> timings = ImmutableMap.builder();
-        seconds.forEach((name, all) -> timings.put(name, of(all)));
+        seconds.forEach((name, all) -> timings.put(name, summarize(all)));
         return timings.buildOrThrow();
     }
 
-    private static Timing of(double[] seconds) {
+    private static Timing summarize(double[] seconds) {
         double[] sorted = DoubleStream.of(seconds).sorted().toArray();
         double median = (sorted[sorted.length / 2] + sorted[(sorted.length - 1) / 2]) / 2;
         return new Timing(median, Arrays.stream(sorted).min().orElseThrow());

@@ -7,7 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.Targets;
+import dev.saccade.core.parts.TargetKind;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
@@ -31,7 +31,8 @@ final class CocoDoor implements Door {
 
     private static final Path FILE = Path.of("annotations.json");
     private static final Path IMAGES = Path.of("images");
-    private static final CheckOptions HEADERS = new CheckOptions(false, Targets.MASKS, 1, () -> {});
+    private static final CheckOptions HEADERS =
+            new CheckOptions(false, TargetKind.MASKS, 1, () -> {});
     private static final ObjectMapper JSON = new ObjectMapper();
 
     @Override

@@ -2,7 +2,7 @@ package dev.saccade.cli.fuzz;
 
 import com.google.common.collect.ImmutableMap;
 
-import dev.saccade.eval.IouType;
+import dev.saccade.eval.coco.IouType;
 
 import java.util.List;
 import java.util.function.Supplier;

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Photo;
-import dev.saccade.eval.CocoResults;
-import dev.saccade.eval.IouType;
+import dev.saccade.eval.coco.CocoResults;
+import dev.saccade.eval.coco.IouType;
 
 import java.io.IOException;
 import java.nio.file.Files;

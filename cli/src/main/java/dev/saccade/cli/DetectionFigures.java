@@ -9,20 +9,20 @@ import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Photo;
 import dev.saccade.datasets.TrainingTargets;
-import dev.saccade.eval.AreaRange;
-import dev.saccade.eval.ClassMetrics;
-import dev.saccade.eval.CocoMetrics;
-import dev.saccade.eval.CocoParameters;
-import dev.saccade.eval.ConfusionMatrix;
-import dev.saccade.eval.DetectionError;
-import dev.saccade.eval.ErrorBreakdown;
-import dev.saccade.eval.Evaluation;
-import dev.saccade.eval.PrecisionRecallCurve;
-import dev.saccade.eval.SummaryRow;
+import dev.saccade.eval.coco.AreaRange;
+import dev.saccade.eval.coco.ClassMetrics;
+import dev.saccade.eval.coco.CocoMetrics;
+import dev.saccade.eval.coco.CocoParameters;
+import dev.saccade.eval.coco.PrecisionRecallCurve;
+import dev.saccade.eval.coco.SummaryRow;
+import dev.saccade.eval.detection.ConfusionMatrix;
+import dev.saccade.eval.detection.DetectionEvaluation;
+import dev.saccade.eval.tide.DetectionError;
+import dev.saccade.eval.tide.ErrorBreakdown;
+import dev.saccade.report.DetectionExample;
+import dev.saccade.report.DetectionExamples;
 import dev.saccade.report.HeatMap;
 import dev.saccade.report.LineChart;
-import dev.saccade.report.ObjectExample;
-import dev.saccade.report.ObjectExamples;
 import dev.saccade.report.ReportData.Fact;
 import dev.saccade.report.Section;
 import dev.saccade.report.ShareTable;
@@ -37,14 +37,14 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /** What a report says of a detector; figures of masks stand beside those of boxes. */
-final class ObjectFigures {
+final class DetectionFigures {
 
     private static final int EXAMPLES = 12;
     private static final int IOU_50 = 0;
     private static final int IOU_75 = 5;
     private static final LineChart.Range REACH = new LineChart.Range(.5, .95);
 
-    private ObjectFigures() {}
+    private DetectionFigures() {}
 
     /**
      * Returns the figures of an evaluation.
@@ -52,14 +52,14 @@ final class ObjectFigures {
      * @param dataset the held-back photographs
      * @param score from which a detection counts at first
      */
-    static TaskFigures of(Dataset dataset, Evaluation evaluation, double score) {
+    static TaskFigures collect(Dataset dataset, DetectionEvaluation evaluation, double score) {
         List<CocoMetrics> metrics = evaluation.metrics();
         return new TaskFigures(
                 headline(metrics),
                 "Average precision",
                 List.of("AP50", "AP", "AP75", "mask_AP50", "mask_AP"),
-                new ObjectExamples(
-                        ObjectExample.select(examples(dataset, evaluation), EXAMPLES, score),
+                new DetectionExamples(
+                        DetectionExample.select(examples(dataset, evaluation), EXAMPLES, score),
                         dataset.classes(),
                         score),
                 List.of(
@@ -94,8 +94,9 @@ final class ObjectFigures {
         return facts.build();
     }
 
-    private static List<ObjectExample> examples(Dataset dataset, Evaluation evaluation) {
-        List<ObjectExample> examples = new ArrayList<>();
+    private static List<DetectionExample> examples(
+            Dataset dataset, DetectionEvaluation evaluation) {
+        List<DetectionExample> examples = new ArrayList<>();
         for (int i = 0; i < dataset.size(); i++) {
             Photo photo = dataset.photo(i);
             List<Annotation> annotations = dataset.annotations(i);
@@ -104,7 +105,7 @@ final class ObjectFigures {
                             ? TrainingTargets.masks(photo, annotations)
                             : TrainingTargets.boxes(photo, annotations);
             examples.add(
-                    new ObjectExample(
+                    new DetectionExample(
                             photo.file().getFileName().toString(),
                             photo.size(),
                             Files.asByteSource(photo.file().toFile()),
@@ -137,7 +138,7 @@ final class ObjectFigures {
     }
 
     private static List<String> heads(String name, String note, List<CocoMetrics> metrics) {
-        return Stream.concat(Stream.of(name, note), metrics.stream().map(ObjectFigures::name))
+        return Stream.concat(Stream.of(name, note), metrics.stream().map(DetectionFigures::name))
                 .toList();
     }
 
@@ -253,8 +254,9 @@ final class ObjectFigures {
                             String.valueOf(boxes.objects()),
                             measured.stream()
                                     .map(classes -> classes.get(label))
-                                    .flatMap(c -> Stream.of(c.ap(), c.ap50(), c.ap75()))
-                                    .map(ObjectFigures::defined)
+                                    .map(ClassMetrics::precision)
+                                    .flatMap(p -> Stream.of(p.ap(), p.ap50(), p.ap75()))
+                                    .map(DetectionFigures::defined)
                                     .toList()));
         }
         List<String> heads = new ArrayList<>(List.of("Class", "Objects"));

@@ -10,14 +10,14 @@ import java.util.List;
 import java.util.Set;
 
 /** Tells the class of every pixel: writes a label map and a picture of it for each photograph. */
-final class LabelPredictor implements Predictor {
+final class SegmentationPredictor implements Predictor {
 
     private final Segmenter segmenter;
     private final Pictures pictures;
     private final Set<String> seen = new HashSet<>();
 
     /** Takes a segmenter, which it does not close. */
-    LabelPredictor(Segmenter segmenter, Pictures pictures) {
+    SegmentationPredictor(Segmenter segmenter, Pictures pictures) {
         this.segmenter = segmenter;
         this.pictures = pictures;
     }

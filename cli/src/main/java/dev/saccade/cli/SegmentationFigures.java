@@ -9,14 +9,15 @@ import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Photo;
 import dev.saccade.datasets.image.ImageReader;
-import dev.saccade.eval.ClassOverlap;
-import dev.saccade.eval.PixelConfusion;
-import dev.saccade.eval.SegmentationEvaluation;
+import dev.saccade.datasets.image.ImageSource;
+import dev.saccade.eval.segmentation.ClassOverlap;
+import dev.saccade.eval.segmentation.PixelConfusion;
+import dev.saccade.eval.segmentation.SegmentationEvaluation;
 import dev.saccade.models.Segmenter;
 import dev.saccade.report.HeatMap;
-import dev.saccade.report.LabelExamples;
 import dev.saccade.report.ReportData.Fact;
 import dev.saccade.report.Section;
+import dev.saccade.report.SegmentationExamples;
 import dev.saccade.report.ShareTable;
 import dev.saccade.report.draw.Jpeg;
 import dev.saccade.report.draw.LabelCanvas;
@@ -34,7 +35,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /** What a report says of a segmenter. */
-final class LabelFigures {
+final class SegmentationFigures {
 
     private static final int EXAMPLES = 6;
     private static final int LONGEST_EDGE = 640;
@@ -50,7 +51,7 @@ final class LabelFigures {
     private final Segmenter segmenter;
     private final Dataset dataset;
 
-    private LabelFigures(Segmenter segmenter, Dataset dataset) {
+    private SegmentationFigures(Segmenter segmenter, Dataset dataset) {
         this.segmenter = segmenter;
         this.dataset = dataset;
     }
@@ -61,12 +62,13 @@ final class LabelFigures {
      * @param segmenter what was measured; it is run again on the photographs that are shown
      * @param dataset the held-back photographs
      */
-    static TaskFigures of(Segmenter segmenter, Dataset dataset, SegmentationEvaluation evaluation) {
+    static TaskFigures collect(
+            Segmenter segmenter, Dataset dataset, SegmentationEvaluation evaluation) {
         return new TaskFigures(
                 headline(evaluation.values()),
                 "Agreement with the labels",
                 List.of("mIoU", "mAcc", "aAcc", "boundary_mIoU"),
-                new LabelFigures(segmenter, dataset).examples(),
+                new SegmentationFigures(segmenter, dataset).examples(),
                 List.of(
                         section("Agreement", "", summary(evaluation.values())),
                         confusions(evaluation),
@@ -146,7 +148,7 @@ final class LabelFigures {
                                                                 c.accuracy(),
                                                                 c.dice(),
                                                                 c.boundaryIou())
-                                                        .map(LabelFigures::defined)
+                                                        .map(SegmentationFigures::defined)
                                                         .toList()))
                         .toList(),
                 true);
@@ -157,19 +159,19 @@ final class LabelFigures {
     }
 
     /** Returns some photographs, evenly spread over the data set. */
-    private LabelExamples examples() {
+    private SegmentationExamples examples() {
         int count = Math.min(EXAMPLES, dataset.size());
-        return new LabelExamples(
+        return new SegmentationExamples(
                 IntStream.range(0, count)
                         .mapToObj(i -> example((int) ((i + 0.5) * dataset.size() / count)))
                         .toList(),
                 dataset.classes());
     }
 
-    private LabelExamples.Picture example(int index) {
+    private SegmentationExamples.Picture example(int index) {
         Photo photo = dataset.photo(index);
         LabelMap truth = dataset.labels(index);
-        LabelMap predicted = segmenter.segment(photo.file()).labels();
+        LabelMap predicted = segmenter.predict(ImageSource.of(photo.file()));
         Mat image = ImageReader.read(photo.file());
         try {
             Size shown = shown(photo.size());
@@ -182,7 +184,7 @@ final class LabelFigures {
                     Imgproc.INTER_AREA);
             Set<Integer> labels = new TreeSet<>(truth.masks().keySet());
             labels.addAll(predicted.masks().keySet());
-            return new LabelExamples.Picture(
+            return new SegmentationExamples.Picture(
                     photo.file().getFileName().toString(),
                     tinted(image, truth.resize(shown)),
                     tinted(image, predicted.resize(shown)),

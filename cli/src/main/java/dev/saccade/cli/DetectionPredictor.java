@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /** Finds objects: writes a picture with boxes, and masks if there are any, for each photograph. */
-final class ObjectPredictor implements Predictor {
+final class DetectionPredictor implements Predictor {
 
     private final Detector detector;
     private final Pictures pictures;
@@ -28,7 +28,7 @@ final class ObjectPredictor implements Predictor {
      *
      * @param minScore least score of what is drawn and told
      */
-    ObjectPredictor(Detector detector, Pictures pictures, double minScore) {
+    DetectionPredictor(Detector detector, Pictures pictures, double minScore) {
         this.detector = detector;
         this.pictures = pictures;
         this.minScore = minScore;

@@ -1,0 +1,23 @@
+package dev.saccade.cli;
+
+import dev.saccade.datasets.Dataset;
+import dev.saccade.models.Detector;
+
+import picocli.CommandLine.Model.CommandSpec;
+
+/** What is done with a detector. */
+record DetectionTask(Detector detector) implements Task {
+
+    @Override
+    public void requireObjectsFor(RunArgument run, CommandSpec command, String... options) {}
+
+    @Override
+    public Measurement measure(Dataset dataset, MeasurementOptions options) {
+        return DetectionMeasurement.measure(detector, dataset, options);
+    }
+
+    @Override
+    public Predictor predictor(Pictures pictures, double minScore) {
+        return new DetectionPredictor(detector, pictures, minScore);
+    }
+}

@@ -1,0 +1,81 @@
+package dev.saccade.cli;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+
+import dev.saccade.core.structures.LabelMap;
+import dev.saccade.datasets.Dataset;
+import dev.saccade.eval.Evaluators;
+import dev.saccade.eval.MetricTable;
+import dev.saccade.eval.segmentation.SegmentationEvaluation;
+import dev.saccade.eval.segmentation.SegmentationEvaluator;
+import dev.saccade.eval.segmentation.SegmentationTables;
+import dev.saccade.models.Segmenter;
+
+import java.util.List;
+import java.util.Map;
+
+/**
+ * How a segmenter did.
+ *
+ * @param segmenter what was measured
+ * @param dataset what it was measured on
+ * @param evaluation how it did
+ * @param others the metrics of other evaluators that its run names
+ */
+record SegmentationMeasurement(
+        Segmenter segmenter,
+        Dataset dataset,
+        SegmentationEvaluation evaluation,
+        Map<String, Double> others)
+        implements Measurement {
+
+    /** Runs a segmenter over a data set with a progress bar. */
+    static SegmentationMeasurement measure(
+            Segmenter segmenter, Dataset dataset, MeasurementOptions options) {
+        int workers = options.workers();
+        SegmentationEvaluator evaluator = new SegmentationEvaluator(dataset);
+        Evaluators<LabelMap> others =
+                Evaluators.build(
+                        options.evaluatorsBeside(SegmentationEvaluator.Config.class),
+                        LabelMap.class,
+                        dataset,
+                        segmenter.spec().model().head().targets(),
+                        workers);
+        Map<String, Double> metrics =
+                Measurement.run(segmenter, dataset, evaluator, others, workers);
+        return new SegmentationMeasurement(segmenter, dataset, evaluator.evaluate(), metrics);
+    }
+
+    @Override
+    public List<MetricTable> tables() {
+        return Measurement.withOthers(
+                others,
+                SegmentationTables.summary(evaluation.metrics()),
+                SegmentationTables.perClass(evaluation.metrics()));
+    }
+
+    @Override
+    public List<MetricTable> details() {
+        return evaluation.confusions().isEmpty()
+                ? ImmutableList.of()
+                : ImmutableList.of(SegmentationTables.confusions(evaluation, CONFUSIONS));
+    }
+
+    @Override
+    public Map<String, Object> json() {
+        return ImmutableMap.of(
+                "metrics",
+                Measurement.joined(evaluation.values(), others),
+                "classes",
+                evaluation.metrics().perClass(),
+                "confusion",
+                ImmutableMap.of(
+                        "classes", evaluation.classes(), "counts", evaluation.confusion().rows()));
+    }
+
+    @Override
+    public TaskFigures figures() {
+        return SegmentationFigures.collect(segmenter, dataset, evaluation);
+    }
+}

@@ -1,0 +1,140 @@
+package dev.saccade.examples;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+
+import dev.saccade.cli.Saccade;
+import dev.saccade.core.structures.Size;
+import dev.saccade.demo.SceneDataset;
+import dev.saccade.demo.SceneRenderer;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** An evaluator from outside measures beside Saccade's own, and tells the best checkpoint. */
+class CountingErrorTest {
+
+    private static final Path CONFIG = Path.of("../configs/retinanet/resnet18_fpn_demo.yaml");
+
+    @TempDir private Path folder;
+
+    private record Ended(int code, String out, String err) {}
+
+    private static Ended saccade(Object... arguments) {
+        String[] args = new String[arguments.length];
+        for (int i = 0; i < args.length; i++) {
+            args[i] = arguments[i].toString();
+        }
+        PrintStream out = System.out;
+        PrintStream err = System.err;
+        ByteArrayOutputStream said = new ByteArrayOutputStream();
+        ByteArrayOutputStream complained = new ByteArrayOutputStream();
+        System.setOut(new PrintStream(said, true, StandardCharsets.UTF_8));
+        System.setErr(new PrintStream(complained, true, StandardCharsets.UTF_8));
+        try {
+            int code = Saccade.run(args);
+            return new Ended(
+                    code,
+                    said.toString(StandardCharsets.UTF_8),
+                    complained.toString(StandardCharsets.UTF_8));
+        } finally {
+            System.setOut(out);
+            System.setErr(err);
+        }
+    }
+
+    private Ended train(String evaluation) {
+        Path scenes = folder.resolve("scenes");
+        if (!Files.exists(scenes)) {
+            SceneDataset.write(scenes, new SceneRenderer(1, new Size(64, 96)), 8, 4, n -> {});
+        }
+        List<Object> args = new ArrayList<>(List.of("train", CONFIG, "--data", scenes));
+        for (String setting :
+                List.of(
+                        "epochs=1",
+                        "model.backbone.base_channels=4",
+                        "model.backbone.stem_channels=4",
+                        "model.neck.out_channels=8",
+                        "model.head.feat_channels=8",
+                        "model.head.nms.score_thr=0.0001",
+                        "evaluation=" + evaluation)) {
+            args.addAll(List.of("--set", setting));
+        }
+        args.addAll(List.of("--out", folder.resolve("run")));
+        return saccade(args.toArray());
+    }
+
+    @Test
+    void addsItsMetricsAndCanBeMonitored() throws IOException {
+        Ended trained =
+                train(
+                        "{evaluators: [{type: coco}, {type: counting_error, min_score: 0}],"
+                                + " monitor: count_accuracy}");
+        assertEquals(0, trained.code(), trained.err());
+        assertTrue(trained.out().contains("counting_error"), trained.out());
+        Path run = folder.resolve("run");
+        String log = Files.readString(run.resolve("metrics.jsonl"));
+        JsonNode evaluated =
+                log.lines()
+                        .map(CountingErrorTest::json)
+                        .filter(event -> event.path("event").asText().equals("evaluation"))
+                        .findFirst()
+                        .orElseThrow()
+                        .path("metrics");
+        assertTrue(evaluated.path("counting_error").asDouble() > 1, log);
+        assertTrue(evaluated.has("AP50"), log);
+
+        Ended measured = saccade("eval", run, "--json");
+        assertEquals(0, measured.code(), measured.err());
+        JsonNode metrics = json(measured.out()).path("metrics");
+        assertEquals(evaluated, metrics, "the best checkpoint is the only one");
+    }
+
+    private static JsonNode json(String text) {
+        try {
+            return new ObjectMapper().readTree(text);
+        } catch (IOException e) {
+            throw new AssertionError(text, e);
+        }
+    }
+
+    @Test
+    void aloneItsOwnMetricIsMonitored() {
+        Ended trained = train("{evaluators: [{type: counting_error}]}");
+        assertEquals(0, trained.code(), trained.err());
+        assertTrue(Files.exists(folder.resolve("run/checkpoints/best.safetensors")));
+    }
+
+    @Test
+    void whatDoesNotFitIsRefusedBeforeTheFirstStep() {
+        Ended other = train("{evaluators: [{type: mean_iou}]}");
+        assertEquals(2, other.code(), other.err());
+        assertTrue(
+                other.err()
+                        .contains(
+                                "evaluation.evaluators: mean_iou measures LabelMap, but the model"
+                                        + " predicts Instances; expected one of [coco,"
+                                        + " counting_error]"),
+                other.err());
+        Ended twice = train("{evaluators: [{type: coco}, {type: coco}]}");
+        assertEquals(2, twice.code(), twice.err());
+        assertTrue(twice.err().contains("coco and coco both give a metric AP"), twice.err());
+        Ended unknown = train("{evaluators: [{type: cocoa}]}");
+        assertEquals(2, unknown.code(), unknown.err());
+        assertTrue(unknown.err().contains("did you mean coco?"), unknown.err());
+        assertFalse(Files.exists(folder.resolve("run")));
+    }
+}
