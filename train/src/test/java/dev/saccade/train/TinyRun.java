@@ -6,11 +6,11 @@ import ai.djl.ndarray.NDManager;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.nn.ActivationCheckpointing;
 import dev.saccade.core.nn.BatchNorm2d;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.DropPath;
 import dev.saccade.core.nn.Layer;
-import dev.saccade.core.nn.ActivationCheckpointing;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.core.structures.Losses;

@@ -88,7 +88,6 @@ public abstract class AnchorHead extends DetectionHead {
         int nmsPre();
     }
 
-
     private static final Script SIGMOID =
             Script.compile("(logits: Tensor) -> Tensor", "return torch.sigmoid(logits)");
 
@@ -249,7 +248,8 @@ public abstract class AnchorHead extends DetectionHead {
             Instances learned = objects.get(n).withArea();
             int[] inside = grid.inside(images.get(n), config.allowedBorder());
             Assignment assignment = config.assigner().assign(grid.priors(inside), learned);
-            SamplingResult sampled = config.sampler().sample(assignment, SampleRandom.of(n, path()));
+            SamplingResult sampled =
+                    config.sampler().sample(assignment, SampleRandom.of(n, path()));
             targets.add(
                     at(inside, sampled.posInds()),
                     learned.select(assignment.objects(sampled.posInds())),

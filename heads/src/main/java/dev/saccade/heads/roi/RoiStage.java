@@ -46,7 +46,6 @@ public final class RoiStage {
         }
     }
 
-
     private final Config config;
     private final int index;
     private final String prefix;
