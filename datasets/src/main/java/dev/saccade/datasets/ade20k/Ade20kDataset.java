@@ -1,5 +1,7 @@
 package dev.saccade.datasets.ade20k;
 
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Default;
 import static com.google.common.base.Preconditions.checkArgument;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
@@ -70,29 +72,18 @@ public final class Ade20kDataset implements Dataset {
      * @param imageSuffix what the names of photographs end in
      * @param labelSuffix what the names of label maps end in; what stands before is the same
      */
+    @Part("ade20k")
     public record Config(
-            String images,
-            String annotations,
-            List<String> classes,
+            @Default("images/training") String images,
+            @Default("annotations/training") String annotations,
+            @Default("[]") List<String> classes,
             Optional<String> classesFile,
-            boolean reduceZeroLabel,
-            int ignoreIndex,
-            String imageSuffix,
-            String labelSuffix)
+            @Default("true") boolean reduceZeroLabel,
+            @Default("255") int ignoreIndex,
+            @Default(".jpg") String imageSuffix,
+            @Default(".png") String labelSuffix)
             implements Dataset.Config {
 
-        /** The training part of ADE20K. */
-        public Config() {
-            this(
-                    "images/training",
-                    "annotations/training",
-                    List.of(),
-                    Optional.empty(),
-                    true,
-                    255,
-                    ".jpg",
-                    ".png");
-        }
 
         /** Checks what can be checked without files. */
         public Config {
@@ -101,11 +92,6 @@ public final class Ade20kDataset implements Dataset {
             checkArgument(
                     classes.isEmpty() || classesFile.isEmpty(),
                     "classes_file: names the classes, and so does classes; give one of them");
-        }
-
-        @Override
-        public String type() {
-            return "ade20k";
         }
 
         @Override

@@ -1,5 +1,7 @@
 package dev.saccade.datasets.coco;
 
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Default;
 import com.google.common.collect.ContiguousSet;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
@@ -54,22 +56,17 @@ public final class CocoDataset implements Dataset {
      * @param classes the wanted classes; all categories of the file if empty. Labels follow the
      *     order of the categories in the file either way, as in mmdetection
      */
-    public record Config(String annotations, String images, List<String> classes)
+    @Part("coco")
+    public record Config(
+            @Default("annotations/instances_train2017.json") String annotations,
+            @Default("train2017") String images,
+            @Default("[]") List<String> classes)
             implements Dataset.Config {
 
-        /** The training part of COCO 2017. */
-        public Config() {
-            this("annotations/instances_train2017.json", "train2017", List.of());
-        }
 
         /** Keeps a copy of the list. */
         public Config {
             classes = List.copyOf(classes);
-        }
-
-        @Override
-        public String type() {
-            return "coco";
         }
 
         @Override

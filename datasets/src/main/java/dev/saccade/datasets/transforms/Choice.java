@@ -1,5 +1,7 @@
 package dev.saccade.datasets.transforms;
 
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Default;
 import dev.saccade.core.Checks;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
@@ -12,12 +14,10 @@ import java.util.SplittableRandom;
  *
  * @param branches the ways, each a list of transforms; one may be empty
  */
-public record Choice(List<List<Transform>> branches) implements Transform {
+@Part("choice")
+    public record Choice(
+            @Default("[[]]") List<List<Transform>> branches) implements Transform {
 
-    /** One way, on which nothing happens. */
-    public Choice() {
-        this(List.of(List.of()));
-    }
 
     /** Checks that there is a way to go. */
     public Choice {
@@ -27,11 +27,6 @@ public record Choice(List<List<Transform>> branches) implements Transform {
             checks.size("branches[" + i + "]", branches.get(i), 0, 100);
         }
         checks.throwIfAny();
-    }
-
-    @Override
-    public String type() {
-        return "choice";
     }
 
     @Override

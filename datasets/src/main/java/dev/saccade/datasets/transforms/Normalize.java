@@ -1,5 +1,7 @@
 package dev.saccade.datasets.transforms;
 
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Default;
 import com.google.common.primitives.Floats;
 
 import dev.saccade.core.Checks;
@@ -16,12 +18,11 @@ import java.util.SplittableRandom;
  * @param mean of red, green and blue, in 0..255
  * @param std of red, green and blue
  */
-public record Normalize(List<Double> mean, List<Double> std) implements Transform {
+@Part("normalize")
+    public record Normalize(
+            @Default("[123.675, 116.28, 103.53]") List<Double> mean,
+            @Default("[58.395, 57.12, 57.375]") List<Double> std) implements Transform {
 
-    /** The statistics of ImageNet. */
-    public Normalize() {
-        this(List.of(123.675, 116.28, 103.53), List.of(58.395, 57.12, 57.375));
-    }
 
     /** Checks the numbers. */
     public Normalize {
@@ -33,11 +34,6 @@ public record Normalize(List<Double> mean, List<Double> std) implements Transfor
                 .size("std", std, 3, 3)
                 .each("std", std, 1e-6, 1e6)
                 .throwIfAny();
-    }
-
-    @Override
-    public String type() {
-        return "normalize";
     }
 
     @Override

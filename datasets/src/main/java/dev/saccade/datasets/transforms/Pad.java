@@ -1,5 +1,7 @@
 package dev.saccade.datasets.transforms;
 
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Default;
 import dev.saccade.core.Checks;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Sample;
@@ -16,12 +18,11 @@ import java.util.SplittableRandom;
  *     become multiples of {@code divisor} instead
  * @param divisor what the edges become multiples of without a size
  */
-public record Pad(List<Integer> size, int divisor) implements Transform {
+@Part("pad")
+    public record Pad(
+            @Default("[]") List<Integer> size,
+            @Default("32") int divisor) implements Transform {
 
-    /** Multiples of 32, the coarsest stride of a ResNet. */
-    public Pad() {
-        this(List.of(), 32);
-    }
 
     /** Checks the numbers. */
     public Pad {
@@ -31,11 +32,6 @@ public record Pad(List<Integer> size, int divisor) implements Transform {
                 .each("size", size, 1, Resize.MOST_EDGE)
                 .within("divisor", divisor, 1, 4096)
                 .throwIfAny();
-    }
-
-    @Override
-    public String type() {
-        return "pad";
     }
 
     @Override

@@ -1,5 +1,7 @@
 package dev.saccade.datasets.transforms;
 
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Default;
 import dev.saccade.core.Checks;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
@@ -23,8 +25,13 @@ import java.util.SplittableRandom;
  * @param saturation least and largest factor
  * @param hue largest change, in degrees (detection) or double degrees (segmentation)
  */
-public record PhotometricDistortion(
-        Form form, double brightness, List<Double> contrast, List<Double> saturation, int hue)
+@Part("photometric_distortion")
+    public record PhotometricDistortion(
+            @Default("detection") Form form,
+            @Default("32") double brightness,
+            @Default("[0.5, 1.5]") List<Double> contrast,
+            @Default("[0.5, 1.5]") List<Double> saturation,
+            @Default("18") int hue)
         implements Transform {
 
     /** Where the distortion was published. */
@@ -35,10 +42,6 @@ public record PhotometricDistortion(
         SEGMENTATION
     }
 
-    /** The published strengths, in the form of detection. */
-    public PhotometricDistortion() {
-        this(Form.DETECTION, 32, List.of(0.5, 1.5), List.of(0.5, 1.5), 18);
-    }
 
     /** Checks the numbers. */
     public PhotometricDistortion {
@@ -82,11 +85,6 @@ public record PhotometricDistortion(
         public Draws {
             permutation = List.copyOf(permutation);
         }
-    }
-
-    @Override
-    public String type() {
-        return "photometric_distortion";
     }
 
     @Override

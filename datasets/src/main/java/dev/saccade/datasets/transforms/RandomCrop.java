@@ -1,5 +1,7 @@
 package dev.saccade.datasets.transforms;
 
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Default;
 import dev.saccade.core.Checks;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Sample;
@@ -25,7 +27,11 @@ import java.util.SplittableRandom;
  * @param catMaxRatio below 1, a part in which a class has this share or more of the pixels that are
  *     not ignored, or in which all are ignored, is drawn again, ten times at most
  */
-public record RandomCrop(Mode mode, List<Integer> size, double catMaxRatio) implements Transform {
+@Part("random_crop")
+    public record RandomCrop(
+            @Default("absolute_range") Mode mode,
+            @Default("[384, 600]") List<Integer> size,
+            @Default("1") double catMaxRatio) implements Transform {
 
     private static final int MOST_REDRAWS = 10;
 
@@ -37,10 +43,6 @@ public record RandomCrop(Mode mode, List<Integer> size, double catMaxRatio) impl
         ABSOLUTE_RANGE
     }
 
-    /** The crop of DETR's multi-scale recipe, which Swin and its successors train with. */
-    public RandomCrop() {
-        this(Mode.ABSOLUTE_RANGE, List.of(384, 600), 1);
-    }
 
     /** Checks the numbers. */
     public RandomCrop {
@@ -55,11 +57,6 @@ public record RandomCrop(Mode mode, List<Integer> size, double catMaxRatio) impl
                 "size",
                 size,
                 "the least edge first");
-    }
-
-    @Override
-    public String type() {
-        return "random_crop";
     }
 
     @Override

@@ -1,5 +1,7 @@
 package dev.saccade.datasets.transforms;
 
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Default;
 import dev.saccade.core.Checks;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Rle;
@@ -18,7 +20,10 @@ import java.util.SplittableRandom;
  * @param probability how often, 0 to 1
  * @param direction along which axis
  */
-public record RandomFlip(double probability, Direction direction) implements Transform {
+@Part("random_flip")
+    public record RandomFlip(
+            @Default("0.5") double probability,
+            @Default("horizontal") Direction direction) implements Transform {
 
     /** Along which axis an image is mirrored, with OpenCV's code for it. */
     public enum Direction {
@@ -34,19 +39,10 @@ public record RandomFlip(double probability, Direction direction) implements Tra
         }
     }
 
-    /** Left to right, every second time. */
-    public RandomFlip() {
-        this(0.5, Direction.HORIZONTAL);
-    }
 
     /** Checks the probability. */
     public RandomFlip {
         new Checks().within("probability", probability, 0, 1).throwIfAny();
-    }
-
-    @Override
-    public String type() {
-        return "random_flip";
     }
 
     @Override

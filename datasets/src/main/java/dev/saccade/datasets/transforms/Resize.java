@@ -1,5 +1,7 @@
 package dev.saccade.datasets.transforms;
 
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Default;
 import dev.saccade.core.Checks;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Size;
@@ -25,12 +27,13 @@ import java.util.SplittableRandom;
  * @param divisor above 1, the resized image is resized a second time, up to multiples of this, as
  *     by {@code AlignResize} of PVT's SemanticFPN
  */
-public record Resize(
-        List<List<Integer>> scales,
-        Mode mode,
-        boolean keepRatio,
-        List<Double> ratioRange,
-        int divisor)
+@Part("resize")
+    public record Resize(
+            @Default("[[1333, 800]]") List<List<Integer>> scales,
+            @Default("value") Mode mode,
+            @Default("true") boolean keepRatio,
+            @Default("[]") List<Double> ratioRange,
+            @Default("1") int divisor)
         implements Transform {
 
     static final int MOST_SCALES = 100;
@@ -45,10 +48,6 @@ public record Resize(
         RANGE
     }
 
-    /** The 1333 by 800 of the published detectors. */
-    public Resize() {
-        this(List.of(List.of(1333, 800)), Mode.VALUE, true, List.of(), 1);
-    }
 
     /** Checks the numbers. */
     public Resize {
@@ -85,11 +84,6 @@ public record Resize(
     /** Returns this resizing for one scale only. */
     Resize to(List<Integer> scale) {
         return new Resize(List.of(scale), Mode.VALUE, keepRatio, List.of(), divisor);
-    }
-
-    @Override
-    public String type() {
-        return "resize";
     }
 
     @Override

@@ -1,5 +1,6 @@
 package dev.saccade.datasets.transforms;
 
+import dev.saccade.core.parts.Default;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Checks;
@@ -17,14 +18,12 @@ import java.util.List;
  *     transforms; none for its own
  * @param flip whether every scale is looked at in a mirror, too
  */
-public record TestTimeAugmentation(List<List<Integer>> scales, boolean flip) {
+public record TestTimeAugmentation(
+            @Default("[]") List<List<Integer>> scales,
+            @Default("false") boolean flip) {
 
     private static final RandomFlip MIRROR = new RandomFlip(1, RandomFlip.Direction.HORIZONTAL);
 
-    /** One view, that of the transforms. */
-    public TestTimeAugmentation() {
-        this(List.of(), false);
-    }
 
     /** Checks the scales. */
     public TestTimeAugmentation {

@@ -1,5 +1,6 @@
 package dev.saccade.models.segmentation;
 
+import dev.saccade.core.parts.Default;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Checks;
@@ -14,12 +15,10 @@ import java.util.List;
  * @param cropSize height and width of a window; an image edge that is shorter is taken whole
  * @param stride rows and columns from one window to the next
  */
-public record SlidingWindow(List<Integer> cropSize, List<Integer> stride) {
+public record SlidingWindow(
+            @Default("[512, 512]") List<Integer> cropSize,
+            @Default("[341, 341]") List<Integer> stride) {
 
-    /** Windows of the size of the crops that most recipes train on, a third of which overlap. */
-    public SlidingWindow() {
-        this(List.of(512, 512), List.of(341, 341));
-    }
 
     /** Checks the numbers. */
     public SlidingWindow {

@@ -8,10 +8,8 @@ import java.util.Optional;
  * @param every how often the last state is saved, which a run resumes from
  * @param keepEvery how often weights are saved to stay; never by default
  */
-public record CheckpointConfig(Interval every, Optional<Interval> keepEvery) {
+public record CheckpointConfig(
+            Interval every,
+            Optional<Interval> keepEvery) {
 
-    /** After each epoch, keeping none. */
-    public CheckpointConfig() {
-        this(new Interval(), Optional.empty());
-    }
 }

@@ -1,5 +1,6 @@
 package dev.saccade.train.config;
 
+import dev.saccade.core.parts.Default;
 import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Dataset;
@@ -28,27 +29,15 @@ import java.util.Optional;
  * @param workers threads that read ahead; they change nothing but the speed
  */
 public record DataConfig(
-        Path root,
-        Optional<Dataset.Config> train,
-        Optional<Dataset.Config> val,
-        List<Transform> trainTransforms,
-        List<Transform> valTransforms,
-        Optional<TestTimeAugmentation> valViews,
-        int batchSize,
-        int workers) {
+            @Default(".") Path root,
+            Optional<Dataset.Config> train,
+            Optional<Dataset.Config> val,
+            @Default("[{type: resize}, {type: random_flip}, {type: normalize}, {type: pad}]") List<Transform> trainTransforms,
+            @Default("[{type: resize}, {type: normalize}, {type: pad}]") List<Transform> valTransforms,
+            Optional<TestTimeAugmentation> valViews,
+            @Default("2") int batchSize,
+            @Default("2") int workers) {
 
-    /** The transforms of published detectors, and no data set. */
-    public DataConfig() {
-        this(
-                Path.of("."),
-                Optional.empty(),
-                Optional.empty(),
-                List.of(new Resize(), new RandomFlip(), new Normalize(), new Pad()),
-                List.of(new Resize(), new Normalize(), new Pad()),
-                Optional.empty(),
-                2,
-                2);
-    }
 
     /** Checks the values. */
     public DataConfig {

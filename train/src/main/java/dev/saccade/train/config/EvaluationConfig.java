@@ -1,5 +1,6 @@
 package dev.saccade.train.config;
 
+import dev.saccade.core.parts.Default;
 import dev.saccade.core.Checks;
 import dev.saccade.eval.Evaluator;
 
@@ -19,15 +20,11 @@ import java.util.Optional;
  *     {@code mean_iou} for a segmenter
  */
 public record EvaluationConfig(
-        Interval every,
-        Optional<String> monitor,
-        Optional<Integer> patience,
-        List<Evaluator.Config> evaluators) {
+            Interval every,
+            Optional<String> monitor,
+            Optional<Integer> patience,
+            @Default("[]") List<Evaluator.Config> evaluators) {
 
-    /** After each epoch. */
-    public EvaluationConfig() {
-        this(new Interval(), Optional.empty(), Optional.empty(), List.of());
-    }
 
     /** Checks the values. */
     public EvaluationConfig {

@@ -1,5 +1,6 @@
 package dev.saccade.train.config;
 
+import dev.saccade.core.parts.Default;
 import dev.saccade.core.Checks;
 import dev.saccade.train.schedules.RunLength;
 
@@ -11,12 +12,10 @@ import java.util.Optional;
  * @param epochs every so many epochs
  * @param iterations every so many optimiser steps; where given it counts instead of {@code epochs}
  */
-public record Interval(int epochs, Optional<Long> iterations) {
+public record Interval(
+            @Default("1") int epochs,
+            Optional<Long> iterations) {
 
-    /** Every epoch. */
-    public Interval() {
-        this(1, Optional.empty());
-    }
 
     /** Checks the values. */
     public Interval {

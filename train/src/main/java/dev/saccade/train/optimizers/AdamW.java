@@ -1,5 +1,7 @@
 package dev.saccade.train.optimizers;
 
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Default;
 import ai.djl.ndarray.types.Shape;
 
 import com.google.common.collect.ImmutableMap;
@@ -32,31 +34,19 @@ public final class AdamW extends Optimizer {
      *     both
      * @param layerDecay how learning rates fall from layer to layer of the backbone; not by default
      */
+    @Part("adamw")
     public record Config(
-            double learningRate,
-            double beta1,
-            double beta2,
-            double epsilon,
-            double weightDecay,
+            @Default("1e-4") double learningRate,
+            @Default("0.9") double beta1,
+            @Default("0.999") double beta2,
+            @Default("1e-8") double epsilon,
+            @Default("0.05") double weightDecay,
             Optional<ParameterRule> norms,
             ParameterRule biases,
-            Map<String, ParameterRule> rules,
+            @Default("{}") Map<String, ParameterRule> rules,
             Optional<LayerDecay> layerDecay)
             implements Optimizer.Config {
 
-        /** The values of Swin's detectors at batch 16, without their rules. */
-        public Config() {
-            this(
-                    1e-4,
-                    0.9,
-                    0.999,
-                    1e-8,
-                    0.05,
-                    Optional.empty(),
-                    new ParameterRule(),
-                    Map.of(),
-                    Optional.empty());
-        }
 
         /** Checks the values. */
         public Config {
@@ -68,11 +58,6 @@ public final class AdamW extends Optimizer {
                     .within("weight_decay", weightDecay, 0, 1000)
                     .throwIfAny();
             rules = ImmutableMap.copyOf(rules);
-        }
-
-        @Override
-        public String type() {
-            return "adamw";
         }
 
         @Override

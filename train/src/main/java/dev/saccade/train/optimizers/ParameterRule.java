@@ -1,5 +1,6 @@
 package dev.saccade.train.optimizers;
 
+import dev.saccade.core.parts.Default;
 import dev.saccade.core.Checks;
 
 /**
@@ -8,12 +9,10 @@ import dev.saccade.core.Checks;
  * @param learningRateFactor what the learning rate is multiplied by
  * @param weightDecayFactor what the weight decay is multiplied by; 0 for no decay
  */
-public record ParameterRule(double learningRateFactor, double weightDecayFactor) {
+public record ParameterRule(
+            @Default("1") double learningRateFactor,
+            @Default("1") double weightDecayFactor) {
 
-    /** Changes nothing. */
-    public ParameterRule() {
-        this(1, 1);
-    }
 
     /** Checks the values. */
     public ParameterRule {

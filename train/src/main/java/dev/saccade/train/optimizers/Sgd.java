@@ -1,5 +1,7 @@
 package dev.saccade.train.optimizers;
 
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Default;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.Checks;
@@ -28,27 +30,17 @@ public final class Sgd extends Optimizer {
      *     both
      * @param layerDecay how learning rates fall from layer to layer of the backbone; not by default
      */
+    @Part("sgd")
     public record Config(
-            double learningRate,
-            double momentum,
-            double weightDecay,
+            @Default("0.02") double learningRate,
+            @Default("0.9") double momentum,
+            @Default("1e-4") double weightDecay,
             Optional<ParameterRule> norms,
             ParameterRule biases,
-            Map<String, ParameterRule> rules,
+            @Default("{}") Map<String, ParameterRule> rules,
             Optional<LayerDecay> layerDecay)
             implements Optimizer.Config {
 
-        /** The values of mmdetection's detectors at batch 16. */
-        public Config() {
-            this(
-                    0.02,
-                    0.9,
-                    1e-4,
-                    Optional.empty(),
-                    new ParameterRule(),
-                    Map.of(),
-                    Optional.empty());
-        }
 
         /** Checks the values. */
         public Config {
@@ -58,11 +50,6 @@ public final class Sgd extends Optimizer {
                     .within("weight_decay", weightDecay, 0, 1000)
                     .throwIfAny();
             rules = ImmutableMap.copyOf(rules);
-        }
-
-        @Override
-        public String type() {
-            return "sgd";
         }
 
         @Override

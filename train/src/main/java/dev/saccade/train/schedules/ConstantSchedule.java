@@ -1,21 +1,15 @@
 package dev.saccade.train.schedules;
 
+import dev.saccade.core.parts.Part;
+
 /**
  * Keeps the learning rate.
  *
  * @param warmup how it rises in the beginning
  */
-public record ConstantSchedule(Warmup warmup) implements Schedule {
-
-    /** Without warm-up. */
-    public ConstantSchedule() {
-        this(new Warmup());
-    }
-
-    @Override
-    public String type() {
-        return "constant";
-    }
+@Part("constant")
+    public record ConstantSchedule(
+            Warmup warmup) implements Schedule {
 
     @Override
     public double regular(double base, long iteration, RunLength length) {

@@ -1,5 +1,7 @@
 package dev.saccade.train.schedules;
 
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Default;
 import dev.saccade.core.Checks;
 
 /**
@@ -8,21 +10,15 @@ import dev.saccade.core.Checks;
  * @param minLearningRate where it ends
  * @param warmup how it rises in the beginning
  */
-public record CosineSchedule(double minLearningRate, Warmup warmup) implements Schedule {
+@Part("cosine")
+    public record CosineSchedule(
+            @Default("0") double minLearningRate,
+            @Default("{iterations: 500}") Warmup warmup) implements Schedule {
 
-    /** Down to 0 after 500 steps of warm-up. */
-    public CosineSchedule() {
-        this(0, new Warmup(500, 0.001));
-    }
 
     /** Checks the values. */
     public CosineSchedule {
         new Checks().within("min_learning_rate", minLearningRate, 0, 1000).throwIfAny();
-    }
-
-    @Override
-    public String type() {
-        return "cosine";
     }
 
     @Override

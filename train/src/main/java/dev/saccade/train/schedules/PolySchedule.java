@@ -1,5 +1,7 @@
 package dev.saccade.train.schedules;
 
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Default;
 import dev.saccade.core.Checks;
 
 /**
@@ -9,13 +11,13 @@ import dev.saccade.core.Checks;
  * @param minLearningRate where it ends
  * @param warmup how it rises in the beginning
  */
-public record PolySchedule(double power, double minLearningRate, Warmup warmup)
+@Part("poly")
+    public record PolySchedule(
+            @Default("1") double power,
+            @Default("0") double minLearningRate,
+            @Default("{iterations: 1500, ratio: 1e-6}") Warmup warmup)
         implements Schedule {
 
-    /** The schedule of UperNet with Swin: a straight line after 1500 steps of warm-up. */
-    public PolySchedule() {
-        this(1, 0, new Warmup(1500, 1e-6));
-    }
 
     /** Checks the values. */
     public PolySchedule {
@@ -23,11 +25,6 @@ public record PolySchedule(double power, double minLearningRate, Warmup warmup)
                 .above("power", power, 0, 100)
                 .within("min_learning_rate", minLearningRate, 0, 1000)
                 .throwIfAny();
-    }
-
-    @Override
-    public String type() {
-        return "poly";
     }
 
     @Override

@@ -1,5 +1,7 @@
 package dev.saccade.train.schedules;
 
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.Default;
 import dev.saccade.core.Checks;
 
 import java.util.List;
@@ -11,13 +13,13 @@ import java.util.List;
  * @param gamma what it is multiplied by each time
  * @param warmup how it rises in the beginning
  */
-public record StepSchedule(List<Integer> milestones, double gamma, Warmup warmup)
+@Part("step")
+    public record StepSchedule(
+            @Default("[8, 11]") List<Integer> milestones,
+            @Default("0.1") double gamma,
+            @Default("{iterations: 500}") Warmup warmup)
         implements Schedule {
 
-    /** The 1x schedule of detectors: 12 epochs with drops for the 9th and the 12th. */
-    public StepSchedule() {
-        this(List.of(8, 11), 0.1, new Warmup(500, 0.001));
-    }
 
     /** Checks the values. */
     public StepSchedule {
@@ -28,11 +30,6 @@ public record StepSchedule(List<Integer> milestones, double gamma, Warmup warmup
                 .ascending("milestones", milestones)
                 .above("gamma", gamma, 0, 10)
                 .throwIfAny();
-    }
-
-    @Override
-    public String type() {
-        return "step";
     }
 
     @Override

@@ -1,5 +1,6 @@
 package dev.saccade.train.schedules;
 
+import dev.saccade.core.parts.Default;
 import dev.saccade.core.Checks;
 
 /**
@@ -8,12 +9,10 @@ import dev.saccade.core.Checks;
  * @param iterations steps until the full learning rate; 0 for no warm-up
  * @param ratio share of the learning rate at step 0, in [0, 1]
  */
-public record Warmup(long iterations, double ratio) {
+public record Warmup(
+            @Default("0") long iterations,
+            @Default("0.001") double ratio) {
 
-    /** No warm-up; the ratio is that of the published detectors once iterations are given. */
-    public Warmup() {
-        this(0, 0.001);
-    }
 
     /** Checks the values. */
     public Warmup {
