@@ -1,5 +1,6 @@
 package dev.saccade.cli;
 
+import dev.saccade.config.Configs;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
@@ -43,7 +44,8 @@ final class ViewOptions {
         if (wanted.isEmpty() && flip.isEmpty()) {
             return model;
         }
-        TestTimeAugmentation own = model.spec().views().orElseGet(TestTimeAugmentation::new);
+        TestTimeAugmentation own =
+                model.spec().views().orElseGet(() -> Configs.of(TestTimeAugmentation.class));
         try {
             return model.withViews(
                     new TestTimeAugmentation(

@@ -34,11 +34,6 @@ final class Defaults {
 
     /** Returns those of the annotations, of the usual member where it is a family. */
     static Defaults of(Class<? extends Record> type) {
-        // Records of data sets and training still have their defaults in a constructor.
-        Optional<Object> constructed = Records.defaults(type);
-        if (constructed.isPresent()) {
-            return of((Record) constructed.get());
-        }
         return variant(type)
                 .map(component -> component.getAnnotation(Default.class))
                 .map(usual -> variants(type).get(usual.value()))

@@ -28,10 +28,6 @@ final class Parts {
                     }
                 }
             }
-            // Parts of data sets and training still have a no-argument constructor.
-            for (P part : ServiceLoader.load(kind)) {
-                put(known, part.getClass().asSubclass(kind), part.type());
-            }
         } catch (ServiceConfigurationError e) {
             throw unloadable(e);
         }

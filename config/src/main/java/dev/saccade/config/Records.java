@@ -9,7 +9,6 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.RecordComponent;
 import java.util.Arrays;
-import java.util.Optional;
 
 /** What the binder asks of Java's reflection. */
 final class Records {
@@ -30,14 +29,6 @@ final class Records {
         } catch (ReflectiveOperationException e) {
             throw broken(e, component.getDeclaringRecord());
         }
-    }
-
-    /** Returns what the no-argument constructor of a record makes, if it has one. */
-    static Optional<Object> defaults(Class<? extends Record> type) {
-        return Arrays.stream(type.getDeclaredConstructors())
-                .filter(constructor -> constructor.getParameterCount() == 0)
-                .findAny()
-                .map(constructor -> call(constructor, type));
     }
 
     /**

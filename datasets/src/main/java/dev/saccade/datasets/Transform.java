@@ -9,7 +9,7 @@ import java.util.SplittableRandom;
  * One step between a decoded photograph and a batch; the record that YAML configures is the step.
  *
  * <p>Immutable and safe for use by many threads. To bring a step of one's own, write a record that
- * implements this and name it in {@code META-INF/services/dev.saccade.datasets.Transform}.
+ * implements this and list it in a {@link dev.saccade.core.parts.PartProvider}.
  */
 public interface Transform extends PartConfig {
 

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.core.structures.Size;
@@ -25,7 +26,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Optional;
 
 /** Pipes under the names of files of a data set: nobody waits for what they may say. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -95,17 +95,13 @@ class PipesTest {
     @Test
     void aFileOfClassesIsNone() {
         new LabelFiles(folder).add("a", 8, 8, (x, y) -> 1);
-        Ade20kDataset.Config usual = new Ade20kDataset.Config();
+        Ade20kDataset.Config usual = Configs.of(Ade20kDataset.Config.class);
         Ade20kDataset.Config config =
-                new Ade20kDataset.Config(
-                        usual.images(),
-                        usual.annotations(),
-                        List.of(),
-                        Optional.of("1.png"),
-                        true,
-                        255,
-                        ".jpg",
-                        ".png");
+                Configs.of(
+                        Ade20kDataset.Config.class,
+                        "images=" + usual.images(),
+                        "annotations=" + usual.annotations(),
+                        "classes_file=1.png");
         assertRefused(() -> config.open(folder));
     }
 

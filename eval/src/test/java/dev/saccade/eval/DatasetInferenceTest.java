@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
@@ -92,7 +93,11 @@ class DatasetInferenceTest {
     private List<Integer> run(Function<PhotoViews, Integer> model, Evaluator<Integer> evaluator) {
         List<Integer> progress = new ArrayList<>();
         new DatasetInference(dataset, 2)
-                .run(List.of(List.of(new Normalize())), model, evaluator, progress::add);
+                .run(
+                        List.of(List.of(Configs.of(Normalize.class))),
+                        model,
+                        evaluator,
+                        progress::add);
         return progress;
     }
 

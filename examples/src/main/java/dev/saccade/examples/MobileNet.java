@@ -22,8 +22,8 @@ import java.util.List;
  * A backbone that Saccade does not have: MobileNet (Howard et al. 2017), whose convolutions look at
  * space and at channels by turns.
  *
- * <p>A line in {@code META-INF/services} makes it known; a config then names it: {@code backbone:
- * {type: mobilenet, width: 0.5}}.
+ * <p>{@link ExampleParts} makes it known; a config then names it: {@code backbone: {type:
+ * mobilenet, width: 0.5}}.
  */
 public final class MobileNet extends Backbone {
 

@@ -29,11 +29,6 @@ public record ModelConfig(
         Optional<HeadConfig> auxiliaryHead,
         Optional<SlidingWindow> slidingWindow) {
 
-    /** What applies where a file says nothing; backbone and head have no default. */
-    private ModelConfig() {
-        this(null, Optional.empty(), null, Optional.empty(), Optional.empty());
-    }
-
     /** Checks that the parts make one model. */
     public ModelConfig {
         auxiliaryHead.ifPresent(

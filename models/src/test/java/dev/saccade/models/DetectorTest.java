@@ -188,7 +188,9 @@ class DetectorTest {
     void oneViewIsAPlainLook(String head) {
         try (Detector detector = load(head)) {
             List<DetectedObject> plain = detector.detect(photo);
-            assertSame(plain, detector.withViews(new TestTimeAugmentation()).detect(photo));
+            assertSame(
+                    plain,
+                    detector.withViews(Configs.of(TestTimeAugmentation.class)).detect(photo));
             assertSame(
                     plain,
                     detector.withViews(new TestTimeAugmentation(List.of(OWN), false))

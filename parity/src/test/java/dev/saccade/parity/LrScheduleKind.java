@@ -1,5 +1,6 @@
 package dev.saccade.parity;
 
+import dev.saccade.config.Configs;
 import dev.saccade.train.schedules.ConstantSchedule;
 import dev.saccade.train.schedules.CosineSchedule;
 import dev.saccade.train.schedules.PolySchedule;
@@ -65,7 +66,7 @@ final class LrScheduleKind implements Kind {
         hook.only("warmup_by_epoch", false);
         if (!hook.has("warmup")) {
             hook.describes("warmup_iters", "warmup_ratio");
-            return new Warmup();
+            return Configs.of(Warmup.class);
         }
         hook.only("warmup", "linear");
         return new Warmup(hook.integer("warmup_iters"), hook.number("warmup_ratio", 0.1));

@@ -1,7 +1,5 @@
 package dev.saccade.datasets.ade20k;
 
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Default;
 import static com.google.common.base.Preconditions.checkArgument;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
@@ -14,6 +12,8 @@ import dev.saccade.core.Checks;
 import dev.saccade.core.Problems;
 import dev.saccade.core.RegularFile;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.CheckOptions;
@@ -83,7 +83,6 @@ public final class Ade20kDataset implements Dataset {
             @Default(".jpg") String imageSuffix,
             @Default(".png") String labelSuffix)
             implements Dataset.Config {
-
 
         /** Checks what can be checked without files. */
         public Config {

@@ -1,7 +1,5 @@
 package dev.saccade.datasets.coco;
 
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Default;
 import com.google.common.collect.ContiguousSet;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
@@ -9,6 +7,8 @@ import com.google.common.collect.Lists;
 import com.google.common.primitives.ImmutableLongArray;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.AnnotationTable;
 import dev.saccade.datasets.CheckOptions;
@@ -62,7 +62,6 @@ public final class CocoDataset implements Dataset {
             @Default("train2017") String images,
             @Default("[]") List<String> classes)
             implements Dataset.Config {
-
 
         /** Keeps a copy of the list. */
         public Config {

@@ -1,8 +1,8 @@
 package dev.saccade.datasets.transforms;
 
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Default;
 import dev.saccade.core.Checks;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 
@@ -15,9 +15,7 @@ import java.util.SplittableRandom;
  * @param branches the ways, each a list of transforms; one may be empty
  */
 @Part("choice")
-    public record Choice(
-            @Default("[[]]") List<List<Transform>> branches) implements Transform {
-
+public record Choice(@Default("[[]]") List<List<Transform>> branches) implements Transform {
 
     /** Checks that there is a way to go. */
     public Choice {

@@ -1,10 +1,10 @@
 package dev.saccade.datasets.transforms;
 
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Default;
 import com.google.common.primitives.Floats;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
 import dev.saccade.datasets.Normalization;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
@@ -19,10 +19,10 @@ import java.util.SplittableRandom;
  * @param std of red, green and blue
  */
 @Part("normalize")
-    public record Normalize(
-            @Default("[123.675, 116.28, 103.53]") List<Double> mean,
-            @Default("[58.395, 57.12, 57.375]") List<Double> std) implements Transform {
-
+public record Normalize(
+        @Default("[123.675, 116.28, 103.53]") List<Double> mean,
+        @Default("[58.395, 57.12, 57.375]") List<Double> std)
+        implements Transform {
 
     /** Checks the numbers. */
     public Normalize {

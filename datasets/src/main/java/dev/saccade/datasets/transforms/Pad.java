@@ -1,8 +1,8 @@
 package dev.saccade.datasets.transforms;
 
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Default;
 import dev.saccade.core.Checks;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
@@ -19,10 +19,8 @@ import java.util.SplittableRandom;
  * @param divisor what the edges become multiples of without a size
  */
 @Part("pad")
-    public record Pad(
-            @Default("[]") List<Integer> size,
-            @Default("32") int divisor) implements Transform {
-
+public record Pad(@Default("[]") List<Integer> size, @Default("32") int divisor)
+        implements Transform {
 
     /** Checks the numbers. */
     public Pad {

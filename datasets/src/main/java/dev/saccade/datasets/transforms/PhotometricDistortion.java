@@ -1,8 +1,8 @@
 package dev.saccade.datasets.transforms;
 
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Default;
 import dev.saccade.core.Checks;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 
@@ -26,12 +26,12 @@ import java.util.SplittableRandom;
  * @param hue largest change, in degrees (detection) or double degrees (segmentation)
  */
 @Part("photometric_distortion")
-    public record PhotometricDistortion(
-            @Default("detection") Form form,
-            @Default("32") double brightness,
-            @Default("[0.5, 1.5]") List<Double> contrast,
-            @Default("[0.5, 1.5]") List<Double> saturation,
-            @Default("18") int hue)
+public record PhotometricDistortion(
+        @Default("detection") Form form,
+        @Default("32") double brightness,
+        @Default("[0.5, 1.5]") List<Double> contrast,
+        @Default("[0.5, 1.5]") List<Double> saturation,
+        @Default("18") int hue)
         implements Transform {
 
     /** Where the distortion was published. */
@@ -41,7 +41,6 @@ import java.util.SplittableRandom;
         /** mmsegmentation's, on bytes. */
         SEGMENTATION
     }
-
 
     /** Checks the numbers. */
     public PhotometricDistortion {

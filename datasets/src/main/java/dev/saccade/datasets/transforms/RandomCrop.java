@@ -1,8 +1,8 @@
 package dev.saccade.datasets.transforms;
 
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Default;
 import dev.saccade.core.Checks;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
@@ -28,10 +28,11 @@ import java.util.SplittableRandom;
  *     not ignored, or in which all are ignored, is drawn again, ten times at most
  */
 @Part("random_crop")
-    public record RandomCrop(
-            @Default("absolute_range") Mode mode,
-            @Default("[384, 600]") List<Integer> size,
-            @Default("1") double catMaxRatio) implements Transform {
+public record RandomCrop(
+        @Default("absolute_range") Mode mode,
+        @Default("[384, 600]") List<Integer> size,
+        @Default("1") double catMaxRatio)
+        implements Transform {
 
     private static final int MOST_REDRAWS = 10;
 
@@ -42,7 +43,6 @@ import java.util.SplittableRandom;
         /** Least and largest edge; height and width are drawn between them, both included. */
         ABSOLUTE_RANGE
     }
-
 
     /** Checks the numbers. */
     public RandomCrop {

@@ -1,8 +1,8 @@
 package dev.saccade.datasets.transforms;
 
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Default;
 import dev.saccade.core.Checks;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
@@ -21,9 +21,9 @@ import java.util.SplittableRandom;
  * @param direction along which axis
  */
 @Part("random_flip")
-    public record RandomFlip(
-            @Default("0.5") double probability,
-            @Default("horizontal") Direction direction) implements Transform {
+public record RandomFlip(
+        @Default("0.5") double probability, @Default("horizontal") Direction direction)
+        implements Transform {
 
     /** Along which axis an image is mirrored, with OpenCV's code for it. */
     public enum Direction {
@@ -38,7 +38,6 @@ import java.util.SplittableRandom;
             this.code = code;
         }
     }
-
 
     /** Checks the probability. */
     public RandomFlip {

@@ -1,8 +1,8 @@
 package dev.saccade.datasets.transforms;
 
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Default;
 import dev.saccade.core.Checks;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Sample;
@@ -28,12 +28,12 @@ import java.util.SplittableRandom;
  *     by {@code AlignResize} of PVT's SemanticFPN
  */
 @Part("resize")
-    public record Resize(
-            @Default("[[1333, 800]]") List<List<Integer>> scales,
-            @Default("value") Mode mode,
-            @Default("true") boolean keepRatio,
-            @Default("[]") List<Double> ratioRange,
-            @Default("1") int divisor)
+public record Resize(
+        @Default("[[1333, 800]]") List<List<Integer>> scales,
+        @Default("value") Mode mode,
+        @Default("true") boolean keepRatio,
+        @Default("[]") List<Double> ratioRange,
+        @Default("1") int divisor)
         implements Transform {
 
     static final int MOST_SCALES = 100;
@@ -47,7 +47,6 @@ import java.util.SplittableRandom;
         /** Long and short edge independently between those of two pairs, both included. */
         RANGE
     }
-
 
     /** Checks the numbers. */
     public Resize {

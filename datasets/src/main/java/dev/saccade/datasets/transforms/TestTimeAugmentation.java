@@ -1,9 +1,9 @@
 package dev.saccade.datasets.transforms;
 
-import dev.saccade.core.parts.Default;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.PartConfig;
 import dev.saccade.datasets.Transform;
 
@@ -19,11 +19,9 @@ import java.util.List;
  * @param flip whether every scale is looked at in a mirror, too
  */
 public record TestTimeAugmentation(
-            @Default("[]") List<List<Integer>> scales,
-            @Default("false") boolean flip) {
+        @Default("[]") List<List<Integer>> scales, @Default("false") boolean flip) {
 
     private static final RandomFlip MIRROR = new RandomFlip(1, RandomFlip.Direction.HORIZONTAL);
-
 
     /** Checks the scales. */
     public TestTimeAugmentation {

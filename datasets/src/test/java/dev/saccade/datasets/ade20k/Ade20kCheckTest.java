@@ -3,6 +3,7 @@ package dev.saccade.datasets.ade20k;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.saccade.config.Configs;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.DatasetReport;
@@ -17,20 +18,11 @@ import java.awt.image.BufferedImage;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Optional;
 
 class Ade20kCheckTest {
 
     private static final Ade20kDataset.Config CONFIG =
-            new Ade20kDataset.Config(
-                    "images/training",
-                    "annotations/training",
-                    List.of("sky", "road", "car"),
-                    Optional.empty(),
-                    true,
-                    255,
-                    ".jpg",
-                    ".png");
+            Configs.of(Ade20kDataset.Config.class, "classes=[sky, road, car]");
 
     @TempDir Path folder;
 

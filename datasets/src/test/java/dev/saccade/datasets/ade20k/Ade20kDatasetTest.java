@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 
+import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.core.structures.LabelMap;
@@ -48,7 +49,7 @@ class Ade20kDatasetTest {
                 .add("a/z", 30, 20, (x, y) -> 2)
                 .write("images/training/notes.txt", new byte[1])
                 .write("annotations/training/._b.png", new byte[1]);
-        Dataset dataset = new Ade20kDataset.Config().open(folder);
+        Dataset dataset = Configs.of(Ade20kDataset.Config.class).open(folder);
         assertEquals(2, dataset.size());
         assertEquals(
                 new Photo(1, folder.resolve("images/training/a/z.jpg"), new Size(20, 30)),
@@ -62,7 +63,7 @@ class Ade20kDatasetTest {
     @Test
     void knowsTheClassesOfAde20k() {
         new LabelFiles(folder).add("a", 40, 30, (x, y) -> 1);
-        List<String> classes = new Ade20kDataset.Config().open(folder).classes();
+        List<String> classes = Configs.of(Ade20kDataset.Config.class).open(folder).classes();
         assertEquals(150, classes.size());
         assertEquals(150, new HashSet<>(classes).size());
         assertEquals("wall", classes.get(0));
@@ -107,7 +108,7 @@ class Ade20kDatasetTest {
                 .labels("a", LabelFiles.grey(40, 30, 8, (x, y) -> 1))
                 .photo("b", turned)
                 .labels("b", LabelFiles.grey(30, 40, 8, (x, y) -> 1));
-        Dataset dataset = new Ade20kDataset.Config().open(folder);
+        Dataset dataset = Configs.of(Ade20kDataset.Config.class).open(folder);
         String message = assertThrows(SaccadeException.class, () -> dataset.labels(0)).getMessage();
         assertTrue(message.contains("a.png: is 30x40 (height x width), but"), message);
         assertTrue(message.contains("a.jpg is 40x30, turned upright: it was labelled"), message);
@@ -121,7 +122,9 @@ class Ade20kDatasetTest {
                 .photo("b", new byte[1])
                 .labels("c", new byte[1]);
         String message =
-                assertThrows(SaccadeException.class, () -> new Ade20kDataset.Config().open(folder))
+                assertThrows(
+                                SaccadeException.class,
+                                () -> Configs.of(Ade20kDataset.Config.class).open(folder))
                         .getMessage();
         assertTrue(message.contains("2 problems"), message);
         assertTrue(message.contains("b.jpg: has no label map, expected "), message);
@@ -171,7 +174,8 @@ class Ade20kDatasetTest {
         Dataset dataset = config(List.of("sky", "road", "car"), true, 255);
         SampleReader reader =
                 new SampleReader(
-                        List.of(new Normalize(), new Pad(List.of(), 8)), TargetKind.LABEL_MAPS);
+                        List.of(Configs.of(Normalize.class), new Pad(List.of(), 8)),
+                        TargetKind.LABEL_MAPS);
         try (NDManager manager = NDManager.newBaseManager();
                 Sample a = reader.trainingSample(dataset, 0, 1, 0);
                 Sample b = reader.trainingSample(dataset, 1, 1, 0);
@@ -198,7 +202,12 @@ class Ade20kDatasetTest {
         Dataset objects = new PhotoFolder(folder).add(40, 30);
         try (DataLoader<Batch> loader =
                         DataLoader.training(
-                                objects, List.of(new Normalize()), TargetKind.LABEL_MAPS, 1, 1, 1);
+                                objects,
+                                List.of(Configs.of(Normalize.class)),
+                                TargetKind.LABEL_MAPS,
+                                1,
+                                1,
+                                1);
                 DataLoader<Batch>.Epoch epoch = loader.epoch(0)) {
             String message = assertThrows(SaccadeException.class, epoch::next).getMessage();
             assertTrue(message.contains("its objects are labelled"), message);
@@ -219,7 +228,8 @@ class Ade20kDatasetTest {
     }
 
     private static long[] labelsOfAnEpoch(Dataset dataset, int threads) {
-        List<Transform> transforms = List.of(new RandomFlip(), new Normalize());
+        List<Transform> transforms =
+                List.of(Configs.of(RandomFlip.class), Configs.of(Normalize.class));
         long[] all = {};
         try (NDManager manager = NDManager.newBaseManager();
                 DataLoader<Batch> loader =

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.core.structures.Boxes;
@@ -29,7 +30,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.ServiceLoader;
 import java.util.Set;
 
 class CocoDatasetTest {
@@ -263,9 +263,7 @@ class CocoDatasetTest {
 
     @Test
     void isFoundByItsName() {
-        assertTrue(
-                ServiceLoader.load(Dataset.Config.class).stream()
-                        .anyMatch(provider -> provider.get().type().equals("coco")));
+        assertEquals(CocoDataset.Config.class, Configs.known(Dataset.Config.class).get("coco"));
     }
 
     @Test

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.datasets.CheckOptions;
@@ -22,7 +23,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Optional;
 
 /** Labels of other tools, and what else is taken for a data set. */
 class OtherFormatsTest {
@@ -187,7 +187,7 @@ class OtherFormatsTest {
     @Test
     void aMissingRootIsToldOnceAndOnlyIfItIsNeeded() throws IOException {
         Path gone = folder.resolve("gone");
-        Ade20kDataset.Config labels = new Ade20kDataset.Config();
+        Ade20kDataset.Config labels = Configs.of(Ade20kDataset.Config.class);
         for (Dataset.Config config : List.of(COCO, labels)) {
             String opened =
                     assertThrows(SaccadeException.class, () -> config.open(gone)).getMessage();
@@ -238,15 +238,12 @@ class OtherFormatsTest {
     void aFolderWithoutLabelMapsIsNamed() throws IOException {
         write("train.json", "{'images': []}");
         Ade20kDataset.Config config =
-                new Ade20kDataset.Config(
-                        "photos",
-                        "labels",
-                        List.of("sky", "road"),
-                        Optional.empty(),
-                        false,
-                        255,
-                        ".jpg",
-                        ".png");
+                Configs.of(
+                        Ade20kDataset.Config.class,
+                        "images=photos",
+                        "annotations=labels",
+                        "classes=[sky, road]",
+                        "reduce_zero_label=false");
         CheckOptions options = new CheckOptions(false, TargetKind.LABEL_MAPS, 1, () -> {});
         List<Finding> missing = config.check(folder, options).findings();
         assertEquals(2, missing.size());

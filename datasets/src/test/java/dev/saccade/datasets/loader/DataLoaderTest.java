@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.NDManager;
 
+import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.core.structures.Boxes;
@@ -44,7 +45,7 @@ class DataLoaderTest {
 
     private static final List<Transform> TRAINING =
             List.of(
-                    new RandomFlip(),
+                    Configs.of(RandomFlip.class),
                     new Resize(
                             List.of(List.of(80, 50), List.of(90, 60)),
                             Resize.Mode.RANGE,
@@ -52,11 +53,12 @@ class DataLoaderTest {
                             List.of(),
                             1),
                     new RandomCrop(RandomCrop.Mode.ABSOLUTE_RANGE, List.of(30, 50), 1),
-                    new PhotometricDistortion(),
-                    new Normalize(),
+                    Configs.of(PhotometricDistortion.class),
+                    Configs.of(Normalize.class),
                     new Pad(List.of(), 16));
 
-    private static final List<Transform> TEST = List.of(new Normalize(), new Pad(List.of(), 32));
+    private static final List<Transform> TEST =
+            List.of(Configs.of(Normalize.class), new Pad(List.of(), 32));
 
     @TempDir Path folder;
 

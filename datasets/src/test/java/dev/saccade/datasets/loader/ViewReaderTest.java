@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Size;
@@ -29,8 +30,8 @@ class ViewReaderTest {
     private static final List<Transform> PLAIN =
             List.of(
                     new Resize(List.of(List.of(60, 40)), Resize.Mode.VALUE, true, List.of(), 1),
-                    new Normalize(),
-                    new Pad());
+                    Configs.of(Normalize.class),
+                    Configs.of(Pad.class));
 
     private static final TestTimeAugmentation VIEWS =
             new TestTimeAugmentation(List.of(List.of(90, 60), List.of(60, 40)), true);
@@ -74,7 +75,8 @@ class ViewReaderTest {
     @Test
     void makesEachViewAsIfThereWereNoOther() {
         Dataset dataset = new PhotoFolder(folder).add(60, 40).add(44, 60);
-        List<Transform> distorted = List.of(new PhotometricDistortion(), new Normalize());
+        List<Transform> distorted =
+                List.of(Configs.of(PhotometricDistortion.class), Configs.of(Normalize.class));
         for (int i = 0; i < dataset.size(); i++) {
             try (PhotoViews both = new ViewReader(List.of(distorted, PLAIN)).read(dataset, i);
                     PhotoViews one = new ViewReader(List.of(PLAIN)).read(dataset, i)) {

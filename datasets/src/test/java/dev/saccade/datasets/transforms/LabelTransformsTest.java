@@ -3,6 +3,7 @@ package dev.saccade.datasets.transforms;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.saccade.config.Configs;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
@@ -108,7 +109,7 @@ class LabelTransformsTest {
         Sample sample = noise(new Size(8, 8), new SplittableRandom(1));
         LabelMap labels = sample.labels().orElseThrow();
         try (Sample distorted =
-                new PhotometricDistortion().apply(sample, new SplittableRandom(1))) {
+                Configs.of(PhotometricDistortion.class).apply(sample, new SplittableRandom(1))) {
             assertEquals(labels, distorted.labels().orElseThrow());
         }
     }

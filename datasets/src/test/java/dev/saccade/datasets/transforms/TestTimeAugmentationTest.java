@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.saccade.config.Configs;
 import dev.saccade.datasets.Transform;
 
 import org.junit.jupiter.api.Test;
@@ -14,8 +15,8 @@ import java.util.List;
 
 class TestTimeAugmentationTest {
 
-    private static final Normalize NORMALIZE = new Normalize();
-    private static final Pad PAD = new Pad();
+    private static final Normalize NORMALIZE = Configs.of(Normalize.class);
+    private static final Pad PAD = Configs.of(Pad.class);
     private static final RandomFlip MIRROR = new RandomFlip(1, RandomFlip.Direction.HORIZONTAL);
 
     private static Resize resize(int edge, int otherEdge, boolean keepRatio) {
@@ -41,7 +42,7 @@ class TestTimeAugmentationTest {
     @Test
     void areOfTheScaleOfTheTransformsIfNoneIsGiven() {
         List<Transform> transforms = List.of(NORMALIZE, resize(1333, 800, true));
-        assertEquals(List.of(transforms), new TestTimeAugmentation().views(transforms));
+        assertEquals(List.of(transforms), Configs.of(TestTimeAugmentation.class).views(transforms));
         assertEquals(
                 List.of(transforms, List.of(NORMALIZE, resize(1333, 800, true), MIRROR)),
                 new TestTimeAugmentation(List.of(), true).views(transforms));
@@ -53,11 +54,12 @@ class TestTimeAugmentationTest {
         List<Transform> transforms =
                 resizes == 0
                         ? List.of(NORMALIZE, PAD)
-                        : List.of(new Resize(), new Resize(), NORMALIZE, PAD);
+                        : List.of(
+                                Configs.of(Resize.class), Configs.of(Resize.class), NORMALIZE, PAD);
         IllegalArgumentException thrown =
                 assertThrows(
                         IllegalArgumentException.class,
-                        () -> new TestTimeAugmentation().views(transforms));
+                        () -> Configs.of(TestTimeAugmentation.class).views(transforms));
         assertTrue(
                 thrown.getMessage().contains("normalize, pad], expected exactly one resize"),
                 thrown.getMessage());

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.ImageInfo;
@@ -30,9 +31,8 @@ import org.opencv.core.Scalar;
 
 import java.util.List;
 import java.util.Optional;
-import java.util.ServiceLoader;
+import java.util.Set;
 import java.util.SplittableRandom;
-import java.util.TreeSet;
 
 class TransformsTest {
 
@@ -42,19 +42,16 @@ class TransformsTest {
 
     @Test
     void areFoundByTheirNames() {
-        TreeSet<String> names = new TreeSet<>();
-        ServiceLoader.load(Transform.class).forEach(transform -> names.add(transform.type()));
-        assertTrue(
-                names.containsAll(
-                        List.of(
-                                "choice",
-                                "normalize",
-                                "pad",
-                                "photometric_distortion",
-                                "random_crop",
-                                "random_flip",
-                                "resize")),
-                names.toString());
+        assertEquals(
+                Set.of(
+                        "choice",
+                        "normalize",
+                        "pad",
+                        "photometric_distortion",
+                        "random_crop",
+                        "random_flip",
+                        "resize"),
+                Configs.known(Transform.class).keySet());
     }
 
     @ParameterizedTest
@@ -199,10 +196,12 @@ class TransformsTest {
     @Test
     void refusesToResizeWhatIsNormalisedAlready() {
         SplittableRandom random = new SplittableRandom(1);
-        Sample normalised = new Normalize().apply(sample(), random);
+        Sample normalised = Configs.of(Normalize.class).apply(sample(), random);
         assertEquals(
                 "transforms: normalize and pad must come last, but another one follows them",
-                assertThrows(SaccadeException.class, () -> new Resize().apply(normalised, random))
+                assertThrows(
+                                SaccadeException.class,
+                                () -> Configs.of(Resize.class).apply(normalised, random))
                         .getMessage());
     }
 
@@ -223,7 +222,7 @@ class TransformsTest {
 
     @Test
     void distortsFloatsWithoutClipping() {
-        PhotometricDistortion distortion = new PhotometricDistortion();
+        PhotometricDistortion distortion = Configs.of(PhotometricDistortion.class);
         Mat grey = new Mat(4, 4, CvType.CV_8UC3, new Scalar(200, 200, 200));
         Mat distorted =
                 distortion.distort(grey, draws(Optional.of(20.0), Optional.of(1.5), List.of()));
@@ -251,7 +250,7 @@ class TransformsTest {
     void exchangesChannels() {
         Mat colour = new Mat(4, 4, CvType.CV_8UC3, new Scalar(10, 20, 30));
         Mat distorted =
-                new PhotometricDistortion()
+                Configs.of(PhotometricDistortion.class)
                         .distort(
                                 colour,
                                 draws(Optional.empty(), Optional.empty(), List.of(2, 0, 1)));

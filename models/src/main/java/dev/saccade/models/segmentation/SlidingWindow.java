@@ -1,9 +1,9 @@
 package dev.saccade.models.segmentation;
 
-import dev.saccade.core.parts.Default;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.parts.Default;
 import dev.saccade.core.structures.Size;
 
 import java.util.List;
@@ -16,9 +16,8 @@ import java.util.List;
  * @param stride rows and columns from one window to the next
  */
 public record SlidingWindow(
-            @Default("[512, 512]") List<Integer> cropSize,
-            @Default("[341, 341]") List<Integer> stride) {
-
+        @Default("[512, 512]") List<Integer> cropSize,
+        @Default("[341, 341]") List<Integer> stride) {
 
     /** Checks the numbers. */
     public SlidingWindow {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.saccade.config.Configs;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
@@ -94,7 +95,9 @@ class CanvasTest {
                         Instances.groundTruth(Boxes.of(30, 30, 70, 70), 1)
                                 .withMasks(List.of(Rle.fromBox(size, 40, 40, 20, 20))));
         SplittableRandom random = new SplittableRandom(1);
-        Sample ready = new Pad().apply(new Normalize().apply(sample, random), random);
+        Sample ready =
+                Configs.of(Pad.class)
+                        .apply(Configs.of(Normalize.class).apply(sample, random), random);
         Mat picture = Canvas.picture(ready, CLASSES);
         assertEquals(100, picture.cols());
         assertFalse(Arrays.equals(GREY.val, picture.get(50, 50)));

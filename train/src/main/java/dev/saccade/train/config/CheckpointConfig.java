@@ -8,8 +8,4 @@ import java.util.Optional;
  * @param every how often the last state is saved, which a run resumes from
  * @param keepEvery how often weights are saved to stay; never by default
  */
-public record CheckpointConfig(
-            Interval every,
-            Optional<Interval> keepEvery) {
-
-}
+public record CheckpointConfig(Interval every, Optional<Interval> keepEvery) {}

@@ -1,14 +1,10 @@
 package dev.saccade.train.config;
 
-import dev.saccade.core.parts.Default;
 import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.parts.Default;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Transform;
-import dev.saccade.datasets.transforms.Normalize;
-import dev.saccade.datasets.transforms.Pad;
-import dev.saccade.datasets.transforms.RandomFlip;
-import dev.saccade.datasets.transforms.Resize;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
 
 import java.nio.file.Path;
@@ -29,15 +25,15 @@ import java.util.Optional;
  * @param workers threads that read ahead; they change nothing but the speed
  */
 public record DataConfig(
-            @Default(".") Path root,
-            Optional<Dataset.Config> train,
-            Optional<Dataset.Config> val,
-            @Default("[{type: resize}, {type: random_flip}, {type: normalize}, {type: pad}]") List<Transform> trainTransforms,
-            @Default("[{type: resize}, {type: normalize}, {type: pad}]") List<Transform> valTransforms,
-            Optional<TestTimeAugmentation> valViews,
-            @Default("2") int batchSize,
-            @Default("2") int workers) {
-
+        @Default(".") Path root,
+        Optional<Dataset.Config> train,
+        Optional<Dataset.Config> val,
+        @Default("[{type: resize}, {type: random_flip}, {type: normalize}, {type: pad}]")
+                List<Transform> trainTransforms,
+        @Default("[{type: resize}, {type: normalize}, {type: pad}]") List<Transform> valTransforms,
+        Optional<TestTimeAugmentation> valViews,
+        @Default("2") int batchSize,
+        @Default("2") int workers) {
 
     /** Checks the values. */
     public DataConfig {
@@ -64,19 +60,6 @@ public record DataConfig(
                                 "config: data.train: missing; expected the data set to learn from,"
                                         + " such as {type: coco, annotations: train.json, images:"
                                         + " images}"));
-    }
-
-    /** Returns the same but for the data sets, which a program gives. */
-    public DataConfig withoutDatasets() {
-        return new DataConfig(
-                root,
-                Optional.empty(),
-                Optional.empty(),
-                trainTransforms,
-                valTransforms,
-                valViews,
-                batchSize,
-                workers);
     }
 
     private static void checkViews(

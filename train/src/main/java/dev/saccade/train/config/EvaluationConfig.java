@@ -1,7 +1,7 @@
 package dev.saccade.train.config;
 
-import dev.saccade.core.parts.Default;
 import dev.saccade.core.Checks;
+import dev.saccade.core.parts.Default;
 import dev.saccade.eval.Evaluator;
 
 import java.util.List;
@@ -20,11 +20,10 @@ import java.util.Optional;
  *     {@code mean_iou} for a segmenter
  */
 public record EvaluationConfig(
-            Interval every,
-            Optional<String> monitor,
-            Optional<Integer> patience,
-            @Default("[]") List<Evaluator.Config> evaluators) {
-
+        Interval every,
+        Optional<String> monitor,
+        Optional<Integer> patience,
+        @Default("[]") List<Evaluator.Config> evaluators) {
 
     /** Checks the values. */
     public EvaluationConfig {

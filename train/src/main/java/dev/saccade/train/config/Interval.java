@@ -1,7 +1,7 @@
 package dev.saccade.train.config;
 
-import dev.saccade.core.parts.Default;
 import dev.saccade.core.Checks;
+import dev.saccade.core.parts.Default;
 import dev.saccade.train.schedules.RunLength;
 
 import java.util.Optional;
@@ -12,10 +12,7 @@ import java.util.Optional;
  * @param epochs every so many epochs
  * @param iterations every so many optimiser steps; where given it counts instead of {@code epochs}
  */
-public record Interval(
-            @Default("1") int epochs,
-            Optional<Long> iterations) {
-
+public record Interval(@Default("1") int epochs, Optional<Long> iterations) {
 
     /** Checks the values. */
     public Interval {

@@ -1,22 +1,24 @@
 package dev.saccade.train.config;
 
 import dev.saccade.config.ConfigFile;
+import dev.saccade.config.ConfigNode;
 import dev.saccade.config.Configs;
+import dev.saccade.config.Origin;
 import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.parts.Default;
 import dev.saccade.eval.Evaluator;
 import dev.saccade.eval.Evaluators;
 import dev.saccade.models.ModelConfig;
 import dev.saccade.train.hooks.Hook;
 import dev.saccade.train.optimizers.Optimizer;
-import dev.saccade.train.optimizers.Sgd;
 import dev.saccade.train.schedules.RunLength;
 import dev.saccade.train.schedules.Schedule;
-import dev.saccade.train.schedules.StepSchedule;
 
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -42,47 +44,19 @@ import java.util.Optional;
 public record RunConfig(
         ModelConfig model,
         DataConfig data,
-        Optimizer.Config optimizer,
-        Schedule schedule,
-        int epochs,
+        @Default("{type: sgd}") Optimizer.Config optimizer,
+        @Default("{type: step}") Schedule schedule,
+        @Default("12") int epochs,
         Optional<Long> iterations,
-        int accumulation,
+        @Default("1") int accumulation,
         Optional<Double> maxGradientNorm,
         Optional<Integer> referenceBatch,
-        long seed,
+        @Default("0") long seed,
         EvaluationConfig evaluation,
         CheckpointConfig checkpoint,
-        int logInterval,
+        @Default("50") int logInterval,
         Optional<Path> initFrom,
-        List<Hook.Config> hooks) {
-
-    /** What applies where a file says nothing; the model has no default. */
-    private RunConfig() {
-        this(null, new DataConfig());
-    }
-
-    /**
-     * A run of twelve epochs with SGD, the learning rate falling in steps; {@link #with} changes
-     * that.
-     */
-    public RunConfig(ModelConfig model, DataConfig data) {
-        this(
-                model,
-                data,
-                new Sgd.Config(),
-                new StepSchedule(),
-                12,
-                Optional.empty(),
-                1,
-                Optional.empty(),
-                Optional.empty(),
-                0,
-                new EvaluationConfig(),
-                new CheckpointConfig(),
-                50,
-                Optional.empty(),
-                List.of());
-    }
+        @Default("[]") List<Hook.Config> hooks) {
 
     /** Checks the values. */
     public RunConfig {
@@ -120,6 +94,20 @@ public record RunConfig(
     }
 
     /**
+     * Returns a run of a model, the settings that are not given as by default.
+     *
+     * @param settings such as {@code epochs=3} and {@code optimizer={type: adamw}}, as {@link
+     *     #load} takes them
+     * @throws SaccadeException of kind user that lists every mistake
+     */
+    public static RunConfig of(ModelConfig model, String... settings) {
+        ConfigNode.Mapping parts =
+                new ConfigNode.Mapping(
+                        Map.of("model", Configs.unbindChanges(model)), Origin.DEFAULT);
+        return Configs.bind(parts, RunConfig.class).with(settings);
+    }
+
+    /**
      * Returns the same run with other settings.
      *
      * @param overrides settings such as {@code model.backbone.depth=50}, as {@link #load} takes
@@ -127,29 +115,12 @@ public record RunConfig(
      * @throws SaccadeException of kind user that lists every mistake
      */
     public RunConfig with(String... overrides) {
-        return Configs.bind(
-                ConfigFile.overridden(Configs.unbindChanges(this), Arrays.asList(overrides)),
-                RunConfig.class);
+        return Configs.with(this, overrides);
     }
 
     /** Returns the same run but for the data sets, which a program gives. */
     public RunConfig withoutDatasets() {
-        return new RunConfig(
-                model,
-                data.withoutDatasets(),
-                optimizer,
-                schedule,
-                epochs,
-                iterations,
-                accumulation,
-                maxGradientNorm,
-                referenceBatch,
-                seed,
-                evaluation,
-                checkpoint,
-                logInterval,
-                initFrom,
-                hooks);
+        return with("data.train=null", "data.val=null");
     }
 
     /** Returns the name of the metric by which the best checkpoint is told. */

@@ -1,7 +1,5 @@
 package dev.saccade.train.optimizers;
 
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Default;
 import ai.djl.ndarray.types.Shape;
 
 import com.google.common.collect.ImmutableMap;
@@ -9,6 +7,8 @@ import com.google.common.collect.ImmutableMap;
 import dev.saccade.core.Checks;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.MemoryFormat;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
 
 import java.util.Map;
 import java.util.Optional;
@@ -46,7 +46,6 @@ public final class AdamW extends Optimizer {
             @Default("{}") Map<String, ParameterRule> rules,
             Optional<LayerDecay> layerDecay)
             implements Optimizer.Config {
-
 
         /** Checks the values. */
         public Config {

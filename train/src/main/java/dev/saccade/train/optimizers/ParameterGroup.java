@@ -82,7 +82,7 @@ public record ParameterGroup(
     private static ParameterRule ofKind(
             String name, Map<String, Parameter> all, Optimizer.Config config) {
         String module = name.substring(0, name.lastIndexOf('.') + 1);
-        ParameterRule rule = name.equals(module + "bias") ? config.biases() : new ParameterRule();
+        ParameterRule rule = name.equals(module + "bias") ? config.biases() : ParameterRule.NONE;
         Parameter weight = all.get(module + "weight");
         boolean isNorm = weight != null && weight.getShape().dimension() == 1;
         return isNorm

@@ -1,7 +1,7 @@
 package dev.saccade.train.optimizers;
 
-import dev.saccade.core.parts.Default;
 import dev.saccade.core.Checks;
+import dev.saccade.core.parts.Default;
 
 /**
  * Another learning rate or weight decay for some parameters.
@@ -10,9 +10,10 @@ import dev.saccade.core.Checks;
  * @param weightDecayFactor what the weight decay is multiplied by; 0 for no decay
  */
 public record ParameterRule(
-            @Default("1") double learningRateFactor,
-            @Default("1") double weightDecayFactor) {
+        @Default("1") double learningRateFactor, @Default("1") double weightDecayFactor) {
 
+    /** Leaves the learning rate and the weight decay as they are. */
+    static final ParameterRule NONE = new ParameterRule(1, 1);
 
     /** Checks the values. */
     public ParameterRule {

@@ -1,12 +1,12 @@
 package dev.saccade.train.optimizers;
 
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Default;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.MemoryFormat;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
 
 import java.util.Map;
 import java.util.Optional;
@@ -40,7 +40,6 @@ public final class Sgd extends Optimizer {
             @Default("{}") Map<String, ParameterRule> rules,
             Optional<LayerDecay> layerDecay)
             implements Optimizer.Config {
-
 
         /** Checks the values. */
         public Config {

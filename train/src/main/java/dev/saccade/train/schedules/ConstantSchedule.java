@@ -8,8 +8,7 @@ import dev.saccade.core.parts.Part;
  * @param warmup how it rises in the beginning
  */
 @Part("constant")
-    public record ConstantSchedule(
-            Warmup warmup) implements Schedule {
+public record ConstantSchedule(Warmup warmup) implements Schedule {
 
     @Override
     public double regular(double base, long iteration, RunLength length) {

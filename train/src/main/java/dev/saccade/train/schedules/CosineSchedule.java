@@ -1,8 +1,8 @@
 package dev.saccade.train.schedules;
 
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Default;
 import dev.saccade.core.Checks;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
 
 /**
  * Falls along half a cosine, step by step (Loshchilov and Hutter 2017, without restarts).
@@ -11,10 +11,9 @@ import dev.saccade.core.Checks;
  * @param warmup how it rises in the beginning
  */
 @Part("cosine")
-    public record CosineSchedule(
-            @Default("0") double minLearningRate,
-            @Default("{iterations: 500}") Warmup warmup) implements Schedule {
-
+public record CosineSchedule(
+        @Default("0") double minLearningRate, @Default("{iterations: 500}") Warmup warmup)
+        implements Schedule {
 
     /** Checks the values. */
     public CosineSchedule {

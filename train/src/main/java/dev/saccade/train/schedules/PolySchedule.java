@@ -1,8 +1,8 @@
 package dev.saccade.train.schedules;
 
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Default;
 import dev.saccade.core.Checks;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
 
 /**
  * Falls by a power of the remaining share of the run, step by step.
@@ -12,12 +12,11 @@ import dev.saccade.core.Checks;
  * @param warmup how it rises in the beginning
  */
 @Part("poly")
-    public record PolySchedule(
-            @Default("1") double power,
-            @Default("0") double minLearningRate,
-            @Default("{iterations: 1500, ratio: 1e-6}") Warmup warmup)
+public record PolySchedule(
+        @Default("1") double power,
+        @Default("0") double minLearningRate,
+        @Default("{iterations: 1500, ratio: 1e-6}") Warmup warmup)
         implements Schedule {
-
 
     /** Checks the values. */
     public PolySchedule {

@@ -1,8 +1,8 @@
 package dev.saccade.train.schedules;
 
-import dev.saccade.core.parts.Part;
-import dev.saccade.core.parts.Default;
 import dev.saccade.core.Checks;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
 
 import java.util.List;
 
@@ -14,12 +14,11 @@ import java.util.List;
  * @param warmup how it rises in the beginning
  */
 @Part("step")
-    public record StepSchedule(
-            @Default("[8, 11]") List<Integer> milestones,
-            @Default("0.1") double gamma,
-            @Default("{iterations: 500}") Warmup warmup)
+public record StepSchedule(
+        @Default("[8, 11]") List<Integer> milestones,
+        @Default("0.1") double gamma,
+        @Default("{iterations: 500}") Warmup warmup)
         implements Schedule {
-
 
     /** Checks the values. */
     public StepSchedule {

@@ -1,7 +1,7 @@
 package dev.saccade.train.schedules;
 
-import dev.saccade.core.parts.Default;
 import dev.saccade.core.Checks;
+import dev.saccade.core.parts.Default;
 
 /**
  * A linear rise of the learning rate in the first steps.
@@ -9,10 +9,7 @@ import dev.saccade.core.Checks;
  * @param iterations steps until the full learning rate; 0 for no warm-up
  * @param ratio share of the learning rate at step 0, in [0, 1]
  */
-public record Warmup(
-            @Default("0") long iterations,
-            @Default("0.001") double ratio) {
-
+public record Warmup(@Default("0") long iterations, @Default("0.001") double ratio) {
 
     /** Checks the values. */
     public Warmup {

@@ -99,15 +99,16 @@ class RunConfigTest {
     @Test
     void isReadFromATextOrMadeOfItsParts() {
         RunConfig parsed = RunConfig.parse(SMALLEST);
-        assertEquals(parsed, new RunConfig(parsed.model(), parsed.data()));
         assertEquals(
                 parsed.withoutDatasets(),
-                new RunConfig(
+                RunConfig.of(
                         ModelConfig.detector(
                                 Configs.of(ResNet.Config.class, "depth=18"),
                                 Configs.of(Fpn.Config.class),
-                                Configs.of(RetinaNetHead.Config.class)),
-                        new DataConfig()));
+                                Configs.of(RetinaNetHead.Config.class))));
+        assertEquals(
+                parsed.with("epochs=3"),
+                RunConfig.of(parsed.model(), "epochs=3", "data.train={type: coco}"));
         SaccadeException none =
                 assertThrows(
                         SaccadeException.class,
@@ -134,7 +135,7 @@ class RunConfigTest {
             String message =
                     assertThrows(SaccadeException.class, () -> read(SMALLEST, some)).getMessage();
             assertEquals(
-                    message,
+                    message.replace("command line", "config").replace("--set", "settings"),
                     assertThrows(SaccadeException.class, () -> config.with(some)).getMessage());
         }
     }

@@ -20,7 +20,6 @@ import org.junit.jupiter.api.Test;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 
 class LayerDecayTest {
 
@@ -37,7 +36,7 @@ class LayerDecayTest {
         }
     }
 
-    private static Map<String, Double> factors(String backbone, Map<String, ParameterRule> rules) {
+    private static Map<String, Double> factors(String backbone, String rules) {
         ModelConfig config =
                 Configs.bind(
                         ConfigFile.parse(
@@ -62,15 +61,8 @@ class LayerDecayTest {
         return factors;
     }
 
-    private static Optimizer.Config decaying(Map<String, ParameterRule> rules) {
-        return new Sgd.Config(
-                0.01,
-                0.9,
-                0.05,
-                Optional.empty(),
-                new ParameterRule(),
-                rules,
-                Optional.of(new LayerDecay(RATE)));
+    private static Optimizer.Config decaying(String rules) {
+        return Configs.of(Sgd.Config.class, "layer_decay={rate: " + RATE + "}", "rules=" + rules);
     }
 
     private static void assertFactor(
@@ -82,9 +74,7 @@ class LayerDecayTest {
     @Test
     void decaysOverTheBlocksOfSwinAsSimMim() {
         Map<String, Double> factors =
-                factors(
-                        "type: swin, variant: tiny, embed_dim: 12, num_heads: [1, 2, 4, 8]",
-                        Map.of());
+                factors("type: swin, variant: tiny, embed_dim: 12, num_heads: [1, 2, 4, 8]", "{}");
         assertFactor(factors, "backbone.patch_embed.proj.weight", 13);
         assertFactor(factors, "backbone.patch_embed.norm.bias", 13);
         assertFactor(factors, "backbone.layers.0.blocks.0.norm1.weight", 12);
@@ -101,12 +91,12 @@ class LayerDecayTest {
 
     @Test
     void decaysOverTheBlocksOfAResNetAndStagesOfEmbeddings() {
-        Map<String, Double> resnet = factors("type: resnet, depth: 18", Map.of());
+        Map<String, Double> resnet = factors("type: resnet, depth: 18", "{}");
         assertFactor(resnet, "backbone.conv1.weight", 9);
         assertFactor(resnet, "backbone.bn1.weight", 9);
         assertFactor(resnet, "backbone.layer1.0.conv1.weight", 8);
         assertFactor(resnet, "backbone.layer4.1.bn2.bias", 1);
-        Map<String, Double> pvt = factors("type: pvt, variant: tiny", Map.of());
+        Map<String, Double> pvt = factors("type: pvt, variant: tiny", "{}");
         assertFactor(pvt, "backbone.patch_embed1.proj.weight", 9);
         assertFactor(pvt, "backbone.block1.1.attn.q.weight", 7);
         assertFactor(pvt, "backbone.patch_embed2.proj.weight", 7);
@@ -116,7 +106,9 @@ class LayerDecayTest {
     @Test
     void multipliesWithTheRules() {
         Map<String, Double> factors =
-                factors("type: resnet, depth: 18", Map.of("bn1", new ParameterRule(0.5, 0)));
+                factors(
+                        "type: resnet, depth: 18",
+                        "{bn1: {learning_rate_factor: 0.5, weight_decay_factor: 0}}");
         assertEquals(0.5 * Math.pow(RATE, 9), factors.get("backbone.bn1.weight"), 1e-12);
         assertFactor(factors, "backbone.conv1.weight", 9);
     }
@@ -128,7 +120,7 @@ class LayerDecayTest {
         String message =
                 assertThrows(
                                 SaccadeException.class,
-                                () -> ParameterGroup.of(new Plain(), decaying(Map.of())))
+                                () -> ParameterGroup.of(new Plain(), decaying("{}")))
                         .getMessage();
         assertTrue(message.startsWith("optimizer.layer_decay: the model has no backbone"), message);
     }

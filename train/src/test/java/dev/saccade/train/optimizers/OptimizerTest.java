@@ -30,12 +30,11 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Optional;
 
 class OptimizerTest {
 
-    private static final Map<String, ParameterRule> RULES =
-            Map.of("norm", new ParameterRule(1, 0), "conv.w", new ParameterRule(0.1, 1));
+    private static final String RULES =
+            "rules={norm: {weight_decay_factor: 0}, conv.w: {learning_rate_factor: 0.1}}";
 
     private static final Map<String, Shape> SHAPES =
             ImmutableMap.of(
@@ -102,24 +101,8 @@ class OptimizerTest {
 
     private static Optimizer.Config config(String name) {
         return name.equals("adamw")
-                ? new AdamW.Config(
-                        0.01,
-                        0.9,
-                        0.999,
-                        1e-8,
-                        0.05,
-                        Optional.empty(),
-                        new ParameterRule(),
-                        RULES,
-                        Optional.empty())
-                : new Sgd.Config(
-                        0.01,
-                        0.9,
-                        0.05,
-                        Optional.empty(),
-                        new ParameterRule(),
-                        RULES,
-                        Optional.empty());
+                ? Configs.of(AdamW.Config.class, "learning_rate=0.01", RULES)
+                : Configs.of(Sgd.Config.class, "learning_rate=0.01", "weight_decay=0.05", RULES);
     }
 
     private Gradients gradients(NDManager step, int t) {

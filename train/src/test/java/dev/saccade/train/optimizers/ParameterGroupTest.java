@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 
+import dev.saccade.config.Configs;
 import dev.saccade.core.nn.BatchNorm2d;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Layer;
@@ -12,8 +13,6 @@ import dev.saccade.core.nn.WeightInit;
 
 import org.junit.jupiter.api.Test;
 
-import java.util.Map;
-import java.util.Optional;
 import java.util.stream.Collectors;
 
 class ParameterGroupTest {
@@ -37,13 +36,8 @@ class ParameterGroupTest {
         }
     }
 
-    private static Sgd.Config config(
-            Optional<ParameterRule> norms, ParameterRule biases, Map<String, ParameterRule> rules) {
-        return new Sgd.Config(1, 0, 0.1, norms, biases, rules, Optional.empty());
-    }
-
-    private static Sgd.Config config(Map<String, ParameterRule> rules) {
-        return config(Optional.empty(), new ParameterRule(), rules);
+    private static Sgd.Config config(String... settings) {
+        return Configs.with(Configs.of(Sgd.Config.class, "weight_decay=0.1"), settings);
     }
 
     private static String groups(boolean frozen, Optimizer.Config config) {
@@ -67,10 +61,10 @@ class ParameterGroupTest {
         assertEquals(
                 "1.0 0.1 stem.weight stem.bias norm1.weight norm1.bias"
                         + " head.normalizer.weight head.normalizer.bias",
-                groups(false, config(Map.of())));
+                groups(false, config()));
         assertEquals(
                 "1.0 0.1 norm1.weight norm1.bias head.normalizer.weight head.normalizer.bias",
-                groups(true, config(Map.of())));
+                groups(true, config()));
     }
 
     @Test
@@ -78,26 +72,21 @@ class ParameterGroupTest {
         assertEquals(
                 "1.0 0.1 stem.weight stem.bias head.normalizer.weight head.normalizer.bias;"
                         + " 1.0 0.0 norm1.weight norm1.bias",
-                groups(
-                        false,
-                        config(
-                                Optional.of(new ParameterRule(1, 0)),
-                                new ParameterRule(),
-                                Map.of())));
+                groups(false, config("norms={weight_decay_factor: 0}")));
     }
 
     @Test
     void aBiasOfANormalisationDecaysAsABiasUnlessNormalisationsHaveTheirRule() {
-        ParameterRule biases = new ParameterRule(2, 0);
+        String biases = "biases={learning_rate_factor: 2, weight_decay_factor: 0}";
         assertEquals(
                 "1.0 0.1 stem.weight norm1.weight head.normalizer.weight;"
                         + " 2.0 0.0 stem.bias head.normalizer.bias;"
                         + " 1.0 0.0 norm1.bias",
-                groups(false, config(Optional.empty(), biases, Map.of())));
+                groups(false, config(biases)));
         assertEquals(
                 "1.0 0.1 stem.weight norm1.weight norm1.bias head.normalizer.weight;"
                         + " 2.0 0.0 stem.bias head.normalizer.bias",
-                groups(false, config(Optional.of(new ParameterRule()), biases, Map.of())));
+                groups(false, config("norms={}", biases)));
     }
 
     @Test
@@ -109,13 +98,10 @@ class ParameterGroupTest {
                 groups(
                         false,
                         config(
-                                Optional.of(new ParameterRule(1, 0)),
-                                new ParameterRule(2, 0),
-                                Map.of(
-                                        "norm1",
-                                        new ParameterRule(0.5, 1),
-                                        "normalizer.bias",
-                                        new ParameterRule(0.5, 1)))));
+                                "norms={weight_decay_factor: 0}",
+                                "biases={learning_rate_factor: 2, weight_decay_factor: 0}",
+                                "rules={norm1: {learning_rate_factor: 0.5}, normalizer.bias:"
+                                        + " {learning_rate_factor: 0.5}}")));
     }
 
     @Test
@@ -127,13 +113,9 @@ class ParameterGroupTest {
                 groups(
                         false,
                         config(
-                                Map.of(
-                                        "norm",
-                                        new ParameterRule(1, 0),
-                                        "stem",
-                                        new ParameterRule(0.5, 1),
-                                        "normalizer.weight",
-                                        new ParameterRule(2, 1)))));
+                                "rules={norm: {weight_decay_factor: 0}, stem:"
+                                        + " {learning_rate_factor: 0.5}, normalizer.weight:"
+                                        + " {learning_rate_factor: 2}}")));
     }
 
     @Test
@@ -144,10 +126,7 @@ class ParameterGroupTest {
                 groups(
                         false,
                         config(
-                                Map.of(
-                                        "weight",
-                                        new ParameterRule(1, 0),
-                                        ".weigh",
-                                        new ParameterRule(3, 1)))));
+                                "rules={weight: {weight_decay_factor: 0}, .weigh:"
+                                        + " {learning_rate_factor: 3}}")));
     }
 }

@@ -57,14 +57,14 @@ class ScheduleTest {
     void thePolynomialOfSemanticFpnIsThatOfMmcv(long iteration, double expected) {
         assertEquals(
                 expected,
-                new PolySchedule(0.9, 0, new Warmup())
+                new PolySchedule(0.9, 0, Configs.of(Warmup.class))
                         .learningRate(1e-4, iteration, new RunLength(80_000, 631)),
                 1e-9 * expected);
     }
 
     @Test
     void theCosineIsHalfWayInTheMiddle() {
-        CosineSchedule cosine = new CosineSchedule(0.1, new Warmup());
+        CosineSchedule cosine = new CosineSchedule(0.1, Configs.of(Warmup.class));
         RunLength length = new RunLength(100, 10);
         assertEquals(0.5, cosine.learningRate(0.5, 0, length));
         assertEquals(0.3, cosine.learningRate(0.5, 50, length), 1e-12);
@@ -88,7 +88,7 @@ class ScheduleTest {
     void refusesMilestonesOutOfOrder() {
         assertThrows(
                 IllegalArgumentException.class,
-                () -> new StepSchedule(List.of(11, 8), 0.1, new Warmup()));
+                () -> new StepSchedule(List.of(11, 8), 0.1, Configs.of(Warmup.class)));
     }
 
     @Test

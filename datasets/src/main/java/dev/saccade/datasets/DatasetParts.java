@@ -1,0 +1,33 @@
+package dev.saccade.datasets;
+
+import dev.saccade.core.parts.PartConfig;
+import dev.saccade.core.parts.PartProvider;
+import dev.saccade.datasets.ade20k.Ade20kDataset;
+import dev.saccade.datasets.coco.CocoDataset;
+import dev.saccade.datasets.transforms.Choice;
+import dev.saccade.datasets.transforms.Normalize;
+import dev.saccade.datasets.transforms.Pad;
+import dev.saccade.datasets.transforms.PhotometricDistortion;
+import dev.saccade.datasets.transforms.RandomCrop;
+import dev.saccade.datasets.transforms.RandomFlip;
+import dev.saccade.datasets.transforms.Resize;
+
+import java.util.List;
+
+/** The data sets and transforms that a config can name. */
+public final class DatasetParts implements PartProvider {
+
+    @Override
+    public List<Class<? extends PartConfig>> parts() {
+        return List.of(
+                CocoDataset.Config.class,
+                Ade20kDataset.Config.class,
+                Resize.class,
+                RandomFlip.class,
+                RandomCrop.class,
+                PhotometricDistortion.class,
+                Choice.class,
+                Normalize.class,
+                Pad.class);
+    }
+}
