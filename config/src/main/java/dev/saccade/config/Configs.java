@@ -43,6 +43,16 @@ public final class Configs {
     }
 
     /**
+     * Returns a record with settings by name, the others as by default.
+     *
+     * @param settings by key, such as {@code "neck"}: Java's form of what YAML holds, or records
+     * @throws SaccadeException of kind user that lists every mistake
+     */
+    public static <T extends Record> T of(Class<T> type, Map<String, ?> settings) {
+        return bind(Unbinding.node(settings), type);
+    }
+
+    /**
      * Returns the same record with other settings.
      *
      * @param config a record

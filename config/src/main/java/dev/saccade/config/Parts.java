@@ -56,7 +56,7 @@ final class Parts {
     }
 
     /** Many a component fails because the libraries that all of them use cannot be loaded. */
-    private static SaccadeException unloadable(ServiceConfigurationError error) {
+    static SaccadeException unloadable(Error error) {
         return Throwables.getCausalChain(error).stream()
                 .filter(SaccadeException.class::isInstance)
                 .map(cause -> SaccadeException.user(error, "%s", cause.getMessage()))

@@ -59,6 +59,8 @@ final class Records {
             throw broken(e.getCause(), type);
         } catch (ReflectiveOperationException e) {
             throw broken(e, type);
+        } catch (LinkageError e) {
+            throw Parts.unloadable(e);
         }
     }
 

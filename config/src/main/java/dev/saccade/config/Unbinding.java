@@ -89,7 +89,8 @@ final class Unbinding {
         return node(value);
     }
 
-    private static ConfigNode node(Object value) {
+    /** Returns the config of any value that a component can have. */
+    static ConfigNode node(Object value) {
         if (value instanceof Record section) {
             return whole(section);
         }

@@ -217,6 +217,19 @@ class ConfigsTest {
         assertEquals(
                 new Recipe.AdamW(1e-4, 0.05),
                 Configs.with(recipe, "optimizer={type: adamw}").optimizer());
+        assertEquals(
+                Configs.with(recipe, "warm_up=5", "optimizer={type: adamw, lr: 1.0}"),
+                Configs.of(
+                        Recipe.class,
+                        Map.of(
+                                "epochs",
+                                3,
+                                "warm_up",
+                                Optional.of(5),
+                                "optimizer",
+                                new Recipe.AdamW(1, 0.05),
+                                "scales",
+                                List.of(1, 2))));
         String message =
                 assertThrows(
                                 SaccadeException.class,

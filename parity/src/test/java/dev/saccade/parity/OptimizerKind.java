@@ -4,6 +4,7 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.config.Configs;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.train.optimizers.AdamW;
@@ -128,28 +129,44 @@ final class OptimizerKind implements Kind {
             case "AdamW" -> {
                 config.only("amsgrad", false);
                 List<Double> betas = config.numbers("betas", List.of(0.9, 0.999));
-                yield new AdamW.Config(
-                        learningRate,
-                        betas.get(0),
-                        betas.get(1),
-                        config.number("eps", 1e-8),
-                        config.number("weight_decay", 1e-2),
-                        norms,
-                        biases,
-                        rules,
-                        Optional.empty());
+                yield Configs.of(
+                        AdamW.Config.class,
+                        Map.of(
+                                "learning_rate",
+                                learningRate,
+                                "beta1",
+                                betas.get(0),
+                                "beta2",
+                                betas.get(1),
+                                "epsilon",
+                                config.number("eps", 1e-8),
+                                "weight_decay",
+                                config.number("weight_decay", 1e-2),
+                                "norms",
+                                norms,
+                                "biases",
+                                biases,
+                                "rules",
+                                rules));
             }
             case "SGD" -> {
                 config.only("nesterov", false);
                 config.only("dampening", 0);
-                yield new Sgd.Config(
-                        learningRate,
-                        config.number("momentum", 0),
-                        config.number("weight_decay", 0),
-                        norms,
-                        biases,
-                        rules,
-                        Optional.empty());
+                yield Configs.of(
+                        Sgd.Config.class,
+                        Map.of(
+                                "learning_rate",
+                                learningRate,
+                                "momentum",
+                                config.number("momentum", 0),
+                                "weight_decay",
+                                config.number("weight_decay", 0),
+                                "norms",
+                                norms,
+                                "biases",
+                                biases,
+                                "rules",
+                                rules));
             }
             default -> throw config.unbuilt("type");
         };

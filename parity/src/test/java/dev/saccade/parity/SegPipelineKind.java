@@ -2,6 +2,7 @@ package dev.saccade.parity;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.saccade.config.Configs;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.Dataset;
@@ -12,7 +13,7 @@ import dev.saccade.datasets.image.ImageReader;
 import org.opencv.core.Mat;
 
 import java.util.List;
-import java.util.Optional;
+import java.util.Map;
 import java.util.stream.IntStream;
 
 /** Decoding and the transforms of segmentation with scripted draws: pixels and labels. */
@@ -43,8 +44,16 @@ final class SegPipelineKind implements Kind {
     /** Returns the one photograph of the case as a data set whose numbers are labels. */
     private static Dataset files(Case recorded) {
         List<String> classes = IntStream.range(0, IGNORED).mapToObj(i -> "class " + i).toList();
-        return new Ade20kDataset.Config(
-                        "", "", classes, Optional.empty(), false, IGNORED, "image.png", "label.png")
+        return Configs.of(
+                        Ade20kDataset.Config.class,
+                        Map.of(
+                                "images", "",
+                                "annotations", "",
+                                "classes", classes,
+                                "reduce_zero_label", false,
+                                "ignore_index", IGNORED,
+                                "image_suffix", "image.png",
+                                "label_suffix", "label.png"))
                 .open(recorded.file("image.png").getParent());
     }
 

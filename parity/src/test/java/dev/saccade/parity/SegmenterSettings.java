@@ -1,5 +1,6 @@
 package dev.saccade.parity;
 
+import dev.saccade.config.Configs;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.parts.HeadConfig;
 import dev.saccade.core.parts.Neck;
@@ -14,6 +15,7 @@ import dev.saccade.models.SegmentationModel;
 import dev.saccade.models.segmentation.SlidingWindow;
 
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.IntStream;
 
@@ -124,14 +126,23 @@ final class SegmenterSettings {
 
     private UperNetHead.Config uperNet(Settings head) {
         head.only("input_transform", "multiple_select");
-        return new UperNetHead.Config(
-                inIndexes(head),
-                head.integers("pool_scales", List.of(1, 2, 3, 6)),
-                head.integer("channels"),
-                head.number("dropout_ratio", 0.1),
-                norm(head),
-                head.flag("align_corners", false),
-                loss(head));
+        return Configs.of(
+                UperNetHead.Config.class,
+                Map.of(
+                        "in_index",
+                        inIndexes(head),
+                        "pool_scales",
+                        head.integers("pool_scales", List.of(1, 2, 3, 6)),
+                        "channels",
+                        head.integer("channels"),
+                        "dropout_ratio",
+                        head.number("dropout_ratio", 0.1),
+                        "norm",
+                        norm(head),
+                        "align_corners",
+                        head.flag("align_corners", false),
+                        "loss_decode",
+                        loss(head)));
     }
 
     private SemanticFpnHead.Config semanticFpn(Settings head) {
@@ -148,16 +159,27 @@ final class SegmenterSettings {
     private FcnHead.Config fcn(Settings head) {
         head.only("input_transform", null);
         head.only("dilation", 1);
-        return new FcnHead.Config(
-                inIndex(head),
-                head.integer("channels"),
-                head.integer("num_convs", 2),
-                head.integer("kernel_size", 3),
-                head.flag("concat_input", true),
-                head.number("dropout_ratio", 0.1),
-                norm(head),
-                head.flag("align_corners", false),
-                loss(head));
+        return Configs.of(
+                FcnHead.Config.class,
+                Map.of(
+                        "in_index",
+                        inIndex(head),
+                        "channels",
+                        head.integer("channels"),
+                        "num_convs",
+                        head.integer("num_convs", 2),
+                        "kernel_size",
+                        head.integer("kernel_size", 3),
+                        "concat_input",
+                        head.flag("concat_input", true),
+                        "dropout_ratio",
+                        head.number("dropout_ratio", 0.1),
+                        "norm",
+                        norm(head),
+                        "align_corners",
+                        head.flag("align_corners", false),
+                        "loss_decode",
+                        loss(head)));
     }
 
     private static Norm norm(Settings head) {

@@ -1,5 +1,7 @@
 package dev.saccade.parity;
 
+import static java.util.Map.entry;
+
 import dev.saccade.config.Configs;
 import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.heads.Norm;
@@ -25,6 +27,7 @@ import dev.saccade.heads.roi.RoiStage;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /** mmdetection's settings of a detector in two or more stages. */
 final class TwoStageSettings {
@@ -61,16 +64,27 @@ final class TwoStageSettings {
         Settings train = model.object("train_cfg").object("rcnn");
         trained(train);
         Settings test = model.object("test_cfg").object("rcnn");
-        return new MaskRcnnHead.Config(
-                rpn(),
-                boxExtractor(),
-                boxHead(roiHead.object("bbox_head")),
-                maskExtractor(),
-                maskHeads().stream().findFirst(),
-                AssignerKind.assigner(train.object("assigner")),
-                sampler(train.object("sampler")),
-                nms(test),
-                test.number("mask_thr_binary", 0.5));
+        return Configs.of(
+                MaskRcnnHead.Config.class,
+                Map.of(
+                        "rpn_head",
+                        rpn(),
+                        "bbox_roi_extractor",
+                        boxExtractor(),
+                        "bbox_head",
+                        boxHead(roiHead.object("bbox_head")),
+                        "mask_roi_extractor",
+                        maskExtractor(),
+                        "mask_head",
+                        maskHeads().stream().findFirst(),
+                        "assigner",
+                        AssignerKind.assigner(train.object("assigner")),
+                        "sampler",
+                        sampler(train.object("sampler")),
+                        "nms",
+                        nms(test),
+                        "mask_thr_binary",
+                        test.number("mask_thr_binary", 0.5)));
     }
 
     private DetectionHead.Config cascade() {
@@ -94,14 +108,23 @@ final class TwoStageSettings {
             throw roiHead.refused("mask_head", "expected the same in all stages");
         }
         Settings test = model.object("test_cfg").object("rcnn");
-        return new CascadeMaskRcnnHead.Config(
-                rpn(),
-                boxExtractor(),
-                built,
-                maskExtractor(),
-                masks.stream().findFirst(),
-                nms(test),
-                test.number("mask_thr_binary", 0.5));
+        return Configs.of(
+                CascadeMaskRcnnHead.Config.class,
+                Map.of(
+                        "rpn_head",
+                        rpn(),
+                        "bbox_roi_extractor",
+                        boxExtractor(),
+                        "stages",
+                        built,
+                        "mask_roi_extractor",
+                        maskExtractor(),
+                        "mask_head",
+                        masks.stream().findFirst(),
+                        "nms",
+                        nms(test),
+                        "mask_thr_binary",
+                        test.number("mask_thr_binary", 0.5)));
     }
 
     private RpnHead.Config rpn() {
@@ -115,20 +138,24 @@ final class TwoStageSettings {
                 model.object("train_cfg").has("rpn_proposal")
                         ? model.object("train_cfg").object("rpn_proposal")
                         : model.object("test_cfg").object("rpn");
-        return new RpnHead.Config(
-                head.integer("feat_channels", 256),
-                AnchorsKind.scales(anchors),
-                anchors.numbers("ratios"),
-                AnchorsKind.centerOffset(anchors),
-                BoxCoderKind.clippingCoder(head.object("bbox_coder")),
-                crossEntropy(head.object("loss_cls"), true),
-                boxLoss(head.object("loss_bbox")),
-                head.flag("reg_decoded_bbox", false),
-                AssignerKind.assigner(train.object("assigner")),
-                sampler(train.object("sampler")),
-                train.number("allowed_border", -1),
-                proposals(trainProposals),
-                proposals(model.object("test_cfg").object("rpn")));
+        return Configs.of(
+                RpnHead.Config.class,
+                Map.ofEntries(
+                        entry("feat_channels", head.integer("feat_channels", 256)),
+                        entry("scales", AnchorsKind.scales(anchors)),
+                        entry("ratios", anchors.numbers("ratios")),
+                        entry("center_offset", AnchorsKind.centerOffset(anchors)),
+                        entry("bbox_coder", BoxCoderKind.clippingCoder(head.object("bbox_coder"))),
+                        entry("loss_cls", crossEntropy(head.object("loss_cls"), true)),
+                        entry("loss_bbox", boxLoss(head.object("loss_bbox"))),
+                        entry("reg_decoded_bbox", head.flag("reg_decoded_bbox", false)),
+                        entry("assigner", AssignerKind.assigner(train.object("assigner"))),
+                        entry("sampler", sampler(train.object("sampler"))),
+                        entry("allowed_border", train.number("allowed_border", -1)),
+                        entry("train_proposals", proposals(trainProposals)),
+                        entry(
+                                "test_proposals",
+                                proposals(model.object("test_cfg").object("rpn")))));
     }
 
     private static ProposalConfig proposals(Settings config) {
@@ -182,17 +209,29 @@ final class TwoStageSettings {
         for (String branch : List.of("cls_convs", "cls_fcs", "reg_convs", "reg_fcs")) {
             head.only("num_" + branch, 0);
         }
-        return new BoxHead.Config(
-                head.integer("num_shared_convs", convs),
-                head.integer("conv_out_channels", 256),
-                norm(head),
-                head.integer("num_shared_fcs", fcs),
-                head.integer("fc_out_channels", 1024),
-                BoxCoderKind.clippingCoder(head.object("bbox_coder")),
-                head.flag("reg_class_agnostic", false),
-                head.flag("reg_decoded_bbox", false),
-                crossEntropy(head.object("loss_cls"), false),
-                boxLoss(head.object("loss_bbox")));
+        return Configs.of(
+                BoxHead.Config.class,
+                Map.of(
+                        "num_shared_convs",
+                        head.integer("num_shared_convs", convs),
+                        "conv_out_channels",
+                        head.integer("conv_out_channels", 256),
+                        "norm",
+                        norm(head),
+                        "num_shared_fcs",
+                        head.integer("num_shared_fcs", fcs),
+                        "fc_out_channels",
+                        head.integer("fc_out_channels", 1024),
+                        "bbox_coder",
+                        BoxCoderKind.clippingCoder(head.object("bbox_coder")),
+                        "reg_class_agnostic",
+                        head.flag("reg_class_agnostic", false),
+                        "reg_decoded_bbox",
+                        head.flag("reg_decoded_bbox", false),
+                        "loss_cls",
+                        crossEntropy(head.object("loss_cls"), false),
+                        "loss_bbox",
+                        boxLoss(head.object("loss_bbox"))));
     }
 
     private List<MaskHead.Config> maskHeads() {

@@ -36,7 +36,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Optional;
+import java.util.Map;
 
 class Ade20kDatasetTest {
 
@@ -254,27 +254,16 @@ class Ade20kDatasetTest {
     }
 
     private Dataset config(List<String> classes, boolean reduceZeroLabel, int ignoreIndex) {
-        return new Ade20kDataset.Config(
-                        "images/training",
-                        "annotations/training",
-                        classes,
-                        Optional.empty(),
-                        reduceZeroLabel,
-                        ignoreIndex,
-                        ".jpg",
-                        ".png")
+        return Configs.of(
+                        Ade20kDataset.Config.class,
+                        Map.of(
+                                "classes", classes,
+                                "reduce_zero_label", reduceZeroLabel,
+                                "ignore_index", ignoreIndex))
                 .open(folder);
     }
 
     private static Ade20kDataset.Config withFile(String file) {
-        return new Ade20kDataset.Config(
-                "images/training",
-                "annotations/training",
-                List.of(),
-                Optional.of(file),
-                true,
-                255,
-                ".jpg",
-                ".png");
+        return Configs.of(Ade20kDataset.Config.class, "classes_file=" + file);
     }
 }

@@ -42,16 +42,18 @@ class TransformsTest {
 
     @Test
     void areFoundByTheirNames() {
-        assertEquals(
-                Set.of(
-                        "choice",
-                        "normalize",
-                        "pad",
-                        "photometric_distortion",
-                        "random_crop",
-                        "random_flip",
-                        "resize"),
-                Configs.known(Transform.class).keySet());
+        Set<String> names = Configs.known(Transform.class).keySet();
+        assertTrue(
+                names.containsAll(
+                        List.of(
+                                "choice",
+                                "normalize",
+                                "pad",
+                                "photometric_distortion",
+                                "random_crop",
+                                "random_flip",
+                                "resize")),
+                names::toString);
     }
 
     @ParameterizedTest

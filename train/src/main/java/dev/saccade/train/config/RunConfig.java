@@ -1,9 +1,7 @@
 package dev.saccade.train.config;
 
 import dev.saccade.config.ConfigFile;
-import dev.saccade.config.ConfigNode;
 import dev.saccade.config.Configs;
-import dev.saccade.config.Origin;
 import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Default;
@@ -18,7 +16,6 @@ import dev.saccade.train.schedules.Schedule;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -91,20 +88,6 @@ public record RunConfig(
      */
     public static RunConfig parse(String yaml) {
         return Configs.bind(ConfigFile.parse(yaml, "config"), RunConfig.class);
-    }
-
-    /**
-     * Returns a run of a model, the settings that are not given as by default.
-     *
-     * @param settings such as {@code epochs=3} and {@code optimizer={type: adamw}}, as {@link
-     *     #load} takes them
-     * @throws SaccadeException of kind user that lists every mistake
-     */
-    public static RunConfig of(ModelConfig model, String... settings) {
-        ConfigNode.Mapping parts =
-                new ConfigNode.Mapping(
-                        Map.of("model", Configs.unbindChanges(model)), Origin.DEFAULT);
-        return Configs.bind(parts, RunConfig.class).with(settings);
     }
 
     /**

@@ -99,16 +99,14 @@ class RunConfigTest {
     @Test
     void isReadFromATextOrMadeOfItsParts() {
         RunConfig parsed = RunConfig.parse(SMALLEST);
+        ModelConfig model =
+                ModelConfig.detector(
+                        Configs.of(ResNet.Config.class, "depth=18"),
+                        Configs.of(Fpn.Config.class),
+                        Configs.of(RetinaNetHead.Config.class));
         assertEquals(
-                parsed.withoutDatasets(),
-                RunConfig.of(
-                        ModelConfig.detector(
-                                Configs.of(ResNet.Config.class, "depth=18"),
-                                Configs.of(Fpn.Config.class),
-                                Configs.of(RetinaNetHead.Config.class))));
-        assertEquals(
-                parsed.with("epochs=3"),
-                RunConfig.of(parsed.model(), "epochs=3", "data.train={type: coco}"));
+                parsed.withoutDatasets().with("epochs=3"),
+                Configs.of(RunConfig.class, Map.of("model", model, "epochs", 3)));
         SaccadeException none =
                 assertThrows(
                         SaccadeException.class,
