@@ -3,18 +3,24 @@ package dev.saccade.backbones;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Block;
 
+import dev.saccade.core.conversion.NamePattern;
+import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.MultiplyAdds;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.parts.Backbone;
+import dev.saccade.core.parts.FeatureInfo;
 
+import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * How large a backbone is and what it costs, beside what its paper says.
  *
  * @param name such as {@code swin_tiny}
- * @param parameters of the backbone with its output normalisations, fused
+ * @param parameters of the backbone with its output normalizations, fused
  * @param trainingParameters of the backbone as it is trained; more where fusing merges branches
  * @param classifierParameters of the backbone as a classifier of 1000 classes, as papers count
  * @param multiplyAdds of the fused backbone for one image of 224x224, which papers call FLOPs
@@ -30,6 +36,17 @@ public record BackboneSummary(
 
     private static final Shape IMAGE = new Shape(1, 3, 224, 224);
 
+    /** The classes of ImageNet-1K, which papers count in. */
+    private static final int CLASSES = 1000;
+
+    private static final NamePattern OUTPUT_NORMS = new NamePattern("norm{i}.{*}");
+
+    /**
+     * What a classifier may have besides, each of as many values as the last level has channels.
+     */
+    private static final List<String> OF_CLASSIFIERS =
+            List.of("norm.weight", "norm.bias", "cls_token");
+
     /**
      * Builds a backbone, counts and forgets it.
      *
@@ -39,11 +56,50 @@ public record BackboneSummary(
         Backbone backbone = config.build();
         return new BackboneSummary(
                 name,
-                backbone.fusedParameterCount(),
+                fusedParameters(backbone),
                 backbone.parameterCount(),
-                backbone.classifierParameterCount(),
+                classifierParameters(config, backbone),
                 multiplyAdds(backbone),
                 PublishedFigures.of(name));
+    }
+
+    /**
+     * Returns the number of parameters of a classifier of ImageNet: without the normalizations of
+     * outputs, with a linear layer of 1000 classes on the coarsest level, and with what else the
+     * rules of the family say that checkpoints of a classifier hold.
+     */
+    static long classifierParameters(Backbone.Config config, Backbone backbone) {
+        List<FeatureInfo> levels = backbone.features();
+        long channels = levels.get(levels.size() - 1).channels();
+        long outputNorms =
+                backbone.namedParameters().entrySet().stream()
+                        .filter(entry -> OUTPUT_NORMS.matches(entry.getKey()))
+                        .filter(entry -> !Module.isBuffer(entry.getValue()))
+                        .mapToLong(entry -> entry.getValue().getShape().size())
+                        .sum();
+        List<NamePattern> needless = config.checkpointRules().needless();
+        long more =
+                OF_CLASSIFIERS.stream()
+                        .filter(name -> needless.stream().anyMatch(each -> each.matches(name)))
+                        .count();
+        return fusedParameters(backbone) - outputNorms + channels * more + (channels + 1) * CLASSES;
+    }
+
+    /** Returns the number of parameters that are left when the backbone is fused. */
+    private static long fusedParameters(Backbone backbone) {
+        return backbone.parameterCount()
+                - below(backbone).mapToLong(BackboneSummary::mergedAway).sum();
+    }
+
+    private static long mergedAway(Block block) {
+        return block instanceof PositionEncoding encoding
+                ? encoding.parameterCount() - encoding.mergedParameterCount()
+                : 0;
+    }
+
+    private static Stream<Block> below(Block block) {
+        return block.getChildren().values().stream()
+                .flatMap(child -> Stream.concat(Stream.of(child), below(child)));
     }
 
     /** Runs the backbone with weights of 0, which cost nothing to make. */

@@ -12,7 +12,6 @@ import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Mlp;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Activations;
-import dev.saccade.core.ops.MultiplyAdds;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Script;
 import dev.saccade.core.ops.ScriptTemplate;
@@ -231,8 +230,8 @@ public final class DwNet extends StagedTransformer {
         /** An image at a time: channels innermost in memory stay so. */
         private static final ScriptTemplate CONVOLVE =
                 ScriptTemplate.of(
-                        "(x: Tensor, filters: Tensor, bias: Tensor) -> Tensor",
-                        """
+                                "(x: Tensor, filters: Tensor, bias: Tensor) -> Tensor",
+                                """
                         kernel = {kernel}
                         c = torch.size(x, 1)
                         maps = torch.split(x, 1)
@@ -243,7 +242,9 @@ public final class DwNet extends StagedTransformer {
                           y = torch.conv2d(maps[i], kernels[i], bias, [1, 1], pad, [1, 1], c)
                           _ = torch.append(out, y)
                         return torch.cat(out)
-                        """);
+                        """)
+                        .counting(
+                                (in, y) -> in.get(1).size() * y.get(0).getShape().slice(2).size());
 
         private final int kernel;
         private final Conv2d conv1;
@@ -265,7 +266,6 @@ public final class DwNet extends StagedTransformer {
             return Scope.array(
                     () -> {
                         NDArray hidden = Activations.relu(bn.forward(conv1.forward(MEAN.run(x))));
-                        MultiplyAdds.add(x.size() * kernel * kernel);
                         return CONVOLVE.with(Map.of("kernel", kernel))
                                 .run(x, conv2.forward(hidden), bias.getArray());
                     });

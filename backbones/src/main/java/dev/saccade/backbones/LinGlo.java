@@ -160,13 +160,6 @@ public final class LinGlo extends StagedTransformer {
         encodings.values().forEach(PositionEncoding::fuse);
     }
 
-    @Override
-    public long fusedParameterCount() {
-        return encodings.values().stream()
-                .mapToLong(encoding -> encoding.mergedParameterCount() - encoding.parameterCount())
-                .reduce(parameterCount(), Long::sum);
-    }
-
     /**
      * Returns the weights of the same network with {@code deploy} set, by their names.
      *

@@ -9,7 +9,6 @@ import dev.saccade.core.nn.BatchNorm2d;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.core.ops.MultiplyAdds;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Script;
@@ -33,8 +32,9 @@ final class PositionEncoding extends Layer {
 
     private static final Script CONVOLVE =
             Script.compile(
-                    "(x: Tensor, w: Tensor, b: Tensor) -> Tensor",
-                    "return torch.conv2d(x, w, b, [1, 1], [1, 1], [1, 1], torch.size(w, 0))");
+                            "(x: Tensor, w: Tensor, b: Tensor) -> Tensor",
+                            "return torch.conv2d(x, w, b, [1, 1], [1, 1], [1, 1], torch.size(w, 0))")
+                    .counting((in, y) -> y.get(0).size() * in.get(1).getShape().slice(1).size());
 
     private static final Script IDENTITY =
             Script.compile(
@@ -110,7 +110,6 @@ final class PositionEncoding extends Layer {
     private NDArray asOne(NDArray map) {
         NDList convolution = fused.orElseGet(this::merged);
         NDArray weight = convolution.get(0);
-        MultiplyAdds.add(map.size() * weight.getShape().slice(1).size());
         return CONVOLVE.run(map, weight, convolution.get(1));
     }
 

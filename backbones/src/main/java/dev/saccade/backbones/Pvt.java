@@ -136,12 +136,6 @@ public final class Pvt extends StagedTransformer {
         freezeStages();
     }
 
-    /** A classifier has a class token besides. */
-    @Override
-    public long classifierParameterCount() {
-        return super.classifierParameterCount() + config.channels(STAGES - 1);
-    }
-
     private static TransformerBlock block(Config config, int stage, int block) {
         int channels = config.channels(stage);
         return new TransformerBlock(

@@ -245,13 +245,6 @@ abstract class StagedTransformer extends Backbone {
                 .collect(ImmutableList.toImmutableList());
     }
 
-    /** A classifier has one normalisation, after the last stage, in place of those of outputs. */
-    @Override
-    public long classifierParameterCount() {
-        long outputNorms = norms.values().stream().mapToLong(Module::parameterCount).sum();
-        return super.classifierParameterCount() - outputNorms + 2L * config.channels(STAGES - 1);
-    }
-
     /** Returns what {@code make} returns for each block of a stage. */
     static <T> List<T> each(int depth, IntFunction<T> make) {
         return IntStream.range(0, depth).mapToObj(make).toList();

@@ -7,7 +7,6 @@ import ai.djl.nn.Parameter;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.core.ops.MultiplyAdds;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.ScriptTemplate;
 
@@ -24,13 +23,14 @@ final class SubWindowPooling extends Layer {
 
     private static final ScriptTemplate WEIGHTED =
             ScriptTemplate.of(
-                    "(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor",
-                    """
+                            "(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor",
+                            """
                     part = {part}
                     c = torch.size(x, 1)
                     kernel = torch.expand(torch.reshape(weight, [1, 1, part, part]), [c, 1, part, part])
                     return torch.conv2d(x, kernel, torch.expand(bias, [c]), [part, part], [0, 0], [1, 1], c)
-                    """);
+                    """)
+                    .counting((in, y) -> in.get(0).size());
 
     private static final ScriptTemplate UNWEIGHTED =
             ScriptTemplate.of(
@@ -71,10 +71,7 @@ final class SubWindowPooling extends Layer {
         Shape shape = new Shape(1, (long) part * part);
         Parameter weight = parameter("weight", shape, WeightInit.truncatedNormal(0.02));
         Parameter bias = parameter("bias", new Shape(1), WeightInit.ZEROS);
-        return x -> {
-            MultiplyAdds.add(x.size());
-            return WEIGHTED.with(Map.of("part", part)).run(x, weight.getArray(), bias.getArray());
-        };
+        return x -> WEIGHTED.with(Map.of("part", part)).run(x, weight.getArray(), bias.getArray());
     }
 
     /**

@@ -78,8 +78,9 @@ class DwConvSwinTest {
 
     @Test
     void hasTheParametersAndMultiplyAddsOfThePaper() {
-        DwConvSwin net = new DwConvSwin(Configs.of(DwConvSwin.Config.class));
-        assertEquals(24163912, net.classifierParameterCount());
+        DwConvSwin.Config config = Configs.of(DwConvSwin.Config.class);
+        DwConvSwin net = config.build();
+        assertEquals(24163912, BackboneSummary.classifierParameters(config, net));
         net.initialize(manager, 0);
         NDArray image = manager.ones(new Shape(1, 3, 224, 224));
         long count = MultiplyAdds.count(() -> NoGrad.call(() -> net.forward(image)));

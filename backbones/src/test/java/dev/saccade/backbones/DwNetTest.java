@@ -37,8 +37,8 @@ class DwNetTest {
         "dynamic_base, 161597928"
     })
     void hasThePublishedNumberOfParameters(String variant, long parameters) {
-        DwNet net = new DwNet(Configs.of(DwNet.Config.class, "variant=" + variant));
-        assertEquals(parameters, net.classifierParameterCount());
+        DwNet.Config config = Configs.of(DwNet.Config.class, "variant=" + variant);
+        assertEquals(parameters, BackboneSummary.classifierParameters(config, config.build()));
     }
 
     @Test

@@ -4,8 +4,8 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
+import dev.saccade.core.ops.Convolution;
 import dev.saccade.core.ops.GroupedConvolution;
-import dev.saccade.core.ops.MultiplyAdds;
 import dev.saccade.core.ops.Scope;
 
 import java.util.Optional;
@@ -15,8 +15,6 @@ import java.util.Optional;
  * groups, k, k]}, {@code bias} is {@code [out]} where there is one.
  */
 public final class Conv2d extends Layer {
-
-    private static final Shape NO_STRIDE = new Shape(1, 1);
 
     /**
      * With fewer input channels, oneDNN (as of libtorch 2.7.1) writes past its buffers in the
@@ -55,10 +53,7 @@ public final class Conv2d extends Layer {
 
     private final Parameter weight;
     private final Parameter bias;
-    private final Shape stride;
-    private final Shape padding;
-    private final Shape dilation;
-    private final int groups;
+    private final Convolution convolution;
     private final boolean stridesFirst;
     private final boolean keepsSize;
 
@@ -101,10 +96,12 @@ public final class Conv2d extends Layer {
         Shape shape = new Shape(out, geometry.in() / geometry.groups(), kernel, kernel);
         weight = parameter("weight", shape, init);
         bias = biasInit == null ? null : parameter("bias", new Shape(out), biasInit);
-        stride = new Shape(geometry.stride(), geometry.stride());
-        padding = new Shape(geometry.padding(), geometry.padding());
-        dilation = new Shape(geometry.dilation(), geometry.dilation());
-        groups = geometry.groups();
+        convolution =
+                new Convolution(
+                        square(geometry.stride()),
+                        square(geometry.padding()),
+                        square(geometry.dilation()),
+                        geometry.groups());
         stridesFirst =
                 kernel == 1
                         && geometry.stride() > 1
@@ -146,9 +143,10 @@ public final class Conv2d extends Layer {
             return GroupedConvolution.convolve(x, weight(), Optional.ofNullable(bias()));
         }
         if (stridesFirst) {
-            return Scope.array(() -> convolve(unskippedCells(x), weight(), bias(), NO_STRIDE));
+            return Scope.array(
+                    () -> convolution.withoutStride().run(unskippedCells(x), weight(), bias()));
         }
-        return convolve(x, weight(), bias(), stride);
+        return convolution.run(x, weight(), bias());
     }
 
     /**
@@ -161,7 +159,7 @@ public final class Conv2d extends Layer {
         return Scope.array(
                 () -> {
                     NDArray part = weight().get(":, " + first + ":" + end);
-                    return convolve(x, part, first == 0 ? bias() : null, stride);
+                    return convolution.run(x, part, first == 0 ? bias() : null);
                 });
     }
 
@@ -171,15 +169,11 @@ public final class Conv2d extends Layer {
 
     /** Leaves out the cells that a strided 1x1 convolution passes over. */
     private NDArray unskippedCells(NDArray x) {
-        return x.get(":, :, ::" + stride.get(0) + ", ::" + stride.get(1));
+        return x.get(
+                ":, :, ::" + convolution.stride().get(0) + ", ::" + convolution.stride().get(1));
     }
 
-    private NDArray convolve(NDArray x, NDArray kernels, NDArray shift, Shape step) {
-        NDArray y =
-                x.getNDArrayInternal()
-                        .convolution(x, kernels, shift, step, padding, dilation, groups)
-                        .singletonOrThrow();
-        MultiplyAdds.add(y.size() * kernels.getShape().slice(1).size());
-        return y;
+    private static Shape square(int side) {
+        return new Shape(side, side);
     }
 }

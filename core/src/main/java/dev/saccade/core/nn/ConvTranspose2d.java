@@ -4,7 +4,6 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
-import dev.saccade.core.ops.MultiplyAdds;
 import dev.saccade.core.ops.ScriptTemplate;
 
 import java.util.Map;
@@ -18,8 +17,9 @@ public final class ConvTranspose2d extends Layer {
 
     private static final ScriptTemplate SCRIPT =
             ScriptTemplate.of(
-                    "(x: Tensor, w: Tensor, b: Tensor) -> Tensor",
-                    "return torch.conv_transpose2d(x, w, b, [{stride}, {stride}])");
+                            "(x: Tensor, w: Tensor, b: Tensor) -> Tensor",
+                            "return torch.conv_transpose2d(x, w, b, [{stride}, {stride}])")
+                    .counting((in, y) -> in.get(0).size() * in.get(1).getShape().slice(1).size());
 
     private final int kernel;
     private final Parameter weight;
@@ -47,7 +47,6 @@ public final class ConvTranspose2d extends Layer {
      */
     @Override
     public NDArray forward(NDArray x) {
-        MultiplyAdds.add(x.size() * weight.getShape().slice(1).size());
         return SCRIPT.with(Map.of("stride", kernel)).run(x, weight.getArray(), bias.getArray());
     }
 }

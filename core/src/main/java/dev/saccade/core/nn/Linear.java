@@ -1,6 +1,7 @@
 package dev.saccade.core.nn;
 
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
@@ -9,7 +10,6 @@ import ai.djl.pytorch.jni.JniUtils;
 import dev.saccade.core.ops.Activations;
 import dev.saccade.core.ops.Affine;
 import dev.saccade.core.ops.Kernels;
-import dev.saccade.core.ops.MultiplyAdds;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Script;
@@ -35,10 +35,13 @@ public final class Linear extends Layer implements Affine {
 
     private static final String SIGNATURE = "(x: Tensor, w: Tensor, b: Tensor) -> Tensor";
 
-    private static final Script MATMUL = Script.compile(SIGNATURE, "return torch.linear(x, w, b)");
+    private static final Script MATMUL =
+            Script.compile(SIGNATURE, "return torch.linear(x, w, b)")
+                    .counting(Linear::multiplyAdds);
 
     private static final Script MATMUL_WITHOUT_BIAS =
-            Script.compile("(x: Tensor, w: Tensor) -> Tensor", "return torch.linear(x, w)");
+            Script.compile("(x: Tensor, w: Tensor) -> Tensor", "return torch.linear(x, w)")
+                    .counting(Linear::multiplyAdds);
 
     private static final String AS_CONVOLUTION =
             """
@@ -55,12 +58,14 @@ public final class Linear extends Layer implements Affine {
             """;
 
     private static final Script CONVOLUTION =
-            Script.compile(SIGNATURE, AS_CONVOLUTION.formatted("torch.conv2d(rows, kernel, b)"));
+            Script.compile(SIGNATURE, AS_CONVOLUTION.formatted("torch.conv2d(rows, kernel, b)"))
+                    .counting(Linear::multiplyAdds);
 
     private static final Script CONVOLUTION_WITHOUT_BIAS =
             Script.compile(
-                    "(x: Tensor, w: Tensor) -> Tensor",
-                    AS_CONVOLUTION.formatted("torch.conv2d(rows, kernel, None)"));
+                            "(x: Tensor, w: Tensor) -> Tensor",
+                            AS_CONVOLUTION.formatted("torch.conv2d(rows, kernel, None)"))
+                    .counting(Linear::multiplyAdds);
 
     /** What oneDNN does without gradients: the activation while the sums are in registers. */
     private static final class Inference {
@@ -70,12 +75,13 @@ public final class Linear extends Layer implements Affine {
 
         private static final ScriptTemplate FUSED =
                 ScriptTemplate.of(
-                        SIGNATURE,
-                        AS_CONVOLUTION.formatted(
-                                "torch.to(ops.mkldnn._convolution_pointwise(torch.to(rows, {type}),"
-                                        + " torch.to(kernel, {type}), torch.to(b, {type}),"
-                                        + " [0, 0], [1, 1], [1, 1], 1, \"{activation}\","
-                                        + " annotate(List[Optional[number]], []), \"none\"), {out})"));
+                                SIGNATURE,
+                                AS_CONVOLUTION.formatted(
+                                        "torch.to(ops.mkldnn._convolution_pointwise(torch.to(rows, {type}),"
+                                                + " torch.to(kernel, {type}), torch.to(b, {type}),"
+                                                + " [0, 0], [1, 1], [1, 1], 1, \"{activation}\","
+                                                + " annotate(List[Optional[number]], []), \"none\"), {out})"))
+                        .counting(Linear::multiplyAdds);
 
         static final Script GELU = in(FLOAT32, "gelu");
         static final Script GELU_IN_BFLOAT16 = in(BFLOAT16, "gelu");
@@ -84,6 +90,10 @@ public final class Linear extends Layer implements Affine {
         private static Script in(int type, String activation) {
             return FUSED.with(Map.of("type", type, "activation", activation, "out", FLOAT32));
         }
+    }
+
+    private static long multiplyAdds(NDList inputs, NDList outputs) {
+        return inputs.get(0).size() * inputs.get(1).getShape().get(0);
     }
 
     private final Parameter weight;
@@ -131,7 +141,6 @@ public final class Linear extends Layer implements Affine {
      */
     @Override
     public NDArray forward(NDArray x) {
-        count(x);
         NDArray w = weight.getArray();
         boolean convolves = !x.getDevice().isGpu() && w.getShape().get(1) <= WIDEST_CONVOLUTION;
         if (bias == null) {
@@ -152,17 +161,12 @@ public final class Linear extends Layer implements Affine {
         if (bias == null || !infers(x)) {
             return Scope.array(() -> Activations.gelu(forward(x)));
         }
-        count(x);
         return (predictsInBfloat16() ? Inference.GELU_IN_BFLOAT16 : Inference.GELU)
                 .run(x, weight.getArray(), bias.getArray());
     }
 
     private boolean predictsInBfloat16() {
         return !isTraining() && Precision.isBfloat16();
-    }
-
-    private void count(NDArray x) {
-        MultiplyAdds.add(x.size() * weight.getArray().getShape().get(0));
     }
 
     /**

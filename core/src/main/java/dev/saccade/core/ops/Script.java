@@ -50,9 +50,11 @@ public final class Script {
                     });
 
     private final PtSymbolBlock block;
+    private final MultiplyAdds.Formula multiplyAdds;
 
-    private Script(PtSymbolBlock block) {
+    private Script(PtSymbolBlock block, MultiplyAdds.Formula multiplyAdds) {
         this.block = block;
+        this.multiplyAdds = multiplyAdds;
     }
 
     /**
@@ -76,10 +78,16 @@ public final class Script {
             PtNDManager manager = (PtNDManager) engine.newBaseManager(Device.cpu());
             return new Script(
                     JniUtils.loadModule(
-                            manager, new ByteArrayInputStream(archive(code)), true, false));
+                            manager, new ByteArrayInputStream(archive(code)), true, false),
+                    MultiplyAdds.Formula.NONE);
         } catch (IOException | RuntimeException e) {
             throw SaccadeException.internal(e, "libtorch refuses this script:%n%s", code);
         }
+    }
+
+    /** Returns the same operator, of which the multiply-adds are counted. */
+    public Script counting(MultiplyAdds.Formula formula) {
+        return new Script(block, formula);
     }
 
     /** Runs the script for its one result, which belongs to the manager of the first input. */
@@ -90,7 +98,10 @@ public final class Script {
     /** Runs the script for all its results, which belong to the manager of the first input. */
     public NDList runAll(NDArray... inputs) {
         PLAIN_EXECUTOR.get();
-        return IValueUtils.forward(block, new NDList(inputs), true);
+        NDList given = new NDList(inputs);
+        NDList results = IValueUtils.forward(block, given, true);
+        MultiplyAdds.add(multiplyAdds, given, results);
+        return results;
     }
 
     /**

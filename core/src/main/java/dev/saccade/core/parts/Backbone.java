@@ -31,9 +31,6 @@ public abstract class Backbone extends Module {
         Backbone build();
     }
 
-    /** The classes of ImageNet-1K, which papers count in. */
-    private static final int CLASSES = 1000;
-
     /**
      * Returns the features of a batch.
      *
@@ -78,21 +75,6 @@ public abstract class Backbone extends Module {
      * and their names stay.
      */
     public void fuse() {}
-
-    /** Returns the number of parameters that are left when the backbone is {@link #fuse()}d. */
-    public long fusedParameterCount() {
-        return parameterCount();
-    }
-
-    /**
-     * Returns the number of parameters that papers give: those of the fused backbone as a
-     * classifier of ImageNet, with a linear layer of 1000 classes on the coarsest level and what
-     * else the family has as a classifier only.
-     */
-    public long classifierParameterCount() {
-        int channels = features().get(features().size() - 1).channels();
-        return fusedParameterCount() + (channels + 1L) * CLASSES;
-    }
 
     @Override
     public final NDList call(NDList inputs) {

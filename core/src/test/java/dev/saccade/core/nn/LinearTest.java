@@ -10,6 +10,7 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.training.GradientCollector;
 
 import dev.saccade.core.ops.Activations;
+import dev.saccade.core.ops.MultiplyAdds;
 import dev.saccade.core.ops.NoGrad;
 
 import org.junit.jupiter.api.AfterEach;
@@ -60,6 +61,7 @@ class LinearTest {
         close(expected.reshape(y.getShape()), y);
         close(expected.mul(2).transpose().matMul(rows), w.getGradient());
         close(expected.mul(2).matMul(w).reshape(x.getShape()), x.getGradient());
+        assertEquals(x.size() * 12, MultiplyAdds.count(() -> linear.forward(x)));
     }
 
     @ParameterizedTest
@@ -74,6 +76,9 @@ class LinearTest {
         close(expected, linear.forwardGelu(x));
         linear.train(false);
         close(expected, NoGrad.call(() -> linear.forwardGelu(x)));
+        assertEquals(
+                x.size() * 12,
+                MultiplyAdds.count(() -> NoGrad.run(() -> linear.forwardGelu(x).close())));
     }
 
     private static void close(NDArray expected, NDArray actual) {
