@@ -7,6 +7,7 @@ import ai.djl.nn.Parameter;
 import dev.saccade.core.Checks;
 import dev.saccade.core.nn.BatchNorm2d;
 import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.DropPath;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Mlp;
@@ -193,8 +194,7 @@ public final class DwNet extends StagedTransformer {
                             "conv",
                             dynamic
                                     ? new DynamicDepthwise(channels, kernel)
-                                    : Conv2d.withDefaultInit(
-                                            Conv2d.Geometry.depthwise(channels, kernel)));
+                                    : Conv2d.withDefaultInit(Geometry.depthwise(channels, kernel)));
             bn = add("bn", new BatchNorm2d(channels));
             conv2 = add("conv2", pointwise(channels, channels, false));
             bn2 = add("bn2", new BatchNorm2d(channels));
@@ -218,7 +218,7 @@ public final class DwNet extends StagedTransformer {
 
     private static Conv2d pointwise(int in, int out, boolean bias) {
         WeightInit uniform = WeightInit.uniform(1 / Math.sqrt(in));
-        return new Conv2d(new Conv2d.Geometry(in, out, 1, 1, 0), uniform, bias ? uniform : null);
+        return new Conv2d(new Geometry(in, out, 1), uniform, bias ? uniform : null);
     }
 
     /** A depth-wise convolution whose filters come from the mean of the map they run over. */

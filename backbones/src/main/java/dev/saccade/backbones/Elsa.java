@@ -148,7 +148,7 @@ public final class Elsa extends Layer {
                 add(
                         "pre_proj",
                         new Conv2d(
-                                new Geometry(widths.channels, 2 * queries + values, 1, 1, 0),
+                                new Geometry(widths.channels, 2 * queries + values, 1),
                                 init,
                                 qkvBias ? init : null));
         int weights = config.elsaKernel * config.elsaKernel * heads;
@@ -221,19 +221,15 @@ public final class Elsa extends Layer {
                     add(
                             "0",
                             Conv2d.withDefaultInit(
-                                    new Geometry(
-                                            queries,
-                                            queries,
-                                            config.elsaKernel,
-                                            1,
-                                            config.reach(),
-                                            config.dilation,
-                                            queries / config.groupWidth)));
+                                    new Geometry(queries, queries, config.elsaKernel)
+                                            .padding(config.reach())
+                                            .dilation(config.dilation)
+                                            .groups(queries / config.groupWidth)));
             mapped =
                     add(
                             "2",
                             Conv2d.withDefaultInit(
-                                    new Geometry(queries, weights, 1, 1, 0, 1, groups)));
+                                    new Geometry(queries, weights, 1).groups(groups)));
         }
 
         @Override
@@ -279,7 +275,7 @@ public final class Elsa extends Layer {
         TokenAndNeighbour(int queries, int weights, Config config) {
             this.config = config;
             WeightInit init = WeightInit.truncatedNormal(0.02);
-            mapped = add("", new Conv2d(new Geometry(queries, 2 * weights, 1, 1, 0), init, init));
+            mapped = add("", new Conv2d(new Geometry(queries, 2 * weights, 1), init, init));
         }
 
         @Override

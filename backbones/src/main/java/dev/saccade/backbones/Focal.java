@@ -9,7 +9,7 @@ import com.google.common.math.IntMath;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.conversion.CheckpointRules;
-import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.GroupNorm;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
@@ -279,10 +279,10 @@ public final class Focal extends StagedTransformer {
 
         Stem(Config config) {
             imageSize = config.imageSize();
-            Conv2d.Geometry geometry =
+            Geometry geometry =
                     config.useConvEmbed()
-                            ? new Conv2d.Geometry(3, config.embedDim(), 7, PATCH, 2)
-                            : new Conv2d.Geometry(3, config.embedDim(), PATCH, PATCH, 0);
+                            ? new Geometry(3, config.embedDim(), 7).stride(PATCH).padding(2)
+                            : new Geometry(3, config.embedDim(), PATCH).stride(PATCH);
             patches =
                     add(
                             "patch_embed",
@@ -333,10 +333,10 @@ public final class Focal extends StagedTransformer {
                     config.usePreNorm()
                             ? Optional.of(add("pre_norm", new GroupNorm(1, in)))
                             : Optional.empty();
-            Conv2d.Geometry geometry =
+            Geometry geometry =
                     config.useConvEmbed()
-                            ? new Conv2d.Geometry(in, 2 * in, 3, 2, 1)
-                            : new Conv2d.Geometry(in, 2 * in, 2, 2, 0);
+                            ? new Geometry(in, 2 * in, 3).stride(2).padding(1)
+                            : new Geometry(in, 2 * in, 2).stride(2);
             patches = add("", new PatchEmbed(geometry, true, config.padToPatches()));
         }
 

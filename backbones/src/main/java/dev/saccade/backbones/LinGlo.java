@@ -9,6 +9,7 @@ import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.LayerNorm;
 import dev.saccade.core.nn.Linear;
@@ -191,7 +192,10 @@ public final class LinGlo extends StagedTransformer {
         private final LayerNorm norm;
 
         Stem(int channels) {
-            conv = add("down1.conv", convolution(new Conv2d.Geometry(3, channels, 7, 4, 3)));
+            conv =
+                    add(
+                            "down1.conv",
+                            convolution(new Geometry(3, channels, 7).stride(4).padding(3)));
             norm = add("stemNorm", new LayerNorm(channels, EPS));
         }
 
@@ -212,7 +216,7 @@ public final class LinGlo extends StagedTransformer {
             int in = config.channels(stage - 1);
             int out = config.channels(stage);
             normalisesFirst = config.downNorm() == DownNorm.PRE;
-            conv = convolution(new Conv2d.Geometry(in, out, 3, 2, 1));
+            conv = convolution(new Geometry(in, out, 3).stride(2).padding(1));
             norm = add("norm", new LayerNorm(normalisesFirst ? in : out, EPS));
             add("conv", conv);
         }
@@ -231,7 +235,7 @@ public final class LinGlo extends StagedTransformer {
         }
     }
 
-    private static Conv2d convolution(Conv2d.Geometry geometry) {
+    private static Conv2d convolution(Geometry geometry) {
         return new Conv2d(geometry, WeightInit.kaimingNormal(), WeightInit.ZEROS);
     }
 

@@ -4,6 +4,7 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.LayerNorm;
 import dev.saccade.core.ops.Scope;
@@ -25,13 +26,13 @@ final class PatchEmbed extends Layer {
 
     /** Patches that do not overlap, of padded images. */
     PatchEmbed(int in, int out, int patch, boolean normalised) {
-        this(new Conv2d.Geometry(in, out, patch, patch, 0), normalised, true);
+        this(new Geometry(in, out, patch).stride(patch), normalised, true);
     }
 
     /**
      * Patches that may overlap, of images that are padded to whole strides or taken as they are.
      */
-    PatchEmbed(Conv2d.Geometry geometry, boolean normalised, boolean padded) {
+    PatchEmbed(Geometry geometry, boolean normalised, boolean padded) {
         whole = padded ? geometry.stride() : 1;
         proj = add("proj", Conv2d.withDefaultInit(geometry));
         norm =

@@ -7,6 +7,7 @@ import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.nn.BatchNorm2d;
 import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.NoGrad;
@@ -75,7 +76,7 @@ final class PositionEncoding extends Layer {
 
     /** Returns one of the convolutions, or the one that they are merged into. */
     static Conv2d convolution(int channels, WeightInit biasInit) {
-        return new Conv2d(Conv2d.Geometry.depthwise(channels, 3), INIT, biasInit);
+        return new Conv2d(Geometry.depthwise(channels, 3), INIT, biasInit);
     }
 
     /**

@@ -11,6 +11,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.conversion.PositionTable;
 import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.LayerNorm;
 import dev.saccade.core.nn.Linear;
@@ -117,12 +118,9 @@ public final class Pvt extends StagedTransformer {
     private static final int PATCH = 4;
     private static final int COARSEST = 32;
 
-    private final Config config;
-
     /** Makes a Pyramid Vision Transformer without weights. */
     public Pvt(Config config) {
         super(config);
-        this.config = config;
         List<Embedding> embeddings = each(STAGES, s -> add("", new Embedding(config, s)));
         setStem(embeddings.get(0));
         for (int s = 0; s < STAGES; s++) {
@@ -180,7 +178,7 @@ public final class Pvt extends StagedTransformer {
                     add(
                             "patch_embed" + number + ".proj",
                             Conv2d.withDefaultInit(
-                                    new Conv2d.Geometry(in, channels, patch, patch, 0)));
+                                    new Geometry(in, channels, patch).stride(patch)));
             norm = add("patch_embed" + number + ".norm", new LayerNorm(channels));
         }
 
@@ -266,7 +264,7 @@ public final class Pvt extends StagedTransformer {
                     add(
                             "sr",
                             Conv2d.withDefaultInit(
-                                    new Conv2d.Geometry(channels, channels, ratio, ratio, 0)));
+                                    new Geometry(channels, channels, ratio).stride(ratio)));
             norm = add("norm", new LayerNorm(channels));
         }
 

@@ -11,6 +11,7 @@ import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.conversion.NameTable;
 import dev.saccade.core.nn.BatchNorm2d;
 import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.nn.WeightInit;
@@ -129,11 +130,11 @@ public final class ResNet extends Backbone {
         this.config = config;
         int in = config.stemChannels();
         if (config.deepStem()) {
-            stack("stem.0", "stem.1", Conv2d.withoutBias(3, in / 2, 3, 2, 1), in / 2);
-            stack("stem.3", "stem.4", Conv2d.withoutBias(in / 2, in / 2, 3, 1, 1), in / 2);
-            stack("stem.6", "stem.7", Conv2d.withoutBias(in / 2, in, 3, 1, 1), in);
+            stack("stem.0", "stem.1", new Geometry(3, in / 2, 3).stride(2).padding(1));
+            stack("stem.3", "stem.4", new Geometry(in / 2, in / 2, 3).padding(1));
+            stack("stem.6", "stem.7", new Geometry(in / 2, in, 3).padding(1));
         } else {
-            stack("conv1", "bn1", Conv2d.withoutBias(3, in, 7, 2, 3), in);
+            stack("conv1", "bn1", new Geometry(3, in, 7).stride(2).padding(3));
         }
         for (int s = 0; s < 4; s++) {
             int planes = config.baseChannels() << s;
@@ -157,9 +158,9 @@ public final class ResNet extends Backbone {
         train(true);
     }
 
-    private void stack(String convName, String normName, Conv2d conv, int out) {
-        stemConvs.add(add(convName, conv));
-        stemNorms.add(add(normName, new BatchNorm2d(out)));
+    private void stack(String convName, String normName, Geometry geometry) {
+        stemConvs.add(add(convName, Conv2d.withoutBias(geometry)));
+        stemNorms.add(add(normName, new BatchNorm2d(geometry.out())));
     }
 
     private void freezeStages() {
@@ -271,7 +272,12 @@ public final class ResNet extends Backbone {
         private void stack(int in, int out, int kernel, int stride, WeightInit normInit) {
             int number = convs.size() + 1;
             convs.add(
-                    add("conv" + number, Conv2d.withoutBias(in, out, kernel, stride, kernel / 2)));
+                    add(
+                            "conv" + number,
+                            Conv2d.withoutBias(
+                                    new Geometry(in, out, kernel)
+                                            .stride(stride)
+                                            .padding(kernel / 2))));
             norms.add(add("bn" + number, new BatchNorm2d(out, normInit)));
         }
 
@@ -302,7 +308,7 @@ public final class ResNet extends Backbone {
         private final BatchNorm2d norm;
 
         Projection(int in, int out, int stride) {
-            conv = add("0", Conv2d.withoutBias(in, out, 1, stride, 0));
+            conv = add("0", Conv2d.withoutBias(new Geometry(in, out, 1).stride(stride)));
             norm = add("1", new BatchNorm2d(out));
         }
 

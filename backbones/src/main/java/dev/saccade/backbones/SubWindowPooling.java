@@ -5,6 +5,7 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
 import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Scope;
@@ -60,9 +61,9 @@ final class SubWindowPooling extends Layer {
                             add(
                                             "",
                                             Conv2d.withDefaultInit(
-                                                    new Conv2d.Geometry(
-                                                            channels, channels, part, part, 0, 1,
-                                                            channels)))
+                                                    new Geometry(channels, channels, part)
+                                                            .stride(part)
+                                                            .groups(channels)))
                                     ::forward;
                 };
     }

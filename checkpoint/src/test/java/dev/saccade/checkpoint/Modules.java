@@ -4,6 +4,7 @@ import ai.djl.ndarray.NDList;
 
 import dev.saccade.core.nn.BatchNorm2d;
 import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.nn.WeightInit;
 
@@ -27,7 +28,7 @@ final class Modules {
 
     static Module backbone() {
         return new Parent()
-                .child("conv1", Conv2d.withoutBias(3, 4, 3, 1, 1))
+                .child("conv1", Conv2d.withoutBias(new Geometry(3, 4, 3).padding(1)))
                 .child("layer1.0.bn1", new BatchNorm2d(4));
     }
 
@@ -41,6 +42,6 @@ final class Modules {
     }
 
     static Conv2d conv() {
-        return new Conv2d(4, 4, 1, 1, 0, WeightInit.ZEROS);
+        return new Conv2d(new Geometry(4, 4, 1), WeightInit.ZEROS);
     }
 }

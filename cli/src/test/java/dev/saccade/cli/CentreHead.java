@@ -8,6 +8,7 @@ import ai.djl.ndarray.NDList;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.core.parts.FeatureInfo;
@@ -30,7 +31,11 @@ public final class CentreHead extends DetectionHead {
     private final Conv2d probe;
 
     private CentreHead(List<FeatureInfo> features) {
-        probe = add("probe", new Conv2d(features.get(0).channels(), 1, 1, 1, 0, WeightInit.ONES));
+        probe =
+                add(
+                        "probe",
+                        new Conv2d(
+                                new Geometry(features.get(0).channels(), 1, 1), WeightInit.ONES));
     }
 
     /** Makes it known. */

@@ -54,14 +54,14 @@ final class ViewArrays {
 
     private static ImageInfo info(NDArray array) {
         double[] facts = array.toDoubleArray();
-        return new ImageInfo(
-                0,
-                "",
-                new Size((int) facts[0], (int) facts[1]),
-                new Size((int) facts[2], (int) facts[3]),
-                new Size((int) facts[4], (int) facts[5]),
-                (float) facts[6],
-                (float) facts[7],
-                facts[8] != 0);
+        ImageInfo info =
+                ImageInfo.of(size(facts, 0))
+                        .resized(size(facts, 2), (float) facts[6], (float) facts[7])
+                        .padded(size(facts, 4));
+        return facts[8] == 0 ? info : info.mirrored();
+    }
+
+    private static Size size(double[] facts, int first) {
+        return new Size((int) facts[first], (int) facts[first + 1]);
     }
 }

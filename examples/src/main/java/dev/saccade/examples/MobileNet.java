@@ -5,6 +5,7 @@ import ai.djl.ndarray.NDArray;
 import dev.saccade.core.Checks;
 import dev.saccade.core.nn.BatchNorm2d;
 import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Activations;
@@ -65,14 +66,14 @@ public final class MobileNet extends Backbone {
 
     MobileNet(Config config) {
         int in = config.channels(STEM);
-        stem = add("stem", new Unit(new Conv2d.Geometry(3, in, 3, 2, 1)));
+        stem = add("stem", new Unit(new Geometry(3, in, 3).stride(2).padding(1)));
         int stride = 2;
         for (int i = 0; i < BLOCKS.length; i++) {
             int out = config.channels(BLOCKS[i][0]);
             int step = BLOCKS[i][1];
-            Conv2d.Geometry space = new Conv2d.Geometry(in, in, 3, step, 1, 1, in);
+            Geometry space = new Geometry(in, in, 3).stride(step).padding(1).groups(in);
             blocks.add(add("blocks." + i + ".space", new Unit(space)));
-            Conv2d.Geometry channels = new Conv2d.Geometry(in, out, 1, 1, 0);
+            Geometry channels = new Geometry(in, out, 1);
             blocks.add(add("blocks." + i + ".channels", new Unit(channels)));
             in = out;
             stride *= step;
@@ -114,7 +115,7 @@ public final class MobileNet extends Backbone {
         private final Conv2d conv;
         private final BatchNorm2d norm;
 
-        Unit(Conv2d.Geometry geometry) {
+        Unit(Geometry geometry) {
             conv = add("conv", new Conv2d(geometry, WeightInit.kaimingNormal(), null));
             norm = add("norm", new BatchNorm2d(geometry.out()));
         }

@@ -1,5 +1,6 @@
 package dev.saccade.heads;
 
+import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.nn.WeightInit;
 
@@ -20,7 +21,9 @@ public enum Norm {
     /** Returns a convolution of an odd kernel, with ReLU, that keeps the size. */
     public ConvModule conv(int in, int out, int kernel) {
         return this == NONE
-                ? ConvModule.relu(in, out, kernel, 1, kernel / 2, WeightInit.kaimingNormal())
-                : ConvModule.normRelu(in, out, kernel, 1, kernel / 2);
+                ? ConvModule.relu(
+                        new Geometry(in, out, kernel).padding(kernel / 2),
+                        WeightInit.kaimingNormal())
+                : ConvModule.normRelu(new Geometry(in, out, kernel).padding(kernel / 2));
     }
 }

@@ -7,6 +7,7 @@ import ai.djl.nn.Activation;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Scope;
@@ -124,7 +125,9 @@ public final class Fpn extends Neck {
     }
 
     private static ConvModule conv(int in, int out, int kernel, int stride) {
-        return ConvModule.linear(in, out, kernel, stride, kernel / 2, WeightInit.xavierUniform());
+        return ConvModule.linear(
+                new Geometry(in, out, kernel).stride(stride).padding(kernel / 2),
+                WeightInit.xavierUniform());
     }
 
     private List<FeatureInfo> describe(List<FeatureInfo> inputs) {

@@ -89,15 +89,14 @@ final class RecordedDetector {
     static ImageInfo image(Settings meta) {
         meta.describes("flip_direction", "batch_input_shape");
         List<Double> scale = meta.numbers("scale_factor");
-        return new ImageInfo(
-                0,
-                "",
-                size(meta.integers("ori_shape")),
-                size(meta.integers("img_shape")),
-                size(meta.integers("pad_shape")),
-                scale.get(0).floatValue(),
-                scale.get(1).floatValue(),
-                meta.flag("flip", false));
+        ImageInfo info =
+                ImageInfo.of(size(meta.integers("ori_shape")))
+                        .resized(
+                                size(meta.integers("img_shape")),
+                                scale.get(0).floatValue(),
+                                scale.get(1).floatValue())
+                        .padded(size(meta.integers("pad_shape")));
+        return meta.flag("flip", false) ? info.mirrored() : info;
     }
 
     private static Size size(List<Integer> shape) {

@@ -9,6 +9,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.ActivationCheckpointing;
 import dev.saccade.core.nn.BatchNorm2d;
 import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.DropPath;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
@@ -91,7 +92,8 @@ final class TinyRun {
     /** {@code x + drop(conv(x))}. */
     private static final class Residual extends Layer {
 
-        private final Conv2d conv = add("conv", new Conv2d(4, 4, 3, 1, 1, WeightInit.normal(0.1)));
+        private final Conv2d conv =
+                add("conv", new Conv2d(new Geometry(4, 4, 3).padding(1), WeightInit.normal(0.1)));
         private final DropPath drop = add("drop", new DropPath(0.5));
 
         @Override
@@ -103,10 +105,16 @@ final class TinyRun {
     /** Two convolutions, with a block that is recomputed and a normalisation between. */
     static final class Net extends Layer {
 
-        private final Conv2d stem = add("stem", Conv2d.withoutBias(3, 4, 3, 2, 1));
+        private final Conv2d stem =
+                add("stem", Conv2d.withoutBias(new Geometry(3, 4, 3).stride(2).padding(1)));
         private final BatchNorm2d norm = add("norm", new BatchNorm2d(4));
         private final Residual block = add("block", new Residual());
-        private final Conv2d head = add("head", new Conv2d(4, 2, 3, 2, 1, WeightInit.normal(0.1)));
+        private final Conv2d head =
+                add(
+                        "head",
+                        new Conv2d(
+                                new Geometry(4, 2, 3).stride(2).padding(1),
+                                WeightInit.normal(0.1)));
 
         @Override
         public NDArray forward(NDArray x) {

@@ -101,7 +101,7 @@ class TrainerTest {
 
     private static ImageInfo info(long id) {
         Size size = new Size(1, 1);
-        return new ImageInfo(id, "", size, size, size, 1, 1, false);
+        return ImageInfo.of(id, "", size);
     }
 
     @Test

@@ -28,26 +28,59 @@ public final class Conv2d extends Layer {
      * @param in input channels
      * @param out output channels
      * @param kernel kernel size
-     * @param stride stride
-     * @param padding zeros added on each side
-     * @param dilation distance between the taps of the kernel
-     * @param groups groups of channels that do not see each other
+     * @param convolution how the kernel passes over the map
      */
-    public record Geometry(
-            int in, int out, int kernel, int stride, int padding, int dilation, int groups) {
+    public record Geometry(int in, int out, int kernel, Convolution convolution) {
 
-        /** A dense convolution whose taps lie side by side. */
-        public Geometry(int in, int out, int kernel, int stride, int padding) {
-            this(in, out, kernel, stride, padding, 1, 1);
+        /** A dense convolution of stride 1 without padding, from which others differ by name. */
+        public Geometry(int in, int out, int kernel) {
+            this(in, out, kernel, new Convolution());
         }
 
         /** Returns a depth-wise convolution that keeps the size of an odd kernel's input. */
         public static Geometry depthwise(int channels, int kernel) {
-            return new Geometry(channels, channels, kernel, 1, kernel / 2, 1, channels);
+            return new Geometry(channels, channels, kernel).padding(kernel / 2).groups(channels);
+        }
+
+        /** Returns the same with another stride. */
+        public Geometry stride(int stride) {
+            return with(convolution.stride(stride));
+        }
+
+        /** Returns the same with zeros added on each side. */
+        public Geometry padding(int padding) {
+            return with(convolution.padding(padding));
+        }
+
+        /** Returns the same with another distance between the taps of the kernel. */
+        public Geometry dilation(int dilation) {
+            return with(convolution.dilation(dilation));
+        }
+
+        /** Returns the same with groups of channels that do not see each other. */
+        public Geometry groups(int groups) {
+            return with(convolution.groups(groups));
+        }
+
+        private Geometry with(Convolution other) {
+            return new Geometry(in, out, kernel, other);
+        }
+
+        /** Returns the stride. */
+        public int stride() {
+            return convolution.stride();
+        }
+
+        private int padding() {
+            return convolution.padding();
+        }
+
+        private int groups() {
+            return convolution.groups();
         }
 
         private int fanIn() {
-            return in / groups * kernel * kernel;
+            return in / groups() * kernel * kernel;
         }
     }
 
@@ -60,27 +93,11 @@ public final class Conv2d extends Layer {
     /**
      * Makes a convolution with a bias of 0.
      *
-     * @param in input channels
-     * @param out output channels
-     * @param kernel kernel size
-     * @param stride stride
-     * @param padding zeros added on each side
+     * @param geometry what it does with space and channels
      * @param init how the weight starts
      */
-    public Conv2d(int in, int out, int kernel, int stride, int padding, WeightInit init) {
-        this(in, out, kernel, stride, padding, init, WeightInit.ZEROS);
-    }
-
-    /** Makes a convolution with a bias that starts as given. */
-    public Conv2d(
-            int in,
-            int out,
-            int kernel,
-            int stride,
-            int padding,
-            WeightInit init,
-            WeightInit biasInit) {
-        this(new Geometry(in, out, kernel, stride, padding), init, biasInit);
+    public Conv2d(Geometry geometry, WeightInit init) {
+        this(geometry, init, WeightInit.ZEROS);
     }
 
     /**
@@ -96,12 +113,7 @@ public final class Conv2d extends Layer {
         Shape shape = new Shape(out, geometry.in() / geometry.groups(), kernel, kernel);
         weight = parameter("weight", shape, init);
         bias = biasInit == null ? null : parameter("bias", new Shape(out), biasInit);
-        convolution =
-                new Convolution(
-                        square(geometry.stride()),
-                        square(geometry.padding()),
-                        square(geometry.dilation()),
-                        geometry.groups());
+        convolution = geometry.convolution();
         stridesFirst =
                 kernel == 1
                         && geometry.stride() > 1
@@ -111,7 +123,7 @@ public final class Conv2d extends Layer {
                 geometry.in() == out
                         && kernel % 2 == 1
                         && geometry.stride() == 1
-                        && geometry.dilation() == 1
+                        && convolution.dilation() == 1
                         && geometry.padding() == kernel / 2;
     }
 
@@ -122,8 +134,8 @@ public final class Conv2d extends Layer {
     }
 
     /** Makes a convolution without bias, as before a normalization. */
-    public static Conv2d withoutBias(int in, int out, int kernel, int stride, int padding) {
-        return new Conv2d(in, out, kernel, stride, padding, WeightInit.kaimingNormal(), null);
+    public static Conv2d withoutBias(Geometry geometry) {
+        return new Conv2d(geometry, WeightInit.kaimingNormal(), null);
     }
 
     /** Returns the weight, {@code [out, in / groups, k, k]}. */
@@ -144,7 +156,7 @@ public final class Conv2d extends Layer {
         }
         if (stridesFirst) {
             return Scope.array(
-                    () -> convolution.withoutStride().run(unskippedCells(x), weight(), bias()));
+                    () -> convolution.stride(1).run(unskippedCells(x), weight(), bias()));
         }
         return convolution.run(x, weight(), bias());
     }
@@ -169,11 +181,7 @@ public final class Conv2d extends Layer {
 
     /** Leaves out the cells that a strided 1x1 convolution passes over. */
     private NDArray unskippedCells(NDArray x) {
-        return x.get(
-                ":, :, ::" + convolution.stride().get(0) + ", ::" + convolution.stride().get(1));
-    }
-
-    private static Shape square(int side) {
-        return new Shape(side, side);
+        String strided = "::" + convolution.stride();
+        return x.get(":, :, " + strided + ", " + strided);
     }
 }

@@ -2,6 +2,7 @@ package dev.saccade.core.nn;
 
 import ai.djl.ndarray.NDArray;
 
+import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.ops.Activations;
 import dev.saccade.core.ops.Scope;
 
@@ -21,23 +22,19 @@ public final class ConvModule extends Layer {
     private final boolean relu;
 
     /** Makes a convolution with bias, without activation. */
-    public static ConvModule linear(
-            int in, int out, int kernel, int stride, int padding, WeightInit init) {
-        Conv2d conv = new Conv2d(in, out, kernel, stride, padding, init);
-        return new ConvModule(conv, Optional.empty(), false);
+    public static ConvModule linear(Geometry geometry, WeightInit init) {
+        return new ConvModule(new Conv2d(geometry, init), Optional.empty(), false);
     }
 
     /** Makes a convolution with bias and ReLU. */
-    public static ConvModule relu(
-            int in, int out, int kernel, int stride, int padding, WeightInit init) {
-        Conv2d conv = new Conv2d(in, out, kernel, stride, padding, init);
-        return new ConvModule(conv, Optional.empty(), true);
+    public static ConvModule relu(Geometry geometry, WeightInit init) {
+        return new ConvModule(new Conv2d(geometry, init), Optional.empty(), true);
     }
 
     /** Makes a convolution with batch normalization and ReLU. */
-    public static ConvModule normRelu(int in, int out, int kernel, int stride, int padding) {
-        Conv2d conv = Conv2d.withoutBias(in, out, kernel, stride, padding);
-        return new ConvModule(conv, Optional.of(new BatchNorm2d(out)), true);
+    public static ConvModule normRelu(Geometry geometry) {
+        BatchNorm2d norm = new BatchNorm2d(geometry.out());
+        return new ConvModule(Conv2d.withoutBias(geometry), Optional.of(norm), true);
     }
 
     private ConvModule(Conv2d conv, Optional<BatchNorm2d> norm, boolean relu) {

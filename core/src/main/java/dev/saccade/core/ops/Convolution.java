@@ -4,14 +4,39 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 
 /**
- * libtorch's convolution.
+ * libtorch's convolution, the same along height and width.
  *
- * @param stride along height and width
- * @param padding zeros around the map
+ * @param stride distance between the cells that the kernel is laid on
+ * @param padding zeros added on each side
  * @param dilation distance between the taps of the kernel
  * @param groups groups of channels that do not see each other
  */
-public record Convolution(Shape stride, Shape padding, Shape dilation, int groups) {
+public record Convolution(int stride, int padding, int dilation, int groups) {
+
+    /** A dense convolution at every cell, without padding. */
+    public Convolution() {
+        this(1, 0, 1, 1);
+    }
+
+    /** Returns the same with another stride. */
+    public Convolution stride(int other) {
+        return new Convolution(other, padding, dilation, groups);
+    }
+
+    /** Returns the same with other padding. */
+    public Convolution padding(int other) {
+        return new Convolution(stride, other, dilation, groups);
+    }
+
+    /** Returns the same with another dilation. */
+    public Convolution dilation(int other) {
+        return new Convolution(stride, padding, other, groups);
+    }
+
+    /** Returns the same with another number of groups. */
+    public Convolution groups(int other) {
+        return new Convolution(stride, padding, dilation, other);
+    }
 
     /**
      * Convolves.
@@ -19,19 +44,25 @@ public record Convolution(Shape stride, Shape padding, Shape dilation, int group
      * @param x {@code [N, C, H, W]}
      * @param weight {@code [out, C / groups, k, k]}
      * @param bias {@code [out]}; null for none
-     * @return {@code [N, out, (H + 2p - k) / s + 1, (W + 2p - k) / s + 1]}
+     * @return {@code [N, out, (H + 2p - d(k - 1) - 1) / s + 1, (W + 2p - d(k - 1) - 1) / s + 1]}
      */
     public NDArray run(NDArray x, NDArray weight, NDArray bias) {
         NDArray y =
                 x.getNDArrayInternal()
-                        .convolution(x, weight, bias, stride, padding, dilation, groups)
+                        .convolution(
+                                x,
+                                weight,
+                                bias,
+                                square(stride),
+                                square(padding),
+                                square(dilation),
+                                groups)
                         .singletonOrThrow();
         MultiplyAdds.add(y.size() * weight.getShape().slice(1).size());
         return y;
     }
 
-    /** Returns the same without strides. */
-    public Convolution withoutStride() {
-        return new Convolution(new Shape(1, 1), padding, dilation, groups);
+    private static Shape square(int side) {
+        return new Shape(side, side);
     }
 }

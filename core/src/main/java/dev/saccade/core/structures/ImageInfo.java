@@ -44,7 +44,12 @@ public record ImageInfo(
 
     /** Returns the description of an image that is fed as it is. */
     public static ImageInfo of(Size size) {
-        return new ImageInfo(0, "", size, size, size, 1, 1, false);
+        return of(0, "", size);
+    }
+
+    /** Returns the description of an image of a data set to which nothing has happened. */
+    public static ImageInfo of(long id, String file, Size size) {
+        return new ImageInfo(id, file, size, size, size, 1, 1, false);
     }
 
     /** Returns the description after cropping to a size. */

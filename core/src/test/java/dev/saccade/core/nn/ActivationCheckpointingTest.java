@@ -13,6 +13,7 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.training.GradientCollector;
 
 import dev.saccade.core.SeededRandom;
+import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.ops.MemoryFormat;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Scope;
@@ -36,7 +37,8 @@ class ActivationCheckpointingTest {
     private static final class Residual extends Layer {
 
         private final BatchNorm2d norm = add("norm", new BatchNorm2d(CHANNELS));
-        private final Conv2d conv = add("conv", Conv2d.withoutBias(CHANNELS, CHANNELS, 3, 1, 1));
+        private final Conv2d conv =
+                add("conv", Conv2d.withoutBias(new Geometry(CHANNELS, CHANNELS, 3).padding(1)));
         private final DropPath drop = add("drop", new DropPath(0.5));
         private int runs;
 
@@ -84,12 +86,16 @@ class ActivationCheckpointingTest {
      */
     private static final class Net extends Composed {
 
-        private final Conv2d stem = add("stem", Conv2d.withoutBias(3, CHANNELS, 3, 1, 1));
+        private final Conv2d stem =
+                add("stem", Conv2d.withoutBias(new Geometry(3, CHANNELS, 3).padding(1)));
         private final Residual frozen = add("frozen", new Residual());
         private final Residual one = add("one", new Residual());
         private final Residual two = add("two", new Residual());
         private final Conv2d between =
-                add("between", Conv2d.withoutBias(CHANNELS, CHANNELS, 3, 2, 1));
+                add(
+                        "between",
+                        Conv2d.withoutBias(
+                                new Geometry(CHANNELS, CHANNELS, 3).stride(2).padding(1)));
         private final Residual three = add("three", new Residual());
         private final Residual unused = add("unused", new Residual());
         private final Pair pair;

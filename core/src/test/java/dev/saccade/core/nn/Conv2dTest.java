@@ -40,7 +40,7 @@ class Conv2dTest {
     @ParameterizedTest
     @ValueSource(ints = {4, 16})
     void stridesOneByOneKernelsOfAnyWidth(int in) {
-        Conv2d conv = Conv2d.withoutBias(in, 8, 1, 2, 0);
+        Conv2d conv = Conv2d.withoutBias(new Geometry(in, 8, 1).stride(2));
         conv.initialize(manager, 0);
         for (int i = 0; i < 20; i++) {
             NDArray x = MemoryFormat.channelsLast(manager.randomNormal(new Shape(4, in, 47, 64)));
@@ -58,16 +58,28 @@ class Conv2dTest {
 
     @Test
     void aStridedKernelSeesEverySecondCell() {
-        Conv2d conv = new Conv2d(1, 1, 1, 2, 0, WeightInit.constant(3));
+        Conv2d conv = new Conv2d(new Geometry(1, 1, 1).stride(2), WeightInit.constant(3));
         conv.initialize(manager, 0);
         NDArray x = manager.arange(12f).reshape(new Shape(1, 1, 3, 4));
         NDArray y = NoGrad.call(() -> conv.forward(x));
         assertArrayEquals(new float[] {0, 6, 24, 30}, y.toFloatArray());
     }
 
+    /** A stride of 2, two zeros on each side, taps at every second cell, channel by channel. */
+    @Test
+    void itsGeometryIsSaidByName() {
+        Geometry geometry = new Geometry(2, 2, 3).groups(2).dilation(2).padding(2).stride(2);
+        Conv2d conv = new Conv2d(geometry, WeightInit.ONES, WeightInit.constant(100));
+        conv.initialize(manager, 0);
+        NDArray x = manager.arange(32f).reshape(new Shape(1, 2, 4, 4));
+        NDArray y = NoGrad.call(() -> conv.forward(x));
+        assertEquals(new Shape(1, 2, 2, 2), y.getShape());
+        assertArrayEquals(new float[] {120, 120, 120, 120, 184, 184, 184, 184}, y.toFloatArray());
+    }
+
     @Test
     void countsItsMultiplyAdds() {
-        Conv2d conv = Conv2d.withoutBias(3, 8, 3, 2, 1);
+        Conv2d conv = Conv2d.withoutBias(new Geometry(3, 8, 3).stride(2).padding(1));
         conv.initialize(manager, 0);
         NDArray x = manager.ones(new Shape(2, 3, 10, 12));
         long count = MultiplyAdds.count(() -> NoGrad.call(() -> conv.forward(x)));
@@ -80,8 +92,9 @@ class Conv2dTest {
     void groupsAreTheSameFusedAndPortably(int channels, int width, int kernel, int h, int w) {
         Conv2d conv =
                 Conv2d.withDefaultInit(
-                        new Geometry(
-                                channels, channels, kernel, 1, kernel / 2, 1, channels / width));
+                        new Geometry(channels, channels, kernel)
+                                .padding(kernel / 2)
+                                .groups(channels / width));
         conv.initialize(manager, 0);
         NDArray x = MemoryFormat.channelsLast(manager.randomNormal(new Shape(2, channels, h, w)));
         NDArray cotangent = manager.randomNormal(x.getShape());

@@ -8,6 +8,7 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.ops.Tensors;
 
 import org.junit.jupiter.api.Test;
@@ -23,9 +24,10 @@ class ConvModuleTest {
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             for (ConvModule module :
                     List.of(
-                            ConvModule.relu(9, 4, 3, 1, 1, WeightInit.normal(1)),
-                            ConvModule.linear(9, 4, 3, 1, 1, WeightInit.normal(1)),
-                            ConvModule.normRelu(9, 4, 3, 1, 1))) {
+                            ConvModule.relu(new Geometry(9, 4, 3).padding(1), WeightInit.normal(1)),
+                            ConvModule.linear(
+                                    new Geometry(9, 4, 3).padding(1), WeightInit.normal(1)),
+                            ConvModule.normRelu(new Geometry(9, 4, 3).padding(1)))) {
                 module.initialize(manager, 1);
                 NDList maps = new NDList();
                 for (int channels : new int[] {4, 2, 3}) {

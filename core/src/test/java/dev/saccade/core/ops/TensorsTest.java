@@ -7,6 +7,7 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.WeightInit;
 
 import org.junit.jupiter.api.Test;
@@ -53,7 +54,7 @@ class TensorsTest {
     @Test
     void weightsOfPointwiseConvolutionsOutliveTheirInitialValues() throws InterruptedException {
         try (NDManager manager = NDManager.newBaseManager()) {
-            Conv2d conv = new Conv2d(256, 256, 1, 1, 0, WeightInit.ONES);
+            Conv2d conv = new Conv2d(new Geometry(256, 256, 1), WeightInit.ONES);
             conv.initialize(manager, 0);
             reuseFreedBuffers();
             assertArrayEquals(

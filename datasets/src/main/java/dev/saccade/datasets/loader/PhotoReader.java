@@ -34,7 +34,7 @@ final class PhotoReader {
      */
     static Sample read(ImageSource source) {
         Mat image = source.read();
-        return Sample.of(image, info(0, source.name(), size(image)), Instances.empty());
+        return Sample.of(image, ImageInfo.of(0, source.name(), size(image)), Instances.empty());
     }
 
     /**
@@ -60,11 +60,7 @@ final class PhotoReader {
 
     /** Returns that nothing has happened to a photograph. */
     static ImageInfo info(Photo photo) {
-        return info(photo.id(), photo.file().toString(), photo.size());
-    }
-
-    private static ImageInfo info(long id, String file, Size size) {
-        return new ImageInfo(id, file, size, size, size, 1, 1, false);
+        return ImageInfo.of(photo.id(), photo.file().toString(), photo.size());
     }
 
     /** Returns what is read; a failure names the photograph. */

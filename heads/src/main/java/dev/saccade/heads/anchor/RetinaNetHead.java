@@ -7,6 +7,7 @@ import com.google.common.collect.ImmutableList;
 import dev.saccade.core.Checks;
 import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Scope;
@@ -123,9 +124,13 @@ public final class RetinaNetHead extends AnchorHead {
         for (int i = 0; i < config.stackedConvs(); i++) {
             int in = i == 0 ? features.get(0).channels() : width;
             clsConvs.add(
-                    add("bbox_head.cls_convs." + i, ConvModule.relu(in, width, 3, 1, 1, init)));
+                    add(
+                            "bbox_head.cls_convs." + i,
+                            ConvModule.relu(new Geometry(in, width, 3).padding(1), init)));
             regConvs.add(
-                    add("bbox_head.reg_convs." + i, ConvModule.relu(in, width, 3, 1, 1, init)));
+                    add(
+                            "bbox_head.reg_convs." + i,
+                            ConvModule.relu(new Geometry(in, width, 3).padding(1), init)));
         }
         int in = config.stackedConvs() == 0 ? features.get(0).channels() : width;
         int anchors = anchorsPerCell();
@@ -133,8 +138,14 @@ public final class RetinaNetHead extends AnchorHead {
         retinaCls =
                 add(
                         "bbox_head.retina_cls",
-                        new Conv2d(in, anchors * clsOutChannels(), 3, 1, 1, init, prior));
-        retinaReg = add("bbox_head.retina_reg", new Conv2d(in, anchors * 4, 3, 1, 1, init));
+                        new Conv2d(
+                                new Geometry(in, anchors * clsOutChannels(), 3).padding(1),
+                                init,
+                                prior));
+        retinaReg =
+                add(
+                        "bbox_head.retina_reg",
+                        new Conv2d(new Geometry(in, anchors * 4, 3).padding(1), init));
     }
 
     @Override

@@ -7,6 +7,7 @@ import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Activations;
 import dev.saccade.core.ops.NoGrad;
@@ -109,9 +110,14 @@ public final class RpnHead extends AnchorHead {
         WeightInit init = WeightInit.normal(0.01);
         int width = config.featChannels();
         int anchors = anchorsPerCell();
-        conv = add("rpn_conv", new Conv2d(features.get(0).channels(), width, 3, 1, 1, init));
-        cls = add("rpn_cls", new Conv2d(width, anchors * clsOutChannels(), 1, 1, 0, init));
-        reg = add("rpn_reg", new Conv2d(width, anchors * 4, 1, 1, 0, init));
+        conv =
+                add(
+                        "rpn_conv",
+                        new Conv2d(
+                                new Geometry(features.get(0).channels(), width, 3).padding(1),
+                                init));
+        cls = add("rpn_cls", new Conv2d(new Geometry(width, anchors * clsOutChannels(), 1), init));
+        reg = add("rpn_reg", new Conv2d(new Geometry(width, anchors * 4, 1), init));
     }
 
     @Override

@@ -6,6 +6,7 @@ import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.nn.ConvTranspose2d;
 import dev.saccade.core.nn.Layer;
@@ -90,7 +91,7 @@ public final class MaskHead extends Layer {
         WeightInit init = WeightInit.kaimingNormal();
         upsample = add("upsample", new ConvTranspose2d(in, width, UPSAMPLING, init));
         int masks = config.classAgnostic() ? 1 : numClasses;
-        logits = add("conv_logits", new Conv2d(width, masks, 1, 1, 0, init));
+        logits = add("conv_logits", new Conv2d(new Geometry(width, masks, 1), init));
     }
 
     /**

@@ -6,6 +6,7 @@ import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.Dropout2d;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
@@ -28,7 +29,9 @@ final class PixelClassifier extends Layer {
         checkArgument(numClasses > 0, "num_classes: got %s, expected > 0", numClasses);
         dropout = add("dropout", new Dropout2d(dropoutRatio));
         convSeg =
-                add("conv_seg", new Conv2d(channels, numClasses, 1, 1, 0, WeightInit.normal(0.01)));
+                add(
+                        "conv_seg",
+                        new Conv2d(new Geometry(channels, numClasses, 1), WeightInit.normal(0.01)));
     }
 
     /** Returns {@code [N, K, H, W]} scores of {@code [N, C, H, W]}. */

@@ -6,6 +6,7 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Activation;
 
 import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Script;
 import dev.saccade.core.ops.Tensors;
@@ -76,9 +77,15 @@ public final class CenternessHead extends AnchorHead {
         this.config = config;
         int in = features.get(0).channels();
         WeightInit init = WeightInit.normal(0.01);
-        cls = add("bbox_head.atss_cls", new Conv2d(in, clsOutChannels(), 3, 1, 1, init));
-        reg = add("bbox_head.atss_reg", new Conv2d(in, 4, 3, 1, 1, init));
-        centerness = add("bbox_head.atss_centerness", new Conv2d(in, 1, 3, 1, 1, init));
+        cls =
+                add(
+                        "bbox_head.atss_cls",
+                        new Conv2d(new Geometry(in, clsOutChannels(), 3).padding(1), init));
+        reg = add("bbox_head.atss_reg", new Conv2d(new Geometry(in, 4, 3).padding(1), init));
+        centerness =
+                add(
+                        "bbox_head.atss_centerness",
+                        new Conv2d(new Geometry(in, 1, 3).padding(1), init));
     }
 
     @Override

@@ -10,6 +10,7 @@ import ai.djl.nn.Parameter;
 
 import dev.saccade.config.Configs;
 import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
 
@@ -70,7 +71,7 @@ class GradientsTest {
     @ParameterizedTest
     @ValueSource(strings = {"sgd", "adamw"})
     void fitConvolutionsWithChannelsInnermost(String optimizer) {
-        Conv2d conv = new Conv2d(3, 4, 3, 1, 1, WeightInit.normal(0.1));
+        Conv2d conv = new Conv2d(new Geometry(3, 4, 3).padding(1), WeightInit.normal(0.1));
         conv.initialize(manager, 0);
         float[] before = conv.namedParameters().get("weight").getArray().toFloatArray();
         Optimizer.Config config =

@@ -10,6 +10,7 @@ import dev.saccade.config.ConfigFile;
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.models.DetectionModel;
@@ -28,7 +29,8 @@ class LayerDecayTest {
     /** A net without a backbone. */
     private static final class Plain extends Layer {
 
-        private final Conv2d conv = add("conv", new Conv2d(3, 4, 3, 1, 1, WeightInit.ONES));
+        private final Conv2d conv =
+                add("conv", new Conv2d(new Geometry(3, 4, 3).padding(1), WeightInit.ONES));
 
         @Override
         public NDArray forward(NDArray x) {

@@ -8,6 +8,7 @@ import ai.djl.ndarray.NDManager;
 import dev.saccade.config.Configs;
 import dev.saccade.core.nn.BatchNorm2d;
 import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
 
@@ -22,9 +23,9 @@ class ParameterGroupTest {
         private final Conv2d stem;
 
         Net(boolean frozenStem) {
-            stem = add("stem", new Conv2d(3, 4, 3, 1, 1, WeightInit.ONES));
+            stem = add("stem", new Conv2d(new Geometry(3, 4, 3).padding(1), WeightInit.ONES));
             add("norm1", new BatchNorm2d(4));
-            add("head.normalizer", new Conv2d(4, 4, 1, 1, 0, WeightInit.ONES));
+            add("head.normalizer", new Conv2d(new Geometry(4, 4, 1), WeightInit.ONES));
             if (frozenStem) {
                 stem.freeze();
             }
