@@ -52,7 +52,7 @@ public record BackboneSummary(
      *
      * @param name the name that configs give it, such as {@code swin_tiny}
      */
-    public static BackboneSummary of(String name, Backbone.Config config) {
+    public static BackboneSummary measure(String name, Backbone.Config config) {
         Backbone backbone = config.build();
         return new BackboneSummary(
                 name,

@@ -126,7 +126,7 @@ final class FocalBlock extends Layer {
                     () -> {
                         NDArray tokens = region.windows().arrange(x);
                         NDArray bias =
-                                FocalBias.of(
+                                FocalBias.lookUp(
                                         region,
                                         own.getArray(),
                                         neighbours.map(Parameter::getArray),

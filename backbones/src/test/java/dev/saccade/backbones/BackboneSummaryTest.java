@@ -37,7 +37,7 @@ class BackboneSummaryTest {
         for (Class<? extends Backbone.Config> family :
                 Configs.known(Backbone.Config.class).values()) {
             Configs.members(family)
-                    .forEach((name, config) -> ALL.add(BackboneSummary.of(name, config)));
+                    .forEach((name, config) -> ALL.add(BackboneSummary.measure(name, config)));
         }
     }
 

@@ -24,7 +24,7 @@ final class BackboneList {
     private static Stream<BackboneSummary> all() {
         return Configs.known(Backbone.Config.class).values().stream()
                 .flatMap(family -> Configs.<Backbone.Config>members(family).entrySet().stream())
-                .map(member -> BackboneSummary.of(member.getKey(), member.getValue()));
+                .map(member -> BackboneSummary.measure(member.getKey(), member.getValue()));
     }
 
     /** Prints a line as soon as it is known. */

@@ -107,7 +107,7 @@ record Photographs(List<Path> files, List<String> faults, List<String> notes) {
     /** Returns what is to be looked at; what comes through standard input is read here. */
     static ImageSource source(Path file) {
         return file.equals(STANDARD_INPUT)
-                ? ImageSource.of("stdin", System.in)
+                ? ImageSource.read("stdin", System.in)
                 : ImageSource.of(file);
     }
 

@@ -28,17 +28,17 @@ public enum Dropped {
     }
 
     /** Returns why an object of an image is not learned; nothing if it is. */
-    public static Optional<Dropped> of(Annotation object, Size image) {
+    public static Optional<Dropped> reason(Annotation object, Size image) {
         if (object.label() < 0) {
             return Optional.of(UNWANTED);
         } else if (object.crowd()) {
             return Optional.of(CROWD);
         }
-        return ofSingle(object, image);
+        return reasonOfSingle(object, image);
     }
 
     /** Likewise, for an object of a wanted class, as if it were no crowd. */
-    static Optional<Dropped> ofSingle(Annotation object, Size image) {
+    static Optional<Dropped> reasonOfSingle(Annotation object, Size image) {
         Annotation.Box box = object.box();
         double left = Math.max(box.x(), 0);
         double top = Math.max(box.y(), 0);

@@ -20,7 +20,7 @@ public record Photo(long id, Path file, Size size) {
      *
      * @throws SaccadeException if the file is missing or no image of a kind that is read
      */
-    public static Photo of(long id, Path file) {
-        return new Photo(id, file, ImageHeader.of(file).size());
+    public static Photo read(long id, Path file) {
+        return new Photo(id, file, ImageHeader.read(file).size());
     }
 }

@@ -88,14 +88,14 @@ public final class TrainingTargets {
      * one pixel wide and high, of a wanted class, no crowd.
      */
     public static boolean isUsable(Annotation annotation, Size image) {
-        return Dropped.of(annotation, image).isEmpty();
+        return Dropped.reason(annotation, image).isEmpty();
     }
 
     /** Returns whether an object is usable but for being a crowd. */
     private static boolean isCrowd(Annotation annotation, Size image) {
         return annotation.label() >= 0
                 && annotation.crowd()
-                && Dropped.ofSingle(annotation, image).isEmpty();
+                && Dropped.reasonOfSingle(annotation, image).isEmpty();
     }
 
     /**

@@ -63,7 +63,7 @@ class PipesTest {
     @Test
     void aPhotographIsNone() throws IOException {
         assertRefused(() -> ImageReader.read(pipe));
-        assertRefused(() -> Photo.of(1, pipe));
+        assertRefused(() -> Photo.read(1, pipe));
         assertRefused(() -> ImageSource.of(pipe).read());
         Path annotations =
                 Files.writeString(

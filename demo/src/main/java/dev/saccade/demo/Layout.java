@@ -62,7 +62,7 @@ final class Layout {
     List<SceneObject> objects() {
         List<SceneObject> objects = new ArrayList<>();
         for (int i = 0; i < cutouts.size(); i++) {
-            objects.add(SceneObject.of(labels.get(i), masks.get(i), size));
+            objects.add(SceneObject.trace(labels.get(i), masks.get(i), size));
         }
         return List.copyOf(objects);
     }

@@ -20,7 +20,7 @@ import java.util.BitSet;
 record SceneObject(int label, Rle.Bounds box, int area, ImmutableList<ImmutableIntArray> polygons) {
 
     /** Returns the object with the given visible pixels, of which there is at least one. */
-    static SceneObject of(int label, BitSet mask, Size size) {
+    static SceneObject trace(int label, BitSet mask, Size size) {
         int left = Integer.MAX_VALUE;
         int right = 0;
         for (int at = mask.nextSetBit(0); at >= 0; at = mask.nextSetBit(at + 1)) {

@@ -45,7 +45,7 @@ final class CheckpointLoader implements ModelLoader {
      * @throws SaccadeException of kind user, if it cannot be read or does not say of what model it
      *     is
      */
-    static CheckpointLoader of(Path file) {
+    static CheckpointLoader open(Path file) {
         ModelSpec spec = ModelSpec.fromMetadata(Checkpoints.open(file).metadata(), file.toString());
         Application application = RecipeRepository.application(spec.model().head().targets());
         Repository folder = Repository.newInstance(SaccadeZoo.GROUP, file);

@@ -33,16 +33,16 @@ final class Photographs {
     }
 
     /** Returns the file at an address. */
-    static ImageSource of(URL address) {
+    static ImageSource read(URL address) {
         try (InputStream content = address.openStream()) {
-            return ImageSource.of(address.toString(), content);
+            return ImageSource.read(address.toString(), content);
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be read: %s", address, e.getMessage());
         }
     }
 
     /** Returns the file that a stream has; the caller closes it. */
-    static ImageSource of(InputStream content) {
-        return ImageSource.of("image of a stream", content);
+    static ImageSource read(InputStream content) {
+        return ImageSource.read("image of a stream", content);
     }
 }

@@ -41,8 +41,8 @@ public final class SaccadeTranslatorFactory implements TranslatorFactory {
             Map.of(
                     Image.class, image -> Photographs.of((Image) image),
                     Path.class, file -> ImageSource.of((Path) file),
-                    URL.class, url -> Photographs.of((URL) url),
-                    InputStream.class, stream -> Photographs.of((InputStream) stream),
+                    URL.class, url -> Photographs.read((URL) url),
+                    InputStream.class, stream -> Photographs.read((InputStream) stream),
                     byte[].class, bytes -> ImageSource.of((byte[]) bytes));
 
     @Override

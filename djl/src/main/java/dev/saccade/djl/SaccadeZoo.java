@@ -28,7 +28,7 @@ import java.util.Set;
  *         .build();
  * }</pre>
  *
- * <p>A checkpoint of a run needs no recipe: {@code optModelZoo(SaccadeZoo.of(file))}. Where a
+ * <p>A checkpoint of a run needs no recipe: {@code optModelZoo(SaccadeZoo.open(file))}. Where a
  * folder is named by {@code optModelPath}, it is one that {@link ServingFolder} wrote, and DJL
  * wants {@code optTranslatorFactory(new SaccadeTranslatorFactory())} besides.
  */
@@ -55,9 +55,10 @@ public final class SaccadeZoo extends ModelZoo {
      * @throws SaccadeException of kind user, if the file cannot be read or does not say of what
      *     model it is
      */
-    public static SaccadeZoo of(Path checkpoint) {
+    public static SaccadeZoo open(Path checkpoint) {
         return new SaccadeZoo(
-                CheckpointLoader.of(Files.isDirectory(checkpoint) ? only(checkpoint) : checkpoint));
+                CheckpointLoader.open(
+                        Files.isDirectory(checkpoint) ? only(checkpoint) : checkpoint));
     }
 
     private static Path only(Path folder) {

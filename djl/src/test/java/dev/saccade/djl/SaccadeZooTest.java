@@ -72,7 +72,7 @@ class SaccadeZooTest {
             throws Exception {
         return Criteria.builder()
                 .setTypes(input, output)
-                .optModelZoo(SaccadeZoo.of(checkpoint))
+                .optModelZoo(SaccadeZoo.open(checkpoint))
                 .build()
                 .loadModel();
     }
@@ -307,7 +307,7 @@ class SaccadeZooTest {
         assertFinds(expected, model, Path.class, photo);
         Files.copy(checkpoint, model.resolve("another.safetensors"));
         assertTrue(
-                assertThrows(SaccadeException.class, () -> SaccadeZoo.of(model))
+                assertThrows(SaccadeException.class, () -> SaccadeZoo.open(model))
                         .getMessage()
                         .contains("holds 2 checkpoints, expected one"));
         assertTrue(

@@ -81,7 +81,7 @@ class DatasetInferenceTest {
             Path file = folder.resolve(i + ".png");
             BufferedImage image = new BufferedImage(8 + i, 8, BufferedImage.TYPE_3BYTE_BGR);
             ImageIO.write(image, "png", file.toFile());
-            photos.add(Photo.of(i, file));
+            photos.add(Photo.read(i, file));
         }
         dataset = new Photos(List.of("thing"), photos);
     }

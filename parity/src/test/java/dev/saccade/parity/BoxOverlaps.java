@@ -36,7 +36,7 @@ final class BoxOverlaps {
         for (int i = 0; i < objects.size(); i++) {
             annotations.add(annotation(i, objects.get(i), crowd.get(i) == 1));
         }
-        GroundTruth groundTruth = GroundTruth.of(new OneImage(annotations), IouType.BOX);
+        GroundTruth groundTruth = GroundTruth.collect(new OneImage(annotations), IouType.BOX);
         PairwiseIou iou = PairwiseIou.of(IouType.BOX, groundTruth, detections.build());
         double[] overlaps = new double[found.size() * objects.size()];
         Arrays.setAll(overlaps, i -> iou.iou(i / objects.size(), i % objects.size()));

@@ -49,7 +49,7 @@ final class CocoEvalKind implements Kind {
 
     private static void evaluate(
             Case recorded, Dataset dataset, int[] order, IouType iouType, String type) {
-        GroundTruth groundTruth = GroundTruth.of(dataset, iouType);
+        GroundTruth groundTruth = GroundTruth.collect(dataset, iouType);
         Detections detections =
                 CocoResults.read(recorded.file(type + "_results.json"), dataset, iouType);
         assertEquals(recorded.settings().integer("detections"), detections.size());

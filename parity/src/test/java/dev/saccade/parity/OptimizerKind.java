@@ -70,7 +70,7 @@ final class OptimizerKind implements Kind {
         checkRecordedInTime(recorded);
         Module module = Parameters.of(recorded);
         Optimizer.Config config = config(recorded.config());
-        compareGroups(recorded, ParameterGroup.of(module, config));
+        compareGroups(recorded, ParameterGroup.split(module, config));
 
         List<Double> learningRates = recorded.settings().numbers("lr_per_step");
         try (Optimizer optimizer = config.build(module)) {

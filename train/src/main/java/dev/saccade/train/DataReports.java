@@ -32,7 +32,7 @@ public record DataReports(Map<String, DatasetReport> byRole) {
      * Checks data sets by their role; those labelled with other classes than the first are wrong,
      * and so are those that leave nothing to learn, or nothing to measure on.
      */
-    static DataReports of(Map<String, DataSource> sources, CheckOptions options) {
+    static DataReports check(Map<String, DataSource> sources, CheckOptions options) {
         ImmutableMap.Builder<String, DatasetReport> reports = ImmutableMap.builder();
         Optional<DatasetReport> first = Optional.empty();
         for (Map.Entry<String, DataSource> source : sources.entrySet()) {

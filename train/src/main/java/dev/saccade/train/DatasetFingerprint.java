@@ -15,7 +15,7 @@ final class DatasetFingerprint {
     private DatasetFingerprint() {}
 
     /** Returns a hash of classes, photographs and annotations; the folder does not count. */
-    static String of(Dataset dataset) {
+    static String compute(Dataset dataset) {
         Hasher hasher = Hashing.sha256().newHasher();
         dataset.classes().forEach(name -> hasher.putString(name, UTF_8).putByte((byte) 0));
         for (int i = 0; i < dataset.size(); i++) {

@@ -46,7 +46,7 @@ public final class RunCheckpoints {
         }
 
         /** Returns that of a file, if it is whole. */
-        static Optional<Content> of(Path file) {
+        static Optional<Content> read(Path file) {
             try {
                 return Optional.of(of(SafeTensors.read(file)));
             } catch (SaccadeException e) {
@@ -94,7 +94,7 @@ public final class RunCheckpoints {
         optimizer.state().forEach((name, array) -> tensors.put(OPTIMIZER + name, Tensor.of(array)));
         hooks.state().forEach((name, tensor) -> tensors.put(HOOKS + name, tensor));
         Checkpoint checkpoint = new Checkpoint(tensors, metadata(state));
-        if (last.isPresent() && last.equals(Content.of(folder.last()))) {
+        if (last.isPresent() && last.equals(Content.read(folder.last()))) {
             SafeTensors.write(folder.last(), folder.previous(), checkpoint);
         } else {
             SafeTensors.write(folder.last(), checkpoint);

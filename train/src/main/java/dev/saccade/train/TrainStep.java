@@ -101,7 +101,7 @@ final class TrainStep {
                         NDManager scratch = manager.newSubManager()) {
                     BatchMetrics found = new BatchMetrics();
                     Gradients backward =
-                            Gradients.of(
+                            Gradients.compute(
                                     () -> forward(batch, epoch, scratch, found, divergence),
                                     parameters);
                     norms = backward.norms();

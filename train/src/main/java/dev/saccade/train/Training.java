@@ -116,7 +116,7 @@ public final class Training {
      * @throws SaccadeException of kind user, if there is no folder {@code data.root}
      */
     public DataReports check(boolean decode, Runnable onPhoto) {
-        DataReports found = DataReports.of(sources, options(config, decode, onPhoto));
+        DataReports found = DataReports.check(sources, options(config, decode, onPhoto));
         reports = Optional.of(found).filter(all -> !all.hasErrors());
         return found;
     }
@@ -138,7 +138,7 @@ public final class Training {
                                         SaccadeException.user(
                                                 "the config of the run names no data.val to measure"
                                                         + " on"));
-        DataReports.of(Map.of("val", val), options(config, false, () -> {}))
+        DataReports.check(Map.of("val", val), options(config, false, () -> {}))
                 .requireSound("the data set has errors; nothing was measured");
         return val.open().get();
     }
@@ -335,7 +335,7 @@ public final class Training {
         return ImmutableMap.<String, String>builder()
                 .putAll(spec(train).toMetadata())
                 .put("run.seed", Long.toString(config.seed()))
-                .put("run.data", DatasetFingerprint.of(train))
+                .put("run.data", DatasetFingerprint.compute(train))
                 .buildOrThrow();
     }
 

@@ -91,7 +91,7 @@ final class BackboneBench {
                 long start = System.nanoTime();
                 NDArray x = MemoryFormat.channelsLast(pixels);
                 if (train) {
-                    Gradients.of(() -> loss(x), parameters);
+                    Gradients.compute(() -> loss(x), parameters);
                 } else {
                     NoGrad.call(() -> backbone.forward(x));
                 }

@@ -4,6 +4,7 @@ import static dev.saccade.train.HookFixtures.afterStep;
 import static dev.saccade.train.HookFixtures.beforeStep;
 import static dev.saccade.train.HookFixtures.scoring;
 import static dev.saccade.train.HookFixtures.stem;
+
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;

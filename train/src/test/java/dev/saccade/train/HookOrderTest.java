@@ -2,6 +2,7 @@ package dev.saccade.train;
 
 import static dev.saccade.train.HookFixtures.beforeStep;
 import static dev.saccade.train.HookFixtures.scoring;
+
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;

@@ -4,6 +4,7 @@ import static dev.saccade.train.HookFixtures.afterStep;
 import static dev.saccade.train.HookFixtures.failure;
 import static dev.saccade.train.HookFixtures.scoring;
 import static dev.saccade.train.HookFixtures.stem;
+
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -211,8 +212,7 @@ class HookStateTest {
                 .hook(new Keeping("mine"))
                 .stopAfter(2)
                 .start(config, photos, folder.resolve("run"));
-        String message =
-                failure(() -> new TinyRun().resume(config, photos, folder.resolve("run")));
+        String message = failure(() -> new TinyRun().resume(config, photos, folder.resolve("run")));
         assertTrue(message.contains("holds the state of hook mine"), message);
     }
 

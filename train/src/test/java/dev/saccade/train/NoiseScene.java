@@ -62,7 +62,7 @@ record NoiseScene(ImageBatch batch, Size size) {
                 0,
                 LongStream.range(0, batch.size()).toArray(),
                 () ->
-                        Gradients.of(
+                        Gradients.compute(
                                 () -> {
                                     var total = losses(model).total();
                                     heard.accept(total.getFloat());

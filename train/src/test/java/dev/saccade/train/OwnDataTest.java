@@ -94,7 +94,7 @@ class OwnDataTest {
                 graphics.dispose();
                 Path file = folder.resolve("square" + i + ".png");
                 ImageIO.write(image, "png", file.toFile());
-                photos.add(Photo.of(i, file));
+                photos.add(Photo.read(i, file));
             }
             return new Squares(List.of("square"), photos);
         }

@@ -154,7 +154,7 @@ class RecipesTest {
         boolean asSwin = AS_SWIN.matcher(name).matches();
         double decay = publishedDecay(name);
         int members = 0;
-        for (ParameterGroup group : ParameterGroup.of(model, config.optimizer())) {
+        for (ParameterGroup group : ParameterGroup.split(model, config.optimizer())) {
             assertEquals(1, group.learningRateFactor());
             for (String parameter : group.parameters().keySet()) {
                 boolean exempt = asSwin && EXEMPT.matcher(parameter).find();

@@ -42,7 +42,7 @@ class TrainStepTest {
                 IntStream.range(from, to)
                         .mapToObj(i -> reader.trainingSample(photos, i, 0, 0))
                         .toList();
-        Batch batch = Batch.of(samples);
+        Batch batch = Batch.collate(samples);
         samples.forEach(Sample::close);
         return batch;
     }

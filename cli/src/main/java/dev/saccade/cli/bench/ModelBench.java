@@ -68,7 +68,7 @@ public final class ModelBench implements AutoCloseable {
             return time(
                     batch -> {
                         Gradients gradients =
-                                Gradients.of(
+                                Gradients.compute(
                                         () -> losses.apply(batch).total(), optimizer.parameters());
                         float factor = gradients.norms().clipping(LARGEST_NORM);
                         optimizer.step(gradients, factor, NO_STEP);

@@ -37,7 +37,7 @@ record ImageDoor(String name, Format format, List<byte[]> seeds) implements Door
         Size size = size(ImageReader.read(FILE));
         assertEquals(size, size(ImageSource.of(input).read()), "bytes");
         try {
-            assertEquals(size, Photo.of(1, FILE).size(), "header");
+            assertEquals(size, Photo.read(1, FILE).size(), "header");
         } catch (SaccadeException e) {
             throw new AssertionError("decoded, but its header is refused", e);
         }

@@ -25,7 +25,8 @@ record BilinearSamples(int perBin, int[] low, int[] high, float[] near, float[] 
      * @param samplingRatio points in a bin; 0 for one a cell
      * @param cells size of the map
      */
-    static BilinearSamples of(float start, float extent, int bins, int samplingRatio, int cells) {
+    static BilinearSamples layOut(
+            float start, float extent, int bins, int samplingRatio, int cells) {
         float size = extent / bins;
         int perBin = samplingRatio > 0 ? samplingRatio : (int) Math.ceil(size);
         int points = Math.max(0, perBin) * bins;

@@ -70,7 +70,7 @@ public final class FocalBias {
      * @return {@code [heads, M^2, keys]}: the window and its ring row-major, then the cells of
      *     every level row-major
      */
-    public static NDArray of(
+    public static NDArray lookUp(
             FocalRegion region, NDArray own, Optional<NDArray> neighbours, List<NDArray> windows) {
         return Scope.array(
                 () -> {

@@ -46,7 +46,7 @@ public final class MaskCrop {
 
     private static BilinearSamples axis(float from, float to, int side, int cells) {
         float start = from - 0.5f;
-        return BilinearSamples.of(start, to - 0.5f - start, side, 0, cells);
+        return BilinearSamples.layOut(start, to - 0.5f - start, side, 0, cells);
     }
 
     /** The pixels that the points of a box see. */

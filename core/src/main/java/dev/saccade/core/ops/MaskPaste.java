@@ -36,8 +36,8 @@ public final class MaskPaste {
         this.first = i * side * side;
         this.side = side;
         this.canvas = canvas;
-        this.x = Axis.of(boxes.x1(i), boxes.x2(i), side, canvas.width());
-        this.y = Axis.of(boxes.y1(i), boxes.y2(i), side, canvas.height());
+        this.x = Axis.layOut(boxes.x1(i), boxes.x2(i), side, canvas.width());
+        this.y = Axis.layOut(boxes.y1(i), boxes.y2(i), side, canvas.height());
     }
 
     /** Returns the probabilities on the canvas, {@code [H, W]}, row by row. */
@@ -100,7 +100,7 @@ public final class MaskPaste {
     @SuppressWarnings("ArrayRecordComponent") // plain data on the hot path
     private record Axis(int start, int[] low, float[] near, float[] far) {
 
-        static Axis of(float from, float to, int side, int pixels) {
+        static Axis layOut(float from, float to, int side, int pixels) {
             int start = Math.max((int) Math.floor(from) - 1, 0);
             int end = Math.min((int) Math.ceil(to) + 1, pixels);
             int size = Math.max(end - start, 0);

@@ -186,7 +186,7 @@ public record RoiAlign(Size output, int samplingRatio, boolean aligned) {
         float offset = aligned ? 0.5f : 0;
         float start = from * scale - offset;
         float extent = to * scale - offset - start;
-        return BilinearSamples.of(
+        return BilinearSamples.layOut(
                 start, aligned ? extent : Math.max(extent, 1), bins, samplingRatio, cells);
     }
 

@@ -226,7 +226,7 @@ class FocalAttentionTest {
         NDArray actual(Form form) {
             Optional<NDArray> ring = Optional.of(neighbours).filter(n -> region.expand() > 0);
             Optional<NDArray> pooled = Optional.of(cells).filter(c -> region.pooledLevels() > 0);
-            NDArray bias = FocalBias.of(region, own, ring, List.of(windows));
+            NDArray bias = FocalBias.lookUp(region, own, ring, List.of(windows));
             return form.of(region, map, pooled, bias, map.getShape());
         }
 

@@ -64,7 +64,7 @@ class FocalBiasTest {
         NDArray table = manager.create(slots, new Shape(1, 1, 49, 132));
         NDArray own = manager.zeros(new Shape(169, 1));
         float[] bias =
-                FocalBias.of(REGION, own, Optional.of(table), List.of())
+                FocalBias.lookUp(REGION, own, Optional.of(table), List.of())
                         .get("0, 20")
                         .toFloatArray();
         Map<Integer, List<Integer>> offsets = new TreeMap<>();
@@ -84,7 +84,7 @@ class FocalBiasTest {
         NDArray slots = manager.randomNormal(new Shape(1, 2, 49, 132));
         slots.setRequiresGradient(true);
         try (GradientCollector collector = Engine.getEngine("PyTorch").newGradientCollector()) {
-            NDArray sum = FocalBias.of(REGION, own, Optional.of(slots), List.of()).exp().sum();
+            NDArray sum = FocalBias.lookUp(REGION, own, Optional.of(slots), List.of()).exp().sum();
             float listed = RelativePositionBias.within(own, 7, 7).exp().sum().getFloat();
             assertEquals(listed + slots.exp().sum().getFloat(), sum.getFloat(), 1e-5f * listed);
             collector.backward(sum);

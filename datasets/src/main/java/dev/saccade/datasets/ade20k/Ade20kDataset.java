@@ -189,7 +189,7 @@ public final class Ade20kDataset implements Dataset {
         Path file = pairs.get(index).photo();
         Size size = sizes.get(index);
         if (size == null) {
-            size = ImageHeader.of(file).size();
+            size = ImageHeader.read(file).size();
             sizes.set(index, size);
         }
         return new Photo(index + 1L, file, size);
@@ -202,7 +202,7 @@ public final class Ade20kDataset implements Dataset {
         if (!labels.size().equals(photo(index).size())) {
             throw SaccadeException.user(
                     "%s: %s",
-                    pair.labels(), sizeFault(pair, labels.size(), ImageHeader.of(pair.photo())));
+                    pair.labels(), sizeFault(pair, labels.size(), ImageHeader.read(pair.photo())));
         }
         return labels;
     }

@@ -87,7 +87,7 @@ public final class DataFolder {
     public static String content(Path folder) {
         Map<String, List<String>> formats = new LinkedHashMap<>();
         for (Path file : files(folder, DEPTH)) {
-            LabelFormat.of(file)
+            LabelFormat.guess(file)
                     .ifPresent(
                             format ->
                                     formats.computeIfAbsent(format, name -> new ArrayList<>())

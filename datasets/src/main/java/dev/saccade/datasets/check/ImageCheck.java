@@ -80,7 +80,7 @@ public final class ImageCheck {
         ImageHeader header = null;
         try {
             byte[] bytes = ImageReader.readBytes(Path.of(file));
-            header = ImageHeader.of(file, bytes);
+            header = ImageHeader.read(file, bytes);
             checkName(header);
             checkColours(header);
             ImageReader.check(file, header);

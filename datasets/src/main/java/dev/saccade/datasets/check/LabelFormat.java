@@ -39,10 +39,10 @@ public final class LabelFormat {
     private LabelFormat() {}
 
     /** Returns what a file looks like; nothing if it is not known, or cannot be read. */
-    static Optional<String> of(Path file) {
+    static Optional<String> guess(Path file) {
         try {
             String name = file.getFileName().toString().toLowerCase(Locale.ROOT);
-            return name.endsWith(".json") ? ofJson(file) : ofStart(name, start(file));
+            return name.endsWith(".json") ? guessJson(file) : guessFromStart(name, start(file));
         } catch (IOException | SaccadeException e) {
             return Optional.empty();
         }
@@ -55,15 +55,15 @@ public final class LabelFormat {
     }
 
     /** Returns likewise what a file looks like that was read as JSON and is none. */
-    public static Optional<String> ofNoJson(Path file) {
+    public static Optional<String> guessNoJson(Path file) {
         try {
-            return ofStart("", start(file));
+            return guessFromStart("", start(file));
         } catch (IOException e) {
             return Optional.empty();
         }
     }
 
-    private static Optional<String> ofStart(String name, byte[] start) throws IOException {
+    private static Optional<String> guessFromStart(String name, byte[] start) throws IOException {
         String text = new String(start, StandardCharsets.ISO_8859_1);
         if (text.startsWith(ZIP) || text.startsWith(GZIP)) {
             return Optional.of("an archive, to be unpacked first");
@@ -81,7 +81,7 @@ public final class LabelFormat {
     }
 
     /** Reads no more of what may be large than is needed to tell it. */
-    private static Optional<String> ofJson(Path file) throws IOException {
+    private static Optional<String> guessJson(Path file) throws IOException {
         try (InputStream stream = RegularFile.open(file);
                 JsonParser parser = Json.parser(stream)) {
             if (parser.nextToken() == JsonToken.START_ARRAY) {

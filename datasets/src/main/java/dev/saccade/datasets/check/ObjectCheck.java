@@ -109,7 +109,7 @@ public final class ObjectCheck {
                 continue;
             }
             Annotation object = table.withoutOutline(row, 0);
-            Optional<Dropped> reason = Dropped.of(object, table.imageSize(image));
+            Optional<Dropped> reason = Dropped.reason(object, table.imageSize(image));
             reason.ifPresent(why -> dropped.merge(why, 1, Integer::sum));
             boolean isLost = reason.filter(Dropped::isUnintended).isPresent();
             objects++;

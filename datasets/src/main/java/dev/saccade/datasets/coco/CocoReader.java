@@ -74,7 +74,7 @@ final class CocoReader {
     }
 
     private static String looksLike(Path file) {
-        return LabelFormat.ofNoJson(file).map(name -> "; it looks like " + name).orElse("");
+        return LabelFormat.guessNoJson(file).map(name -> "; it looks like " + name).orElse("");
     }
 
     private AnnotationTable read() throws IOException {

@@ -13,7 +13,7 @@ final class BmpHeader {
     private BmpHeader() {}
 
     /** Returns what a BMP says about itself; a negative height means rows from the top. */
-    static ImageHeader of(byte[] bytes) {
+    static ImageHeader read(byte[] bytes) {
         ByteBuffer bmp = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
         boolean os2 = bmp.getInt(14) == OS2_LENGTH;
         int width = os2 ? Short.toUnsignedInt(bmp.getShort(18)) : bmp.getInt(18);

@@ -73,8 +73,8 @@ public record ImageHeader(
      * @throws SaccadeException if it is missing, empty, no image of a kind that is read, or has no
      *     readable header
      */
-    public static ImageHeader of(Path file) {
-        return of(file.toString(), ImageReader.readBytes(file));
+    public static ImageHeader read(Path file) {
+        return read(file.toString(), ImageReader.readBytes(file));
     }
 
     /**
@@ -85,7 +85,7 @@ public record ImageHeader(
      * @throws SaccadeException if it is empty, no image of a kind that is read, or has no readable
      *     header
      */
-    public static ImageHeader of(String file, byte[] bytes) {
+    public static ImageHeader read(String file, byte[] bytes) {
         if (bytes.length == 0) {
             throw SaccadeException.user("%s: is empty (0 bytes), %s", file, EXPECTED);
         }
@@ -96,9 +96,9 @@ public record ImageHeader(
                     switch (kind) {
                         case JPEG -> JpegSegments.header(bytes);
                         case PNG -> PngChunks.header(bytes);
-                        case BMP -> BmpHeader.of(bytes);
+                        case BMP -> BmpHeader.read(bytes);
                         case TIFF -> TiffDirectory.header(bytes);
-                        case WEBP -> WebpHeader.of(bytes);
+                        case WEBP -> WebpHeader.read(bytes);
                     };
         } catch (RuntimeException e) {
             boolean outside = !(e instanceof IllegalArgumentException);

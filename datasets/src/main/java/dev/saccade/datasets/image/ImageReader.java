@@ -55,7 +55,7 @@ public final class ImageReader {
 
     /** Returns the pixels of a file whose bytes are there; see {@link #read(Path)}. */
     static Mat read(String file, byte[] bytes) {
-        ImageHeader header = ImageHeader.of(file, bytes);
+        ImageHeader header = ImageHeader.read(file, bytes);
         check(file, header);
         return decode(file, header, bytes);
     }

@@ -57,7 +57,7 @@ public final class ImageSource {
      * @param name what messages call it
      * @throws SaccadeException if it cannot be read, or holds more than a file may
      */
-    public static ImageSource of(String name, InputStream encoded) {
+    public static ImageSource read(String name, InputStream encoded) {
         return of(name, ImageReader.readBytes(name, encoded));
     }
 

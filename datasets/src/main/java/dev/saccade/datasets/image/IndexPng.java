@@ -33,7 +33,7 @@ public record IndexPng(Size size, short[] values) {
      */
     public static IndexPng read(Path file) {
         byte[] bytes = ImageReader.readBytes(file);
-        ImageHeader header = ImageHeader.of(file.toString(), bytes);
+        ImageHeader header = ImageHeader.read(file.toString(), bytes);
         if (header.kind() != ImageHeader.Kind.PNG) {
             throw SaccadeException.user(
                     "%s: is a %s, labels are read from PNG, which keeps every number as it is",
@@ -42,7 +42,7 @@ public record IndexPng(Size size, short[] values) {
         ImageReader.check(file.toString(), header);
         checkColours(file, bytes);
         try {
-            return of(decode(pixelsOnly(bytes)));
+            return copy(decode(pixelsOnly(bytes)));
         } catch (IOException | RuntimeException | OutOfMemoryError e) {
             // ImageIO promises nothing about hostile input, so any exception is a refusal.
             throw ImageReader.refusal(file.toString(), "PNG is damaged and cannot be decoded", e);
@@ -92,7 +92,7 @@ public record IndexPng(Size size, short[] values) {
         }
     }
 
-    private static IndexPng of(Raster raster) {
+    private static IndexPng copy(Raster raster) {
         int width = raster.getWidth();
         int height = raster.getHeight();
         short[] values = new short[width * height];

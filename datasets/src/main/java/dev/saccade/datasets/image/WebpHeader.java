@@ -16,7 +16,7 @@ final class WebpHeader {
     private WebpHeader() {}
 
     /** Returns what a WebP says about itself. */
-    static ImageHeader of(byte[] bytes) {
+    static ImageHeader read(byte[] bytes) {
         ByteBuffer webp = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
         String kind = US_ASCII.decode(webp.slice(KIND, 4)).toString();
         Size size =

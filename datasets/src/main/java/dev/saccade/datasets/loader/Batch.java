@@ -52,11 +52,11 @@ public final class Batch implements AutoCloseable {
     }
 
     /** Returns the batch of samples; the caller still closes them. */
-    public static Batch of(List<Sample> samples) {
-        return of(samples, new BufferPool());
+    public static Batch collate(List<Sample> samples) {
+        return collate(samples, new BufferPool());
     }
 
-    static Batch of(List<Sample> samples, BufferPool pool) {
+    static Batch collate(List<Sample> samples, BufferPool pool) {
         Size size = samples.get(0).info().padded();
         for (Sample sample : samples) {
             size = size.union(sample.info().padded());

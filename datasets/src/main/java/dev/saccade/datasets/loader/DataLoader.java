@@ -81,7 +81,7 @@ public final class DataLoader<B> implements AutoCloseable {
                         for (int position : positions.asList()) {
                             samples.add(reader.trainingSample(dataset, position, seed, epoch));
                         }
-                        return Batch.of(samples, buffers);
+                        return Batch.collate(samples, buffers);
                     } finally {
                         samples.forEach(Sample::close);
                     }

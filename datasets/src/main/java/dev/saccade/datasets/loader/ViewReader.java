@@ -80,7 +80,7 @@ public final class ViewReader {
                         Transform.applyAll(
                                 view, photo.share(), SeededRandom.of(0, photo.info().id())));
             }
-            return Batch.of(samples, buffers);
+            return Batch.collate(samples, buffers);
         } finally {
             samples.forEach(Sample::close);
         }

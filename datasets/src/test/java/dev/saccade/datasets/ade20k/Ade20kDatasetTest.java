@@ -179,7 +179,7 @@ class Ade20kDatasetTest {
         try (NDManager manager = NDManager.newBaseManager();
                 Sample a = reader.trainingSample(dataset, 0, 1, 0);
                 Sample b = reader.trainingSample(dataset, 1, 1, 0);
-                Batch batch = Batch.of(List.of(a, b))) {
+                Batch batch = Batch.collate(List.of(a, b))) {
             NDArray labels = batch.labels(manager);
             assertArrayEquals(new long[] {2, 16, 24}, labels.getShape().getShape());
             long[] numbers = labels.toLongArray();

@@ -62,8 +62,8 @@ class OwnDatasetTest {
 
     @BeforeEach
     void writePhotos() throws IOException {
-        first = Photo.of(1, write("a.jpg", ImageFiles.jpeg(64, 48)));
-        second = Photo.of(2, write("b.jpg", ImageFiles.jpeg(64, 48)));
+        first = Photo.read(1, write("a.jpg", ImageFiles.jpeg(64, 48)));
+        second = Photo.read(2, write("b.jpg", ImageFiles.jpeg(64, 48)));
     }
 
     private Path write(String name, byte[] bytes) throws IOException {
@@ -84,12 +84,12 @@ class OwnDatasetTest {
     @Test
     void photosHaveTheSizeThatIsDecoded() throws IOException {
         byte[] turned = ImageFiles.withOrientation(ImageFiles.jpeg(64, 48), 6);
-        Photo photo = Photo.of(7, write("turned.jpg", turned));
+        Photo photo = Photo.read(7, write("turned.jpg", turned));
         assertEquals(new Photo(7, folder.resolve("turned.jpg"), new Size(64, 48)), photo);
         assertEquals(SIZE, first.size());
         Path missing = folder.resolve("missing.jpg");
         String message =
-                assertThrows(SaccadeException.class, () -> Photo.of(8, missing)).getMessage();
+                assertThrows(SaccadeException.class, () -> Photo.read(8, missing)).getMessage();
         assertEquals(missing + ": no such file", message);
     }
 
@@ -193,7 +193,7 @@ class OwnDatasetTest {
         List<Photo> lazy =
                 Lists.transform(
                         List.of(0, 1, 2),
-                        i -> Photo.of(i, folder.resolve("abc".charAt(i) + ".jpg")));
+                        i -> Photo.read(i, folder.resolve("abc".charAt(i) + ".jpg")));
         Own own = new Own(List.of("cat"), lazy, List.of(List.of(), List.of(), List.of()));
         assertEquals(
                 List.of("data set: photograph 2: " + folder.resolve("c.jpg") + ": no such file"),

@@ -155,7 +155,7 @@ class ClaimsTest {
         Path file = Files.write(folder.resolve("claims"), bytes);
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         List<Runnable> readers = new ArrayList<>();
-        readers.add(() -> ImageHeader.of(file));
+        readers.add(() -> ImageHeader.read(file));
         readers.add(() -> ImageCheck.run(file, false, finding -> {}));
         readers.add(() -> ImageReader.read(file).release());
         readers.add(() -> IndexPng.read(file));

@@ -80,7 +80,7 @@ class ImageReaderTest {
     @CsvSource({"1,false", "2,false", "3,false", "4,false", "5,true", "6,true", "7,true", "8,true"})
     void turnsImagesUprightAsTheHeaderSays(int orientation, boolean turned) {
         byte[] bytes = ImageFiles.withOrientation(ImageFiles.jpeg(40, 24), orientation);
-        ImageHeader header = ImageHeader.of("x", bytes);
+        ImageHeader header = ImageHeader.read("x", bytes);
         Mat image = ImageReader.decode("x", header, bytes);
         assertEquals(orientation, header.orientation());
         assertEquals(turned, header.turned());

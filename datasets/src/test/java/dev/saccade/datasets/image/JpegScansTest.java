@@ -38,7 +38,7 @@ class JpegScansTest {
     @ParameterizedTest
     @CsvSource({"13000,13000,21", "5000,7000,100", "16,16,100"})
     void boundsTheScansByTheSize(int height, int width, int most) {
-        assertEquals("", ImageHeader.of("x", withScans(height, width, most)).fault());
+        assertEquals("", ImageHeader.read("x", withScans(height, width, most)).fault());
         assertRefused(
                 withScans(height, width, most + 1),
                 "x: JPEG has %d scans, expected at most %d for its size; save it again"

@@ -262,7 +262,7 @@ class OrientationTest {
 
     /** Checks a file against the same pixels without an orientation, as OpenCV reads them. */
     private void assertTurned(byte[] file, int orientation, byte[] plain) throws IOException {
-        ImageHeader header = ImageHeader.of("x", file);
+        ImageHeader header = ImageHeader.read("x", file);
         assertEquals(orientation, header.orientation());
         assertEquals(new Size(HEIGHT, WIDTH), header.stored());
         Mat stored = Imgcodecs.imdecode(new MatOfByte(plain), Imgcodecs.IMREAD_COLOR);

@@ -79,7 +79,7 @@ class PngChunksTest {
     }
 
     private static byte[] decoded(byte[] png) {
-        return ImageReader.pixelsOnly("x", ImageHeader.of("x", png), png);
+        return ImageReader.pixelsOnly("x", ImageHeader.read("x", png), png);
     }
 
     private static void assertReadsLikeOpenCv(byte[] png) {

@@ -314,7 +314,7 @@ class TransformsTest {
     void refusesABatchOfMorePixelsThanCanBeHeld() {
         Sample large = new Pad(List.of(10_000, 10_000), 1).apply(sample(), new SplittableRandom(1));
         SaccadeException thrown =
-                assertThrows(SaccadeException.class, () -> Batch.of(List.of(large, large)));
+                assertThrows(SaccadeException.class, () -> Batch.collate(List.of(large, large)));
         assertTrue(thrown.getMessage().contains("data.batch_size"), thrown.getMessage());
     }
 

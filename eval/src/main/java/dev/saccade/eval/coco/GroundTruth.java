@@ -102,7 +102,7 @@ public final class GroundTruth {
      * @throws SaccadeException of kind user that names annotations of no class and, if masks are
      *     evaluated, those without a usable mask
      */
-    public static GroundTruth of(Dataset dataset, IouType iouType) {
+    public static GroundTruth collect(Dataset dataset, IouType iouType) {
         List<String> faults = new ArrayList<>();
         GroundTruth groundTruth = new GroundTruth(dataset, iouType, faults::add);
         Problems problems = new Problems();

@@ -78,7 +78,8 @@ public final class DetectionEvaluator implements Evaluator<Instances> {
     /** Prepares to measure a data set; its ground truth is read at once. */
     private DetectionEvaluator(Dataset dataset, List<CocoParameters> measured, int threads) {
         this.dataset = dataset;
-        this.groundTruth = GroundTruth.of(dataset, measured.get(measured.size() - 1).iouType());
+        this.groundTruth =
+                GroundTruth.collect(dataset, measured.get(measured.size() - 1).iouType());
         this.measured = measured;
         this.threads = threads;
         this.predictions = new Instances[dataset.size()];

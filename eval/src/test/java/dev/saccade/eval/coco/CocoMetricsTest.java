@@ -28,7 +28,7 @@ class CocoMetricsTest {
 
     private static CocoMetrics metrics(
             MemoryDataset dataset, Detections.Builder detections, CocoParameters parameters) {
-        GroundTruth groundTruth = GroundTruth.of(dataset, parameters.iouType());
+        GroundTruth groundTruth = GroundTruth.collect(dataset, parameters.iouType());
         return CocoMetrics.compute(groundTruth, detections.build(), parameters, 2);
     }
 
@@ -122,7 +122,7 @@ class CocoMetricsTest {
     @Test
     void numberOfThreadsDoesNotMatter() {
         RandomScene scene = new RandomScene();
-        GroundTruth groundTruth = GroundTruth.of(scene.dataset, IouType.BOX);
+        GroundTruth groundTruth = GroundTruth.collect(scene.dataset, IouType.BOX);
         Detections detections = scene.boxes.build();
         CocoMetrics one = CocoMetrics.compute(groundTruth, detections, OFFICIAL, 1);
         CocoMetrics many = CocoMetrics.compute(groundTruth, detections, OFFICIAL, 5);
@@ -285,7 +285,8 @@ class CocoMetricsTest {
     void objectsWithoutMaskAreNamed() {
         MemoryDataset dataset = new MemoryDataset("a").image(8).object(0, 0, 0, 9, Double.NaN, 81);
         SaccadeException error =
-                assertThrows(SaccadeException.class, () -> GroundTruth.of(dataset, IouType.MASK));
+                assertThrows(
+                        SaccadeException.class, () -> GroundTruth.collect(dataset, IouType.MASK));
         assertTrue(error.getMessage().contains("annotation 0: "), error.getMessage());
     }
 

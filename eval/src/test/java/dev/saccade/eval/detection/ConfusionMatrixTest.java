@@ -30,7 +30,7 @@ class ConfusionMatrixTest {
 
     private static ConfusionMatrix matrix(Detections.Builder detections) {
         return ConfusionMatrix.compute(
-                GroundTruth.of(DATASET, IouType.BOX), detections.build(), IouType.BOX, .5);
+                GroundTruth.collect(DATASET, IouType.BOX), detections.build(), IouType.BOX, .5);
     }
 
     @Test
@@ -63,7 +63,7 @@ class ConfusionMatrixTest {
     @Test
     void theDiagonalHoldsTruePositives() {
         RandomScene scene = new RandomScene();
-        GroundTruth groundTruth = GroundTruth.of(scene.dataset, IouType.MASK);
+        GroundTruth groundTruth = GroundTruth.collect(scene.dataset, IouType.MASK);
         Detections detections = scene.masks.build();
         for (IouType iouType : IouType.values()) {
             ConfusionMatrix matrix = ConfusionMatrix.compute(groundTruth, detections, iouType, 0);

@@ -19,7 +19,7 @@ class DetectionTablesTest {
 
     private static final CocoMetrics METRICS =
             CocoMetrics.compute(
-                    GroundTruth.of(
+                    GroundTruth.collect(
                             new MemoryDataset("cat", "umbrella")
                                     .image(1)
                                     .object(0, 0, 0, 50, 50, 2500),
@@ -59,7 +59,7 @@ class DetectionTablesTest {
     @Test
     void errorsAndConfusionsAreNamed() {
         GroundTruth groundTruth =
-                GroundTruth.of(
+                GroundTruth.collect(
                         new MemoryDataset("cat", "umbrella").image(1).object(0, 0, 0, 50, 50, 2500),
                         IouType.BOX);
         Detections detections =

@@ -19,7 +19,7 @@ class ErrorBreakdownTest {
     private static final double HALF = 51 / 101.0;
 
     private static ErrorBreakdown breakdown(MemoryDataset dataset, Detections.Builder detections) {
-        GroundTruth groundTruth = GroundTruth.of(dataset, IouType.BOX);
+        GroundTruth groundTruth = GroundTruth.collect(dataset, IouType.BOX);
         return ErrorBreakdown.compute(groundTruth, detections.build(), IouType.BOX);
     }
 
@@ -47,7 +47,7 @@ class ErrorBreakdownTest {
                     tied.mask(i).orElseThrow(),
                     tied.score(i) - i * 1e-6);
         }
-        GroundTruth groundTruth = GroundTruth.of(scene.dataset, IouType.MASK);
+        GroundTruth groundTruth = GroundTruth.collect(scene.dataset, IouType.MASK);
         ErrorBreakdown breakdown = ErrorBreakdown.compute(groundTruth, distinct.build(), iouType);
         assertEquals(0.4412539090447506, breakdown.ap(), 1e-9);
         check(breakdown, DetectionError.CLASSIFICATION, 10, 0.10598997256390724);

@@ -67,7 +67,7 @@ public final class AdamW extends Optimizer {
 
     private AdamW(Config config, Module module) {
         super(
-                ParameterGroup.of(module, config),
+                ParameterGroup.split(module, config),
                 ImmutableMap.of(
                         "exp_avg", MemoryFormat::zerosLike,
                         "exp_avg_sq", MemoryFormat::zerosLike,

@@ -89,7 +89,7 @@ public record Gradients(Map<String, NDArray> arrays) {
      * @param loss computes a scalar, which is freed; its manager will own the gradients
      * @param parameters what to differentiate by, at least one
      */
-    public static Gradients of(Supplier<NDArray> loss, Map<String, Parameter> parameters) {
+    public static Gradients compute(Supplier<NDArray> loss, Map<String, Parameter> parameters) {
         List<NDArray> values = parameters.values().stream().map(Parameter::getArray).toList();
         NDList found = Autograd.gradients(loss, values);
         Map<String, NDArray> byName = new LinkedHashMap<>();

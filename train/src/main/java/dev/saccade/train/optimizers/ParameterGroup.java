@@ -47,7 +47,7 @@ public record ParameterGroup(
      *
      * @param config the learning rate, the weight decay and the rules
      */
-    public static List<ParameterGroup> of(Module module, Optimizer.Config config) {
+    public static List<ParameterGroup> split(Module module, Optimizer.Config config) {
         Map<Parameter, Double> factors =
                 config.layerDecay().map(decay -> decay.factors(module)).orElse(Map.of());
         List<String> keys = config.rules().keySet().stream().sorted(LONGEST_FIRST).toList();

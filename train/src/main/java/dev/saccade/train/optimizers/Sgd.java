@@ -59,7 +59,7 @@ public final class Sgd extends Optimizer {
 
     private Sgd(Config config, Module module) {
         super(
-                ParameterGroup.of(module, config),
+                ParameterGroup.split(module, config),
                 config.momentum() == 0
                         ? Map.of()
                         : Map.of("momentum_buffer", MemoryFormat::zerosLike),

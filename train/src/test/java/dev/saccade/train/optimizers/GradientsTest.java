@@ -54,7 +54,7 @@ class GradientsTest {
 
     private Gradients gradients(NDManager step) {
         NDArray x = step.create(new float[] {1, 2, 3, 4, 5, 6}, new Shape(3, 2));
-        return Gradients.of(() -> sum.forward(x).sum(), Gradients.learned(sum));
+        return Gradients.compute(() -> sum.forward(x).sum(), Gradients.learned(sum));
     }
 
     @Test
@@ -83,7 +83,8 @@ class GradientsTest {
             NDArray x = step.randomNormal(new Shape(2, 3, 9, 7));
             NDArray weights = step.arange(4f).reshape(1, 4, 1, 1);
             Gradients gradients =
-                    Gradients.of(() -> conv.forward(x).mul(weights).sum(), Gradients.learned(conv));
+                    Gradients.compute(
+                            () -> conv.forward(x).mul(weights).sum(), Gradients.learned(conv));
             float[] gradient = gradients.arrays().get("weight").toFloatArray();
             update.step(gradients, 1, 1);
             float[] after = conv.namedParameters().get("weight").getArray().toFloatArray();

@@ -51,7 +51,7 @@ class LayerDecayTest {
                                 "test"),
                         ModelConfig.class);
         Map<String, Double> factors = new HashMap<>();
-        ParameterGroup.of(new DetectionModel(config, List.of("nut")), decaying(rules))
+        ParameterGroup.split(new DetectionModel(config, List.of("nut")), decaying(rules))
                 .forEach(
                         group ->
                                 group.parameters()
@@ -122,7 +122,7 @@ class LayerDecayTest {
         String message =
                 assertThrows(
                                 SaccadeException.class,
-                                () -> ParameterGroup.of(new Plain(), decaying("{}")))
+                                () -> ParameterGroup.split(new Plain(), decaying("{}")))
                         .getMessage();
         assertTrue(message.startsWith("optimizer.layer_decay: the model has no backbone"), message);
     }

@@ -45,7 +45,7 @@ class ParameterGroupTest {
         try (NDManager manager = NDManager.newBaseManager()) {
             Net net = new Net(frozen);
             net.initialize(manager, 0);
-            return ParameterGroup.of(net, config).stream()
+            return ParameterGroup.split(net, config).stream()
                     .map(
                             g ->
                                     "%s %s %s"
