@@ -3,7 +3,6 @@ package dev.saccade.backbones;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.checkpoint.Checkpoint;
-import dev.saccade.checkpoint.ElementType;
 import dev.saccade.checkpoint.Tensor;
 import dev.saccade.config.Configs;
 import dev.saccade.core.conversion.NamePattern;
@@ -12,8 +11,6 @@ import dev.saccade.core.nn.Module;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.FloatBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -62,17 +59,10 @@ final class Stored {
         return patterns.stream().anyMatch(pattern -> pattern.matches(name));
     }
 
-    static Tensor tensor(Shape shape, float... values) {
-        ByteBuffer bytes =
-                ByteBuffer.allocate(values.length * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        bytes.asFloatBuffer().put(values);
-        return new Tensor(ElementType.FLOAT32, shape, bytes);
-    }
-
     static Tensor ones(Shape shape) {
         float[] values = new float[(int) shape.size()];
         Arrays.fill(values, 1);
-        return tensor(shape, values);
+        return Tensor.of(shape, values);
     }
 
     static float[] values(Tensor tensor) {

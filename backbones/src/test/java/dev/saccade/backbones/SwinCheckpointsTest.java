@@ -106,27 +106,9 @@ class SwinCheckpointsTest {
         tensors.put(
                 "stages.0.blocks.0.attn.w_msa.relative_position_bias_table",
                 Stored.ones(new Shape(9, 1)));
-        tensors.put(merging + "norm.bias", Stored.tensor(new Shape(4), 0, 1, 2, 3));
-        tensors.put(
-                merging + "reduction.weight",
-                Stored.tensor(
-                        new Shape(2, 8),
-                        0,
-                        1,
-                        2,
-                        3,
-                        10,
-                        11,
-                        12,
-                        13,
-                        20,
-                        21,
-                        22,
-                        23,
-                        30,
-                        31,
-                        32,
-                        33));
+        tensors.put(merging + "norm.bias", Tensor.of(new Shape(4), 0, 1, 2, 3));
+        float[] reduction = {0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22, 23, 30, 31, 32, 33};
+        tensors.put(merging + "reduction.weight", Tensor.of(new Shape(2, 8), reduction));
 
         Map<String, Tensor> ours = Naming.toSaccade(new Checkpoint(tensors, Map.of())).tensors();
 

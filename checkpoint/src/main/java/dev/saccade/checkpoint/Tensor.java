@@ -54,6 +54,14 @@ public final class Tensor {
                 ElementType.of(array.getDataType()), array.getShape(), array.toByteBuffer(false));
     }
 
+    /** Returns float32 values, row-major. */
+    public static Tensor of(Shape shape, float... values) {
+        ByteBuffer bytes =
+                ByteBuffer.allocate(values.length * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        bytes.asFloatBuffer().put(values);
+        return new Tensor(ElementType.FLOAT32, shape, bytes);
+    }
+
     /** Returns what the elements are. */
     public ElementType type() {
         return type;

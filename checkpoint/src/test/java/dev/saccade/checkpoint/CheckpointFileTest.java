@@ -83,7 +83,7 @@ class CheckpointFileTest {
         Arrays.fill(values, value);
         Map<String, Tensor> tensors = new LinkedHashMap<>();
         for (String name : new String[] {"a", "b", "c"}) {
-            tensors.put(name, TestFiles.tensor(new Shape(ELEMENTS), values));
+            tensors.put(name, Tensor.of(new Shape(ELEMENTS), values));
         }
         return format.write(folder.resolve("written"), new Checkpoint(tensors, Map.of()));
     }

@@ -24,8 +24,7 @@ class CheckpointsTest {
     @Test
     void theContentDecidesNotTheName() throws IOException {
         Checkpoint checkpoint =
-                new Checkpoint(
-                        Map.of("a", TestFiles.tensor(new Shape(2), 1, 2)), Map.of("epoch", "1"));
+                new Checkpoint(Map.of("a", Tensor.of(new Shape(2), 1, 2)), Map.of("epoch", "1"));
         Path file = folder.resolve("a.bin");
 
         SafeTensors.write(file, checkpoint);
@@ -39,7 +38,7 @@ class CheckpointsTest {
     @Test
     void theNameDecidesWhatIsWritten() throws IOException {
         Checkpoint checkpoint =
-                new Checkpoint(Map.of("a", TestFiles.tensor(new Shape(2), 1, 2)), Map.of());
+                new Checkpoint(Map.of("a", Tensor.of(new Shape(2), 1, 2)), Map.of());
 
         Checkpoints.save(folder.resolve("a.safetensors"), checkpoint);
         Checkpoints.save(folder.resolve("a.PTH"), checkpoint);

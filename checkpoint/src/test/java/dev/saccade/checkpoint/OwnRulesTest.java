@@ -50,8 +50,8 @@ class OwnRulesTest {
         tensors.put("body.block1.positions", TestFiles.ones(new Shape(4, 2)));
         tensors.put("body.block1.order", TestFiles.ones(new Shape(1)));
         tensors.put("body.block1.mask", TestFiles.ones(new Shape(1)));
-        tensors.put("body.block1.kernel", TestFiles.tensor(new Shape(3, 2), 1, 2, 3, 4, 5, 6));
-        tensors.put("body.block1.bias", TestFiles.tensor(new Shape(2), 7, 8));
+        tensors.put("body.block1.kernel", Tensor.of(new Shape(3, 2), 1, 2, 3, 4, 5, 6));
+        tensors.put("body.block1.bias", Tensor.of(new Shape(2), 7, 8));
         tensors.put("body.fc.weight", TestFiles.ones(new Shape(9, 2)));
         return tensors;
     }

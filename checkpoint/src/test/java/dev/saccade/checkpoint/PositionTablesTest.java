@@ -41,7 +41,7 @@ class PositionTablesTest {
                 values[positionsLast ? c * positions + p : 2 * p + c] = (7 * p + 3 * c) % 11;
             }
         }
-        return TestFiles.tensor(shape, values);
+        return Tensor.of(shape, values);
     }
 
     private static float[] second(Tensor table, boolean positionsLast) {

@@ -113,9 +113,7 @@ class RefusedWeightsTest {
     void weightsThatAreNoNumbersAreRefused() {
         for (float value : new float[] {Float.NaN, Float.POSITIVE_INFINITY, -1f / 0}) {
             assertRefused(
-                    with(
-                            "neck.fpn_convs.3.conv.bias",
-                            TestFiles.tensor(new Shape(4), 1, 2, 3, value)),
+                    with("neck.fpn_convs.3.conv.bias", Tensor.of(new Shape(4), 1, 2, 3, value)),
                     "not finite",
                     "neck.fpn_convs.3.conv.bias;");
         }
@@ -143,7 +141,7 @@ class RefusedWeightsTest {
                         (name, tensor) -> {
                             float[] values = new float[(int) tensor.elements()];
                             Arrays.fill(values, Float.NaN);
-                            tensors.put(name, TestFiles.tensor(tensor.shape(), values));
+                            tensors.put(name, Tensor.of(tensor.shape(), values));
                         });
         tensors.put("backbone.conv1.weight", relabelled(new Shape(4, 3, 3, 3)));
 

@@ -36,9 +36,9 @@ class SafeTensorsTest {
     void whatIsWrittenIsReadBackInItsOrder() {
         Map<String, Tensor> tensors = new LinkedHashMap<>();
         tensors.put("flag", new Tensor(ElementType.BOOLEAN, new Shape(1), ByteBuffer.allocate(1)));
-        tensors.put("b", TestFiles.tensor(new Shape(1, 2), 1.5f, Float.NaN));
-        tensors.put("none", TestFiles.tensor(new Shape(0)));
-        tensors.put("scalar", TestFiles.tensor(new Shape(), 7));
+        tensors.put("b", Tensor.of(new Shape(1, 2), 1.5f, Float.NaN));
+        tensors.put("none", Tensor.of(new Shape(0)));
+        tensors.put("scalar", Tensor.of(new Shape(), 7));
         Checkpoint checkpoint = new Checkpoint(tensors, Map.of("classes", "[\"\u00e9\\\"\"]"));
         Path file = folder.resolve("a.safetensors");
 
@@ -75,9 +75,7 @@ class SafeTensorsTest {
     void everyFlippedBitIsNoticed() throws IOException {
         Path file = folder.resolve("a.safetensors");
         SafeTensors.write(
-                file,
-                new Checkpoint(
-                        Map.of("w", TestFiles.tensor(new Shape(2), 1, 2)), Map.of("k", "v")));
+                file, new Checkpoint(Map.of("w", Tensor.of(new Shape(2), 1, 2)), Map.of("k", "v")));
         byte[] good = Files.readAllBytes(file);
         Checkpoint original = SafeTensors.read(file);
 
@@ -102,7 +100,7 @@ class SafeTensorsTest {
     void everyTruncationIsNoticed() throws IOException {
         Path file = folder.resolve("a.safetensors");
         SafeTensors.write(
-                file, new Checkpoint(Map.of("w", TestFiles.tensor(new Shape(2), 1, 2)), Map.of()));
+                file, new Checkpoint(Map.of("w", Tensor.of(new Shape(2), 1, 2)), Map.of()));
         byte[] good = Files.readAllBytes(file);
 
         for (int length = 0; length < good.length; length++) {

@@ -4,8 +4,6 @@ import ai.djl.ndarray.types.Shape;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.FloatBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,17 +28,10 @@ final class TestFiles {
         return Files.write(folder.resolve(name), bytes(name));
     }
 
-    static Tensor tensor(Shape shape, float... values) {
-        ByteBuffer bytes =
-                ByteBuffer.allocate(values.length * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        bytes.asFloatBuffer().put(values);
-        return new Tensor(ElementType.FLOAT32, shape, bytes);
-    }
-
     static Tensor ones(Shape shape) {
         float[] values = new float[(int) shape.size()];
         Arrays.fill(values, 1);
-        return tensor(shape, values);
+        return Tensor.of(shape, values);
     }
 
     static float[] values(Tensor tensor) {

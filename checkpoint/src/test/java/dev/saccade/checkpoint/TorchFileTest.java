@@ -147,9 +147,9 @@ class TorchFileTest {
     @Test
     void whatIsWrittenIsReadBack() {
         Map<String, Tensor> tensors = new LinkedHashMap<>();
-        tensors.put("b.weight", TestFiles.tensor(new Shape(2, 2), 1, 2, 3, 4));
-        tensors.put("a.\u00e9", TestFiles.tensor(new Shape(), 5));
-        tensors.put("none", TestFiles.tensor(new Shape(0, 3)));
+        tensors.put("b.weight", Tensor.of(new Shape(2, 2), 1, 2, 3, 4));
+        tensors.put("a.\u00e9", Tensor.of(new Shape(), 5));
+        tensors.put("none", Tensor.of(new Shape(0, 3)));
         Checkpoint checkpoint = new Checkpoint(tensors, Map.of("classes", "[\"a\"]"));
 
         Path file = folder.resolve("out.pth");
@@ -163,8 +163,7 @@ class TorchFileTest {
 
     @Test
     void whatIsWrittenIsTheSameEveryTime() throws IOException {
-        Checkpoint checkpoint =
-                new Checkpoint(Map.of("a", TestFiles.tensor(new Shape(1), 1)), Map.of());
+        Checkpoint checkpoint = new Checkpoint(Map.of("a", Tensor.of(new Shape(1), 1)), Map.of());
         TorchFile.write(folder.resolve("1.pth"), checkpoint);
         TorchFile.write(folder.resolve("2.pth"), checkpoint);
 

@@ -78,7 +78,7 @@ class WeightsTest {
         Shape shape = new Shape(1, 2, 3, 4);
         NDArray channelsLast = MemoryFormat.channelsLast(manager.zeros(shape));
 
-        TestFiles.tensor(shape, values).copyTo(channelsLast);
+        Tensor.of(shape, values).copyTo(channelsLast);
 
         assertArrayEquals(values, channelsLast.toFloatArray());
         assertArrayEquals(values, TestFiles.values(Tensor.of(channelsLast)));

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /** Features of a backbone and, where recorded, gradients. */
 final class BackboneKind implements Kind {
@@ -58,55 +59,52 @@ final class BackboneKind implements Kind {
         };
     }
 
-    private static Backbone.Config swin(Settings config) {
+    /** Returns the settings that all kin of Swin have, and those of one of them. */
+    private static String[] swinSettings(Settings config, String... own) {
         config.only("patch_size", 4);
         config.only("in_chans", 3);
-        config.only("qk_scale", null);
         config.only("drop_rate", 0.0);
+        Stream<String> shared =
+                Stream.of(
+                        "embed_dim=" + config.integer("embed_dim", 96),
+                        "depths=" + config.integers("depths", List.of(2, 2, 6, 2)),
+                        "window_size=" + config.integer("window_size", 7),
+                        "mlp_ratio=" + config.number("mlp_ratio", 4),
+                        "patch_norm=" + config.flag("patch_norm", true),
+                        "ape=" + config.flag("ape", false),
+                        "pretrain_img_size=" + config.integer("pretrain_img_size", 224),
+                        "drop_path_rate=" + config.number("drop_path_rate", 0.2),
+                        "out_indices=" + config.integers("out_indices", List.of(0, 1, 2, 3)),
+                        "frozen_stages=" + config.integer("frozen_stages", -1),
+                        "activation_checkpointing=" + config.flag("use_checkpoint", false));
+        return Stream.concat(shared, Stream.of(own)).toArray(String[]::new);
+    }
+
+    private static Backbone.Config swin(Settings config) {
+        config.only("qk_scale", null);
         config.only("attn_drop_rate", 0.0);
         return Configs.of(
                 Swin.Config.class,
-                "embed_dim=" + config.integer("embed_dim", 96),
-                "depths=" + config.integers("depths"),
-                "num_heads=" + config.integers("num_heads"),
-                "window_size=" + config.integer("window_size", 7),
-                "mlp_ratio=" + config.number("mlp_ratio", 4),
-                "qkv_bias=" + config.flag("qkv_bias", true),
-                "patch_norm=" + config.flag("patch_norm", true),
-                "ape=" + config.flag("ape", false),
-                "pretrain_img_size=" + config.integer("pretrain_img_size", 224),
-                "drop_path_rate=" + config.number("drop_path_rate", 0.2),
-                "out_indices=" + config.integers("out_indices", List.of(0, 1, 2, 3)),
-                "frozen_stages=" + config.integer("frozen_stages", -1),
-                "activation_checkpointing=" + config.flag("use_checkpoint", false));
+                swinSettings(
+                        config,
+                        "num_heads=" + config.integers("num_heads"),
+                        "qkv_bias=" + config.flag("qkv_bias", true)));
     }
 
     private static Backbone.Config elsaSwin(Settings config) {
-        config.only("patch_size", 4);
-        config.only("in_chans", 3);
-        config.only("drop_rate", 0.0);
         config.only("attn_drop_rate", 0.0);
         return Configs.of(
                 ElsaSwin.Config.class,
-                "embed_dim=" + config.integer("embed_dim", 96),
-                "depths=" + config.integers("depths", List.of(2, 2, 6, 2)),
-                "num_heads=" + config.integers("num_heads", List.of(3, 6, 12, 24)),
-                "elsa_kernel=" + config.integer("elsa_kernel", 7),
-                "dilation=" + config.integer("dilation", 1),
-                "group_width=" + config.integer("group_width", 8),
-                "lam=" + config.integer("lam", 0),
-                "gamma=" + config.number("gamma", 1),
-                "window_size=" + config.integer("window_size", 7),
-                "qk_scale=" + (config.has("qk_scale") ? config.number("qk_scale") : null),
-                "mlp_ratio=" + config.number("mlp_ratio", 4),
-                "qkv_bias=" + config.flag("qkv_bias", true),
-                "patch_norm=" + config.flag("patch_norm", true),
-                "ape=" + config.flag("ape", false),
-                "pretrain_img_size=" + config.integer("pretrain_img_size", 224),
-                "drop_path_rate=" + config.number("drop_path_rate", 0.2),
-                "out_indices=" + config.integers("out_indices", List.of(0, 1, 2, 3)),
-                "frozen_stages=" + config.integer("frozen_stages", -1),
-                "activation_checkpointing=" + config.flag("use_checkpoint", false));
+                swinSettings(
+                        config,
+                        "num_heads=" + config.integers("num_heads", List.of(3, 6, 12, 24)),
+                        "elsa_kernel=" + config.integer("elsa_kernel", 7),
+                        "dilation=" + config.integer("dilation", 1),
+                        "group_width=" + config.integer("group_width", 8),
+                        "lam=" + config.integer("lam", 0),
+                        "gamma=" + config.number("gamma", 1),
+                        "qk_scale=" + (config.has("qk_scale") ? config.number("qk_scale") : null),
+                        "qkv_bias=" + config.flag("qkv_bias", true)));
     }
 
     private static Backbone.Config pvt(Settings config) {
@@ -147,23 +145,9 @@ final class BackboneKind implements Kind {
     }
 
     private static Backbone.Config dwnet(Settings config) {
-        config.only("patch_size", 4);
-        config.only("in_chans", 3);
-        config.only("drop_rate", 0.0);
         return Configs.of(
                 DwNet.Config.class,
-                "embed_dim=" + config.integer("embed_dim", 96),
-                "depths=" + config.integers("depths", List.of(2, 2, 6, 2)),
-                "window_size=" + config.integer("window_size", 7),
-                "mlp_ratio=" + config.number("mlp_ratio", 4),
-                "dynamic=" + config.flag("dynamic", false),
-                "patch_norm=" + config.flag("patch_norm", true),
-                "ape=" + config.flag("ape", false),
-                "pretrain_img_size=" + config.integer("pretrain_img_size", 224),
-                "drop_path_rate=" + config.number("drop_path_rate", 0.2),
-                "out_indices=" + config.integers("out_indices", List.of(0, 1, 2, 3)),
-                "frozen_stages=" + config.integer("frozen_stages", -1),
-                "activation_checkpointing=" + config.flag("use_checkpoint", false));
+                swinSettings(config, "dynamic=" + config.flag("dynamic", false)));
     }
 
     private static Backbone.Config resnet(Settings config, boolean deepStem) {

@@ -4,12 +4,10 @@ import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
-import dev.saccade.checkpoint.ElementType;
 import dev.saccade.checkpoint.Tensor;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -68,9 +66,7 @@ final class CheckpointSeeds {
 
     /** Returns what Saccade writes. */
     static byte[] written(String ending) {
-        ByteBuffer data = ByteBuffer.allocate(2 * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        Tensor tensor = new Tensor(ElementType.FLOAT32, new Shape(2), data.putFloat(0, 1.5f));
-        Map<String, Tensor> tensors = Map.of("conv.weight", tensor);
+        Map<String, Tensor> tensors = Map.of("conv.weight", Tensor.of(new Shape(2), 1.5f, 0));
         try {
             Path file = Files.createTempFile("seed", ending);
             Checkpoints.save(file, new Checkpoint(tensors, Map.of("run.iteration", "7")));
