@@ -23,9 +23,7 @@ import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Size;
-import dev.saccade.heads.Norm;
 import dev.saccade.heads.segmentation.FcnHead;
-import dev.saccade.heads.segmentation.PixelCrossEntropy;
 import dev.saccade.heads.segmentation.SemanticFpnHead;
 import dev.saccade.heads.segmentation.UperNetHead;
 import dev.saccade.models.segmentation.SlidingWindow;
@@ -43,18 +41,9 @@ import java.util.Set;
 
 class SegmentationModelTest {
 
-    private static final Fpn.Config NECK = new Fpn.Config(256, 0, 4, Fpn.ExtraConvs.NONE, false);
+    private static final Fpn.Config NECK = Configs.of(Fpn.Config.class, "num_outs=4");
     private static final FcnHead.Config AUXILIARY =
-            new FcnHead.Config(
-                    2,
-                    8,
-                    1,
-                    3,
-                    false,
-                    0.1,
-                    Norm.BN,
-                    false,
-                    Configs.of(PixelCrossEntropy.class).weighted(0.4));
+            Configs.of(FcnHead.Config.class, "channels=8", "norm=bn");
 
     private final NDManager manager = NDManager.newBaseManager("PyTorch");
 

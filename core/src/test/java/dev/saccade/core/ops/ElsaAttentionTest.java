@@ -3,6 +3,7 @@ package dev.saccade.core.ops;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import ai.djl.engine.Engine;
 import ai.djl.ndarray.NDArray;
@@ -14,7 +15,8 @@ import ai.djl.training.GradientCollector;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -62,24 +64,13 @@ class ElsaAttentionTest {
 
     /** Rows shorter than a tile, of whole tiles and others; two images; one group and more. */
     @ParameterizedTest
-    @CsvSource({
-        "7, 1, 0, 1, 3, 5, 9",
-        "7, 1, 1, 1, 1, 8, 7",
-        "5, 2, 0, 0.5, 2, 6, 16",
-        "5, 2, 2, 0, 2, 4, 3",
-        "3, 9, 0, 1, 1, 11, 21",
-        "3, 2, 1, 0.5, 3, 2, 8",
-        "1, 1, 1, 1, 2, 3, 4",
-        "9, 1, 0, 0, 2, 1, 14"
-    })
-    void isTheSumOverOffsetsWithItsGradients(
-            int kernel, int dilation, double lambda, double gamma, int groups, int h, int w) {
-        ElsaAttention attention = new ElsaAttention(kernel, dilation, lambda, gamma);
-        Shape map = new Shape(2, h, w);
+    @MethodSource
+    void isTheSumOverOffsetsWithItsGradients(ElsaAttention attention, int groups, Shape map) {
+        long taps = (long) attention.kernel() * attention.kernel();
         NDList inputs =
                 new NDList(
                         manager.randomNormal(map.add(6)),
-                        manager.randomNormal(map.add((long) groups * kernel * kernel)));
+                        manager.randomNormal(map.add(groups * taps)));
         attention.ghostHead(6).map(manager::randomNormal).ifPresent(inputs::add);
         inputs.forEach(input -> input.setRequiresGradient(true));
         NDArray cotangent = manager.randomNormal(map.add(6));
@@ -101,6 +92,18 @@ class ElsaAttentionTest {
                                 expected.get(i), actual.get(i), 1e-4f, name + ", result " + i);
                     }
                 });
+    }
+
+    static List<Arguments> isTheSumOverOffsetsWithItsGradients() {
+        return List.of(
+                arguments(new ElsaAttention(7, 1, 0, 1), 3, new Shape(2, 5, 9)),
+                arguments(new ElsaAttention(7, 1, 1, 1), 1, new Shape(2, 8, 7)),
+                arguments(new ElsaAttention(5, 2, 0, 0.5), 2, new Shape(2, 6, 16)),
+                arguments(new ElsaAttention(5, 2, 2, 0), 2, new Shape(2, 4, 3)),
+                arguments(new ElsaAttention(3, 9, 0, 1), 1, new Shape(2, 11, 21)),
+                arguments(new ElsaAttention(3, 2, 1, 0.5), 3, new Shape(2, 2, 8)),
+                arguments(new ElsaAttention(1, 1, 1, 1), 2, new Shape(2, 3, 4)),
+                arguments(new ElsaAttention(9, 1, 0, 0), 2, new Shape(2, 1, 14)));
     }
 
     /** A way to compute it. */

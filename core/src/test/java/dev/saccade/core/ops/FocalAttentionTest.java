@@ -2,6 +2,7 @@ package dev.saccade.core.ops;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import ai.djl.engine.Engine;
 import ai.djl.ndarray.NDArray;
@@ -13,7 +14,8 @@ import ai.djl.training.GradientCollector;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -44,28 +46,9 @@ class FocalAttentionTest {
      * ring is the window itself; several levels, and none; windows of an even number of tokens.
      */
     @ParameterizedTest
-    @CsvSource({
-        "3, 0, 1, 3, 1, false, 2, 3",
-        "3, 0, 1, 3, 1, true, 2, 3",
-        "3, 1, 1, 1, 1, false, 2, 2",
-        "3, 1, 1, 1, 1, true, 3, 2",
-        "4, 0, 2, 3, 2, false, 2, 1",
-        "4, 0, 3, 1, 0, false, 1, 3",
-        "4, 0, 4, 5, 3, true, 1, 2",
-        "5, 0, 2, 3, 2, false, 1, 1",
-        "3, 0, 0, 3, 2, false, 2, 2",
-    })
-    void isThatOfTheOriginal(
-            int window,
-            int shift,
-            int expand,
-            int focalWindow,
-            int levels,
-            boolean maskWrapped,
-            int rows,
-            int columns) {
-        FocalRegion region =
-                new FocalRegion(window, shift, expand, focalWindow, levels, maskWrapped);
+    @MethodSource
+    void isThatOfTheOriginal(FocalRegion region, int rows, int columns) {
+        int window = region.window();
         Reference reference = new Reference(region, rows * window, columns * window);
         FORMS.forEach(
                 (name, form) -> {
@@ -73,6 +56,19 @@ class FocalAttentionTest {
                     NDArray found = region.windows().arrange(reference.actual(form));
                     reference.assertExpected(found.toFloatArray(), name);
                 });
+    }
+
+    static List<Arguments> isThatOfTheOriginal() {
+        return List.of(
+                arguments(new FocalRegion(3, 0, 1, 3, 1, false), 2, 3),
+                arguments(new FocalRegion(3, 0, 1, 3, 1, true), 2, 3),
+                arguments(new FocalRegion(3, 1, 1, 1, 1, false), 2, 2),
+                arguments(new FocalRegion(3, 1, 1, 1, 1, true), 3, 2),
+                arguments(new FocalRegion(4, 0, 2, 3, 2, false), 2, 1),
+                arguments(new FocalRegion(4, 0, 3, 1, 0, false), 1, 3),
+                arguments(new FocalRegion(4, 0, 4, 5, 3, true), 1, 2),
+                arguments(new FocalRegion(5, 0, 2, 3, 2, false), 1, 1),
+                arguments(new FocalRegion(3, 0, 0, 3, 2, false), 2, 2));
     }
 
     /** A way to compute it. */
@@ -88,40 +84,19 @@ class FocalAttentionTest {
 
     /** Maps that are padded, shifted, of one image and more, of parts of an image and of many. */
     @ParameterizedTest
-    @CsvSource({
-        "3, 0, 1, 3, 1, false, 1, 11, 13, 1, 5",
-        "3, 1, 2, 1, 0, false, 2, 7, 5, 2, 4",
-        "4, 2, 2, 3, 2, true, 1, 6, 10, 3, 8",
-        "7, 0, 3, 7, 1, false, 1, 30, 20, 3, 32",
-        "2, 0, 2, 3, 1, false, 40, 2, 3, 1, 17",
-        "7, 0, 0, 1, 1, false, 2, 7, 7, 4, 16",
-    })
-    void isTheSameInAllFormsWithItsGradients(
-            int window,
-            int shift,
-            int expand,
-            int focalWindow,
-            int levels,
-            boolean maskWrapped,
-            int images,
-            int height,
-            int width,
-            int heads,
-            int d) {
-        FocalRegion region =
-                new FocalRegion(window, shift, expand, focalWindow, levels, maskWrapped);
-        Shape map = new Shape(images, height, width, (long) heads * d);
+    @MethodSource
+    void isTheSameInAllFormsWithItsGradients(FocalRegion region, Shape images, int heads, int d) {
+        Shape map = images.add((long) heads * d);
         long channels = 3L * heads * d;
-        NDArray qkv =
-                region.windows()
-                        .arrange(manager.randomNormal(new Shape(images, height, width, channels)));
+        NDArray qkv = region.windows().arrange(manager.randomNormal(images.add(channels)));
         long grid = qkv.getShape().get(1) * qkv.getShape().get(2) / region.area();
-        long cells = IntStream.range(0, levels).mapToLong(k -> grid << (2 * k)).sum();
+        long cells =
+                IntStream.range(0, region.pooledLevels()).mapToLong(k -> grid << (2 * k)).sum();
         NDList inputs =
                 new NDList(
                         qkv, manager.randomNormal(new Shape(heads, region.area(), region.keys())));
-        if (levels > 0) {
-            inputs.add(manager.randomNormal(new Shape(images, cells, channels)));
+        if (region.pooledLevels() > 0) {
+            inputs.add(manager.randomNormal(new Shape(images.get(0), cells, channels)));
         }
         inputs.forEach(input -> input.setRequiresGradient(true));
         NDArray cotangent = manager.randomNormal(map);
@@ -136,6 +111,16 @@ class FocalAttentionTest {
                                 expected.get(i), actual.get(i), 1e-4f, name + ", result " + i);
                     }
                 });
+    }
+
+    static List<Arguments> isTheSameInAllFormsWithItsGradients() {
+        return List.of(
+                arguments(new FocalRegion(3, 0, 1, 3, 1, false), new Shape(1, 11, 13), 1, 5),
+                arguments(new FocalRegion(3, 1, 2, 1, 0, false), new Shape(2, 7, 5), 2, 4),
+                arguments(new FocalRegion(4, 2, 2, 3, 2, true), new Shape(1, 6, 10), 3, 8),
+                arguments(new FocalRegion(7, 0, 3, 7, 1, false), new Shape(1, 30, 20), 3, 32),
+                arguments(new FocalRegion(2, 0, 2, 3, 1, false), new Shape(40, 2, 3), 1, 17),
+                arguments(new FocalRegion(7, 0, 0, 1, 1, false), new Shape(2, 7, 7), 4, 16));
     }
 
     private static NDArray attend(Form form, FocalRegion region, NDList inputs, Shape map) {

@@ -2,6 +2,7 @@ package dev.saccade.core.ops;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import ai.djl.engine.Engine;
 import ai.djl.ndarray.NDArray;
@@ -18,7 +19,8 @@ import dev.saccade.core.ops.Windows.Order;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -56,29 +58,11 @@ class WindowAttentionTest {
 
     /** Padded and not, shifted along both axes, one and none; squares and not; tables too large. */
     @ParameterizedTest
-    @CsvSource({
-        "14, 7, 7, 7, 0, 0, PAD_THEN_SHIFT, 7, 2, true",
-        "9, 16, 7, 7, 3, 3, PAD_THEN_SHIFT, 7, 1, true",
-        "9, 16, 7, 7, 3, 3, SHIFT_THEN_PAD, 7, 1, true",
-        "5, 6, 3, 4, 0, 2, SHIFT_THEN_PAD, 6, 3, true",
-        "5, 6, 4, 3, 3, 1, PAD_THEN_SHIFT, 4, 3, false",
-        "12, 13, 12, 12, 6, 6, PAD_THEN_SHIFT, 12, 2, true",
-        "2, 1, 8, 8, 4, 4, PAD_THEN_SHIFT, 8, 2, true",
-    })
+    @MethodSource
     void isTheSumOverTheKeysOfAWindow(
-            int h,
-            int w,
-            int rows,
-            int columns,
-            int down,
-            int right,
-            Order order,
-            int side,
-            int heads,
-            boolean biased) {
-        Windows windows = new Windows(rows, columns, down, right, order);
+            Shape images, Windows windows, int side, int heads, boolean biased) {
         int channels = heads * 5;
-        NDArray map = manager.randomNormal(new Shape(2, h, w, 3L * channels));
+        NDArray map = manager.randomNormal(images.add(3L * channels));
         NDArray table = manager.randomNormal(new Shape((2L * side - 1) * (2 * side - 1), heads));
         NDList inputs = new NDList(map, table);
         if (biased) {
@@ -86,7 +70,7 @@ class WindowAttentionTest {
         }
         inputs.forEach(input -> input.setRequiresGradient(true));
         Packing packing = new Packing(1, 2, 0, Optional.of(0.7));
-        NDArray cotangent = manager.randomNormal(new Shape(2, h, w, channels));
+        NDArray cotangent = manager.randomNormal(images.add(channels));
         float[] expected = looped(windows, inputs, heads, side);
         List<float[]> portable =
                 results(inputs, cotangent, windows, packing, WindowAttention::portable);
@@ -99,6 +83,52 @@ class WindowAttentionTest {
                                 portable.get(i), actual.get(i), 1e-4f, name + ", result " + i);
                     }
                 });
+    }
+
+    static List<Arguments> isTheSumOverTheKeysOfAWindow() {
+        return List.of(
+                arguments(
+                        new Shape(2, 14, 7),
+                        new Windows(7, 7, 0, 0, Order.PAD_THEN_SHIFT),
+                        7,
+                        2,
+                        true),
+                arguments(
+                        new Shape(2, 9, 16),
+                        new Windows(7, 7, 3, 3, Order.PAD_THEN_SHIFT),
+                        7,
+                        1,
+                        true),
+                arguments(
+                        new Shape(2, 9, 16),
+                        new Windows(7, 7, 3, 3, Order.SHIFT_THEN_PAD),
+                        7,
+                        1,
+                        true),
+                arguments(
+                        new Shape(2, 5, 6),
+                        new Windows(3, 4, 0, 2, Order.SHIFT_THEN_PAD),
+                        6,
+                        3,
+                        true),
+                arguments(
+                        new Shape(2, 5, 6),
+                        new Windows(4, 3, 3, 1, Order.PAD_THEN_SHIFT),
+                        4,
+                        3,
+                        false),
+                arguments(
+                        new Shape(2, 12, 13),
+                        new Windows(12, 12, 6, 6, Order.PAD_THEN_SHIFT),
+                        12,
+                        2,
+                        true),
+                arguments(
+                        new Shape(2, 2, 1),
+                        new Windows(8, 8, 4, 4, Order.PAD_THEN_SHIFT),
+                        8,
+                        2,
+                        true));
     }
 
     private static List<float[]> results(

@@ -3,6 +3,7 @@ package dev.saccade.heads.segmentation;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
@@ -16,11 +17,13 @@ import dev.saccade.core.ops.MemoryFormat;
 import dev.saccade.core.ops.ScriptTemplate;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.structures.LabelMap;
+import dev.saccade.core.structures.Size;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import java.util.Arrays;
 import java.util.List;
@@ -63,27 +66,34 @@ class PixelCrossEntropyTest {
     }
 
     @ParameterizedTest
-    @CsvSource({
-        "2, 7, 6, 8, 24, 32, 0.1", "1, 3, 5, 7, 17, 29, 0.5", "3, 2, 1, 1, 4, 5, 0",
-        "1, 1, 3, 2, 9, 8, 0.3", "2, 4, 9, 9, 5, 6, 0.2", "1, 5, 1, 1, 1, 1, 0",
-        "1, 150, 16, 16, 64, 64, 0.2", "2, 4, 5, 6, 21, 22, 1",
-    })
-    void isPyTorchsWithItsGradient(
-            int images, int classes, int h, int w, int height, int width, double ignored) {
-        NDArray labels = labels(images, classes, height, width, ignored);
+    @MethodSource
+    void isPyTorchsWithItsGradient(int images, int classes, Size map, Size size, double ignored) {
+        NDArray labels = labels(images, classes, size.height(), size.width(), ignored);
         Double[] classWeight = new Double[classes];
         Arrays.setAll(classWeight, i -> (double) (float) random.nextDouble(0.1, 2));
         long valid = Arrays.stream(labels.toLongArray()).filter(label -> label >= 0).count();
         for (List<Double> weights : List.of(List.<Double>of(), List.of(classWeight))) {
             for (boolean align : new boolean[] {false, true}) {
                 for (boolean avgNonIgnore : new boolean[] {false, true}) {
-                    NDArray logits = logits(images, classes, h, w);
+                    NDArray logits = logits(images, classes, map.height(), map.width());
                     double divisor = avgNonIgnore ? Math.max(1, valid) : labels.size();
                     PixelCrossEntropy loss = new PixelCrossEntropy(0.4, weights, avgNonIgnore);
                     assertEqual(loss, logits, labels, align, 0.4 / divisor);
                 }
             }
         }
+    }
+
+    static List<Arguments> isPyTorchsWithItsGradient() {
+        return List.of(
+                arguments(2, 7, new Size(6, 8), new Size(24, 32), 0.1),
+                arguments(1, 3, new Size(5, 7), new Size(17, 29), 0.5),
+                arguments(3, 2, new Size(1, 1), new Size(4, 5), 0),
+                arguments(1, 1, new Size(3, 2), new Size(9, 8), 0.3),
+                arguments(2, 4, new Size(9, 9), new Size(5, 6), 0.2),
+                arguments(1, 5, new Size(1, 1), new Size(1, 1), 0),
+                arguments(1, 150, new Size(16, 16), new Size(64, 64), 0.2),
+                arguments(2, 4, new Size(5, 6), new Size(21, 22), 1));
     }
 
     /** Compares values and gradients, the loss being scaled afterwards. */
