@@ -1,4 +1,4 @@
-"""ELSA's attention, composed of unfolded neighbourhoods."""
+"""ELSA's attention, composed of unfolded neighborhoods."""
 
 import torch
 import torch.nn.functional as F

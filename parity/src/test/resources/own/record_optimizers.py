@@ -45,7 +45,7 @@ def record(folder, seed, config, rates, clip):
         }
         for group in optimizer.param_groups
     ]
-    # Copies, for the optimiser changes values and clipping changes gradients in place.
+    # Copies, for the optimizer changes values and clipping changes gradients in place.
     arrays = {"init:" + name: value.detach().numpy().copy() for name, value in values.items()}
     for step, rate in enumerate(rates, start=1):
         for group, described in zip(optimizer.param_groups, groups):
@@ -84,7 +84,7 @@ swin = {"absolute_pos_embed": {"decay_mult": 0.0}, "norm": {"decay_mult": 0.0},
 record(ROOT / "adamw_steps", 1, {**ADAMW, "paramwise_cfg": {"custom_keys": swin}}, RATES, None)
 record(ROOT / "sgd_clip_steps", 2, SGD, RATES, {"max_norm": 2.0, "norm_type": 2})
 
-# Biases of normalisations decay as biases do: norm_decay_mult is not given.
+# Biases of normalizations decay as biases do: norm_decay_mult is not given.
 caffe = {"bias_lr_mult": 2.0, "bias_decay_mult": 0.0}
 record(ROOT / "sgd_biases", 3, {**SGD, "weight_decay": 0.05, "paramwise_cfg": caffe}, RATES, None)
 # The longest key wins over norm_decay_mult, bias_lr_mult and bias_decay_mult.

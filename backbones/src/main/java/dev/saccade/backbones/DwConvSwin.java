@@ -26,7 +26,7 @@ import java.util.Optional;
  * (Zhou et al. 2021, ELSA, the rows "DwConv" and Figure 2, where channels share filters as the
  * channels of a head share attention).
  *
- * <p>There is no public code; layer normalisations and feed-forward layers are as in Swin, and the
+ * <p>There is no public code; layer normalizations and feed-forward layers are as in Swin, and the
  * number of parameters and multiply-adds is that of the paper.
  */
 public final class DwConvSwin extends StagedTransformer {

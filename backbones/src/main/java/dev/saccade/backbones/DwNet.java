@@ -26,12 +26,12 @@ import java.util.Map;
 
 /**
  * DWNet (Han et al. 2022): Swin Transformer with a depth-wise convolution between two 1x1
- * convolutions in place of attention, each with a batch normalisation; in its dynamic form the
+ * convolutions in place of attention, each with a batch normalization; in its dynamic form the
  * filters are predicted from every image.
  *
  * <p>As in the official detection code, whose names its parameters have, maps are padded at the
  * bottom and right to multiples of the kernel around the convolutions; the statistics of their
- * normalisations include the padding. Outputs have batch normalisations too.
+ * normalizations include the padding. Outputs have batch normalizations too.
  */
 public final class DwNet extends StagedTransformer {
 
@@ -44,7 +44,7 @@ public final class DwNet extends StagedTransformer {
      * @param mlpRatio hidden channels of the feed-forward layers over channels
      * @param dynamic whether every image has filters of its own; then it trains on batches of two
      *     images or more
-     * @param patchNorm whether a normalisation follows the patch embedding
+     * @param patchNorm whether a normalization follows the patch embedding
      * @param ape whether learned absolute position embeddings are added to the patches
      * @param pretrainImgSize image size that the absolute position embeddings are for
      * @param stages depths, stochastic depth, outputs and frozen stages
@@ -120,7 +120,7 @@ public final class DwNet extends StagedTransformer {
         freezeStages();
     }
 
-    /** Batch normalisation of tokens {@code [N, H, W, C]}. */
+    /** Batch normalization of tokens {@code [N, H, W, C]}. */
     private static final class TokenBatchNorm extends Layer {
 
         private final BatchNorm2d norm;
@@ -135,7 +135,7 @@ public final class DwNet extends StagedTransformer {
         }
     }
 
-    /** Convolutions without a normalisation before them, then feed-forward layers with one. */
+    /** Convolutions without a normalization before them, then feed-forward layers with one. */
     private static final class Block extends Layer {
 
         private final Windows padding;
@@ -204,14 +204,14 @@ public final class DwNet extends StagedTransformer {
         public NDArray forward(NDArray x) {
             return Scope.array(
                     () -> {
-                        NDArray map = normalised(conv0, bn0, x.transpose(0, 3, 1, 2));
-                        map = normalised(depthwise, bn, Activations.relu(map));
-                        map = normalised(conv2, bn2, Activations.relu(map));
+                        NDArray map = normalized(conv0, bn0, x.transpose(0, 3, 1, 2));
+                        map = normalized(depthwise, bn, Activations.relu(map));
+                        map = normalized(conv2, bn2, Activations.relu(map));
                         return map.transpose(0, 2, 3, 1);
                     });
         }
 
-        private static NDArray normalised(Layer layer, BatchNorm2d norm, NDArray x) {
+        private static NDArray normalized(Layer layer, BatchNorm2d norm, NDArray x) {
             return Scope.array(() -> norm.forward(layer.forward(x)));
         }
     }

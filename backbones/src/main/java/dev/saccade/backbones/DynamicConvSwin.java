@@ -31,7 +31,7 @@ import java.util.Optional;
  * activations in place of the softmax of its attention, or with depth-wise self-attention.
  *
  * <p>There is no public code. Where the paper leaves it open: in shifted windows, keys from the
- * other side of the map count for nothing, and not in the statistics of a layer normalisation (in a
+ * other side of the map count for nothing, and not in the statistics of a layer normalization (in a
  * softmax they get -100); that has a gain and a bias for each key of a window.
  */
 public final class DynamicConvSwin extends StagedTransformer {

@@ -26,7 +26,7 @@ import java.util.Optional;
 
 /**
  * Enhanced local self-attention (Zhou et al. 2021, "ELSA"): the products of queries and keys of the
- * same token, channel by channel, become the weights of the token's neighbourhood by convolutions,
+ * same token, channel by channel, become the weights of the token's neighborhood by convolutions,
  * and a ghost head varies the weights from channel to channel.
  */
 public final class Elsa extends Layer {
@@ -37,15 +37,15 @@ public final class Elsa extends Layer {
          * A convolution in groups of channels, GELU and a linear map, as in all models released.
          */
         RELEASED,
-        /** A linear map of the token plus one of its neighbour: Eq. 7, by Algorithm 4. */
+        /** A linear map of the token plus one of its neighbor: Eq. 7, by Algorithm 4. */
         STRICT
     }
 
     /**
      * The hyper-parameters.
      *
-     * @param elsaKernel tokens along a side of a neighbourhood, odd
-     * @param dilation distance of neighbours
+     * @param elsaKernel tokens along a side of a neighborhood, odd
+     * @param dilation distance of neighbors
      * @param groupWidth channels of a group of the convolution from products to logits; it must fit
      *     the checkpoint, and tiny's are others than all others'
      * @param lam exponent λ of the ghost head's factors; at 0 it has none
@@ -79,7 +79,7 @@ public final class Elsa extends Layer {
                     elsaKernel / 2 * dilation <= MOST_REACH,
                     "dilation",
                     dilation,
-                    "neighbours at most %s tokens away with an elsa_kernel of %s",
+                    "neighbors at most %s tokens away with an elsa_kernel of %s",
                     MOST_REACH,
                     elsaKernel);
         }
@@ -158,7 +158,7 @@ public final class Elsa extends Layer {
                         switch (config.form) {
                             case RELEASED ->
                                     new Convolutions(queries, weights, widths.logitGroups, config);
-                            case STRICT -> new TokenAndNeighbour(queries, weights, config);
+                            case STRICT -> new TokenAndNeighbor(queries, weights, config);
                         });
         ghostHead =
                 attention
@@ -242,9 +242,9 @@ public final class Elsa extends Layer {
     }
 
     /** From {@code [N, Q, H, W]} to logits {@code [N, H, W, heads K^2]} by the paper's Eq. 7. */
-    private static final class TokenAndNeighbour extends Layer {
+    private static final class TokenAndNeighbor extends Layer {
 
-        /** Takes from each neighbour, out of what it has for all offsets, what is for its own. */
+        /** Takes from each neighbor, out of what it has for all offsets, what is for its own. */
         private static final ScriptTemplate MEET =
                 ScriptTemplate.of(
                         "(x: Tensor) -> Tensor",
@@ -272,7 +272,7 @@ public final class Elsa extends Layer {
         private final Conv2d mapped;
         private final Config config;
 
-        TokenAndNeighbour(int queries, int weights, Config config) {
+        TokenAndNeighbor(int queries, int weights, Config config) {
             this.config = config;
             WeightInit init = WeightInit.truncatedNormal(0.02);
             mapped = add("", new Conv2d(new Geometry(queries, 2 * weights, 1), init, init));

@@ -25,7 +25,7 @@ import java.util.Optional;
 
 /**
  * ELSA-Swin (Zhou et al. 2021): a Swin Transformer whose first three stages attend to the
- * neighbourhood of each token by {@link Elsa} instead of to windows, in the form of its official
+ * neighborhood of each token by {@link Elsa} instead of to windows, in the form of its official
  * detection and segmentation code, whose names its parameters have.
  */
 public final class ElsaSwin extends StagedTransformer {
@@ -45,10 +45,10 @@ public final class ElsaSwin extends StagedTransformer {
      *     heads of d channels, if there is none
      * @param mlpRatio hidden channels of the feed-forward layers over channels
      * @param qkvBias whether queries, keys and values have a bias
-     * @param patchNorm whether a normalisation follows the patch embedding
+     * @param patchNorm whether a normalization follows the patch embedding
      * @param ape whether learned absolute position embeddings are added to the patches
      * @param pretrainImgSize image size that the absolute position embeddings are for
-     * @param elsa its windows of neighbours
+     * @param elsa its windows of neighbors
      * @param stages depths, stochastic depth, outputs and frozen stages
      */
     @Part("elsa_swin")

@@ -15,7 +15,7 @@ import java.util.Optional;
 
 /**
  * Makes the filters of queries out of values, along the last axis, that of the keys: by a layer
- * normalisation over the keys (Zhou et al. 2023), which is the filter normalisation of Zhou et al.
+ * normalization over the keys (Zhou et al. 2023), which is the filter normalization of Zhou et al.
  * 2021 with a gain and a bias for each key; then by softmax, by ReLU or by nothing.
  *
  * <p>A key that a query does not see gets a value lower by 100 in a softmax; else it is 0 in the
@@ -23,7 +23,7 @@ import java.util.Optional;
  */
 final class FilterNorm extends Module {
 
-    /** What comes after the layer normalisation, if there is one. */
+    /** What comes after the layer normalization, if there is one. */
     enum Activation {
         SOFTMAX,
         RELU,
@@ -42,9 +42,9 @@ final class FilterNorm extends Module {
                     seen = 1 - unseen
                     keys = torch.sum(seen, [-1], True)
                     mean = torch.sum(x * seen, [-1], True) / keys
-                    centred = (x - mean) * seen
-                    variance = torch.sum(centred * centred, [-1], True) / keys
-                    return centred * torch.rsqrt(variance + 1.0e-5) * weight + bias
+                    centered = (x - mean) * seen
+                    variance = torch.sum(centered * centered, [-1], True) / keys
+                    return centered * torch.rsqrt(variance + 1.0e-5) * weight + bias
                     """);
 
     private static final Script SOFTMAX =
@@ -70,7 +70,7 @@ final class FilterNorm extends Module {
         this.activation = activation;
     }
 
-    /** Makes a layer normalisation over a number of keys with an activation behind it. */
+    /** Makes a layer normalization over a number of keys with an activation behind it. */
     FilterNorm(int keys, Activation activation) {
         this.weight = Optional.of(parameter("weight", new Shape(keys), WeightInit.ONES));
         this.bias = Optional.of(parameter("bias", new Shape(keys), WeightInit.ZEROS));
@@ -87,7 +87,7 @@ final class FilterNorm extends Module {
     NDArray forward(NDArray values, Optional<NDArray> unseen) {
         return Scope.array(
                 () -> {
-                    NDArray x = weight.isPresent() ? normalised(values, unseen) : values;
+                    NDArray x = weight.isPresent() ? normalized(values, unseen) : values;
                     if (activation == Activation.SOFTMAX) {
                         return unseen.map(u -> SOFTMAX_OF_SEEN.run(x, u))
                                 .orElseGet(() -> SOFTMAX.run(x));
@@ -97,7 +97,7 @@ final class FilterNorm extends Module {
                 });
     }
 
-    private NDArray normalised(NDArray values, Optional<NDArray> unseen) {
+    private NDArray normalized(NDArray values, Optional<NDArray> unseen) {
         NDArray w = weight.orElseThrow().getArray();
         NDArray b = bias.orElseThrow().getArray();
         return unseen.map(u -> LAYER_NORM_OF_SEEN.run(values, w, b, u))

@@ -72,14 +72,14 @@ public final class Focal extends StagedTransformer {
      * @param padToPatches whether images and maps are padded to whole patches; the official code
      *     cuts the rest off
      * @param useConvEmbed whether patches overlap
-     * @param usePreNorm whether maps are normalised before they are down-sampled, too
+     * @param usePreNorm whether maps are normalized before they are down-sampled, too
      * @param layerScale what the learned scales of the branches start from, where there are any
      * @param mlpRatio hidden channels of the feed-forward layers over channels
      * @param qkvBias whether queries, keys and values have a bias
-     * @param patchNorm whether a normalisation follows the patch embedding
+     * @param patchNorm whether a normalization follows the patch embedding
      * @param ape whether learned absolute position embeddings, for {@code image_size}, are added to
      *     the patches
-     * @param outputNorms whether every output has a normalisation of its own
+     * @param outputNorms whether every output has a normalization of its own
      * @param windows what a window sees
      * @param stages depths, stochastic depth, outputs and frozen stages
      */

@@ -94,7 +94,7 @@ final class FocalBlock extends Layer {
         private final FocalRegion region;
         private final List<SubWindowPooling> pools;
         private final Parameter own;
-        private final Optional<Parameter> neighbours;
+        private final Optional<Parameter> neighbors;
         private final WindowTables windows;
         private final Linear qkv;
         private final Linear proj;
@@ -107,13 +107,13 @@ final class FocalBlock extends Layer {
             int heads = config.numHeads().get(stage);
             int side = 2 * region.window() - 1;
             own = parameter(TABLE, new Shape((long) side * side, heads), WeightInit.ZEROS);
-            neighbours =
-                    region.neighbours() == 0
+            neighbors =
+                    region.neighbors() == 0
                             ? Optional.empty()
                             : Optional.of(
                                     parameter(
                                             TABLE + "_to_neighbors",
-                                            new Shape(1, heads, region.area(), region.neighbours()),
+                                            new Shape(1, heads, region.area(), region.neighbors()),
                                             WeightInit.truncatedNormal(0.02)));
             windows = add(TABLE + "_to_windows", new WindowTables(region, heads));
             qkv = add("qkv", new Linear(channels, 3 * channels, config.qkvBias()));
@@ -129,7 +129,7 @@ final class FocalBlock extends Layer {
                                 FocalBias.lookUp(
                                         region,
                                         own.getArray(),
-                                        neighbours.map(Parameter::getArray),
+                                        neighbors.map(Parameter::getArray),
                                         windows.arrays());
                         return proj.forward(
                                 FocalAttention.attend(

@@ -13,18 +13,16 @@ import java.util.stream.IntStream;
 final class FocalCheckpoints {
 
     private static final String BIASES = "{*}.relative_position_bias_table";
-    private static final String NEIGHBOURS = BIASES + "_to_neighbors";
+    private static final String NEIGHBORS = BIASES + "_to_neighbors";
     private static final String POOLED = BIASES + "_to_windows.{i}";
 
-    /** The last stage of a classifier sees no neighbours, its images being of one window. */
+    /** The last stage of a classifier sees no neighbors, its images being of one window. */
     static final CheckpointRules RULES =
             SwinCheckpoints.TABLES
                     .withPositions(PositionTable.bilinear(POOLED).withPositionsLast())
                     .withIndexes(
                             new IndexTable(
-                                    NEIGHBOURS,
-                                    "{*}.valid_ind_rolled",
-                                    FocalCheckpoints::neighbours),
+                                    NEIGHBORS, "{*}.valid_ind_rolled", FocalCheckpoints::neighbors),
                             new IndexTable(
                                     POOLED,
                                     "{*}.relative_position_index_{i}",
@@ -38,7 +36,7 @@ final class FocalCheckpoints {
     private FocalCheckpoints() {}
 
     /** Which cells of a window are another's once it is rolled into the four corners. */
-    private static Optional<IndexTable.Values> neighbours(IndexTable.Parameter table) {
+    private static Optional<IndexTable.Values> neighbors(IndexTable.Parameter table) {
         long queries = table.shape().get(2);
         int window = WindowIndexes.root(queries);
         int expand = window - WindowIndexes.root(queries - table.shape().get(3) / 4);

@@ -36,11 +36,11 @@ import java.util.stream.Stream;
  *
  * <p>There is no code of the authors'. Where the paper leaves things open: all four matrices of the
  * attention are channels by channels, each branch of the position encoding has a batch
- * normalisation, and layer normalisations stand where ConvNeXt has them, with its eps of 1e-6.
+ * normalization, and layer normalizations stand where ConvNeXt has them, with its eps of 1e-6.
  */
 public final class LinGlo extends StagedTransformer {
 
-    /** Where the normalisation of a down-sampling stands. */
+    /** Where the normalization of a down-sampling stands. */
     public enum DownNorm {
         /** Before the convolution, as in ConvNeXt. */
         PRE,
@@ -56,10 +56,10 @@ public final class LinGlo extends StagedTransformer {
      * @param numHeads heads of each stage
      * @param mlpRatios hidden channels of the feed-forward layers of each stage over its channels
      * @param branches parallel convolutions of the position encoding
-     * @param branchBn whether each of them has a batch normalisation
+     * @param branchBn whether each of them has a batch normalization
      * @param skipBn whether the connection past them has one
      * @param attnBias whether the four products of the attention have biases
-     * @param downNorm where the normalisation of the down-samplings between the stages stands
+     * @param downNorm where the normalization of the down-samplings between the stages stands
      * @param deploy whether the branches of the position encoding are one convolution with a bias,
      *     for weights from {@link LinGlo#deployWeights}
      * @param stages depths, stochastic depth, outputs and frozen stages
@@ -210,14 +210,14 @@ public final class LinGlo extends StagedTransformer {
 
         private final Conv2d conv;
         private final LayerNorm norm;
-        private final boolean normalisesFirst;
+        private final boolean normalizesFirst;
 
         Downsampling(Config config, int stage) {
             int in = config.channels(stage - 1);
             int out = config.channels(stage);
-            normalisesFirst = config.downNorm() == DownNorm.PRE;
+            normalizesFirst = config.downNorm() == DownNorm.PRE;
             conv = convolution(new Geometry(in, out, 3).stride(2).padding(1));
-            norm = add("norm", new LayerNorm(normalisesFirst ? in : out, EPS));
+            norm = add("norm", new LayerNorm(normalizesFirst ? in : out, EPS));
             add("conv", conv);
         }
 
@@ -225,7 +225,7 @@ public final class LinGlo extends StagedTransformer {
         public NDArray forward(NDArray x) {
             return Scope.array(
                     () ->
-                            normalisesFirst
+                            normalizesFirst
                                     ? convolved(norm.forward(x))
                                     : norm.forward(convolved(x)));
         }

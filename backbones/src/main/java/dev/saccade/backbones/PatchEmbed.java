@@ -12,7 +12,7 @@ import dev.saccade.core.ops.Scope;
 import java.util.Optional;
 
 /**
- * Images to tokens: a convolution over patches and, where there is one, a layer normalisation. An
+ * Images to tokens: a convolution over patches and, where there is one, a layer normalization. An
  * image is padded with zeros at the bottom and right to whole patches, unless it is to be taken as
  * it is.
  */
@@ -25,18 +25,18 @@ final class PatchEmbed extends Layer {
     private final Optional<LayerNorm> norm;
 
     /** Patches that do not overlap, of padded images. */
-    PatchEmbed(int in, int out, int patch, boolean normalised) {
-        this(new Geometry(in, out, patch).stride(patch), normalised, true);
+    PatchEmbed(int in, int out, int patch, boolean normalized) {
+        this(new Geometry(in, out, patch).stride(patch), normalized, true);
     }
 
     /**
      * Patches that may overlap, of images that are padded to whole strides or taken as they are.
      */
-    PatchEmbed(Geometry geometry, boolean normalised, boolean padded) {
+    PatchEmbed(Geometry geometry, boolean normalized, boolean padded) {
         whole = padded ? geometry.stride() : 1;
         proj = add("proj", Conv2d.withDefaultInit(geometry));
         norm =
-                normalised
+                normalized
                         ? Optional.of(add("norm", new LayerNorm(geometry.out())))
                         : Optional.empty();
     }

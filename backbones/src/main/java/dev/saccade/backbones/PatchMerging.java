@@ -10,7 +10,7 @@ import dev.saccade.core.ops.Script;
 
 /**
  * Halves a map of tokens and doubles its channels (Liu et al. 2021): each cell of 2x2 tokens, in
- * the order (0, 0), (1, 0), (0, 1), (1, 1) of (row, column), is normalised and reduced. Odd sizes
+ * the order (0, 0), (1, 0), (0, 1), (1, 1) of (row, column), is normalized and reduced. Odd sizes
  * are padded with zeros at the bottom and right.
  */
 final class PatchMerging extends Layer {

@@ -20,11 +20,11 @@ import java.util.stream.IntStream;
 
 /**
  * The residual parallel conditional position encoding (RP-CPE) of LinGlo: 3x3 depth-wise
- * convolutions side by side, each with a batch normalisation where wanted, whose outputs are added
- * to the input; the input may have a normalisation of its own.
+ * convolutions side by side, each with a batch normalization where wanted, whose outputs are added
+ * to the input; the input may have a normalization of its own.
  *
  * <p>All of it is linear in the input, save for the statistics of a batch. So wherever those are
- * not learned, which is in inference and without normalisations, it runs as the one convolution
+ * not learned, which is in inference and without normalizations, it runs as the one convolution
  * that the branches add up to (as in Diverse Branch Block, Ding et al. 2021).
  */
 final class PositionEncoding extends Layer {
@@ -41,8 +41,8 @@ final class PositionEncoding extends Layer {
             Script.compile(
                     "(scale: Tensor) -> Tensor",
                     """
-                    centre = torch.reshape(scale, [-1, 1, 1, 1])
-                    return torch.constant_pad_nd(centre, [1, 1, 1, 1])
+                    center = torch.reshape(scale, [-1, 1, 1, 1])
+                    return torch.constant_pad_nd(center, [1, 1, 1, 1])
                     """);
 
     private static final Script ADD_SCALED =
@@ -53,7 +53,7 @@ final class PositionEncoding extends Layer {
     private final int channels;
     private final List<Branch> branches;
     private final Optional<BatchNorm2d> skip;
-    private final boolean normalised;
+    private final boolean normalized;
     private Optional<NDList> fused = Optional.empty();
 
     /**
@@ -61,8 +61,8 @@ final class PositionEncoding extends Layer {
      *
      * @param channels of input and output
      * @param branches number of convolutions
-     * @param branchBn whether each is normalised
-     * @param skipBn whether the input is normalised before the branches are added to it
+     * @param branchBn whether each is normalized
+     * @param skipBn whether the input is normalized before the branches are added to it
      */
     PositionEncoding(int channels, int branches, boolean branchBn, boolean skipBn) {
         this.channels = channels;
@@ -71,7 +71,7 @@ final class PositionEncoding extends Layer {
                         .mapToObj(b -> add("branch" + b, new Branch(channels, branchBn)))
                         .toList();
         skip = skipBn ? Optional.of(add("skip.bn", new BatchNorm2d(channels))) : Optional.empty();
-        normalised = branchBn || skipBn;
+        normalized = branchBn || skipBn;
     }
 
     /** Returns one of the convolutions, or the one that they are merged into. */
@@ -89,7 +89,7 @@ final class PositionEncoding extends Layer {
         return Scope.array(
                 () -> {
                     NDArray map = x.transpose(0, 3, 1, 2);
-                    NDArray y = isTraining() && normalised ? inParallel(map) : asOne(map);
+                    NDArray y = isTraining() && normalized ? inParallel(map) : asOne(map);
                     return y.transpose(0, 2, 3, 1);
                 });
     }
@@ -140,7 +140,7 @@ final class PositionEncoding extends Layer {
         return channels * (9L + 1);
     }
 
-    /** Returns the scales and shifts of no normalisation. */
+    /** Returns the scales and shifts of no normalization. */
     private NDList unchanged() {
         NDManager manager = branches.get(0).conv.weight().getManager();
         Shape shape = new Shape(channels);
@@ -171,9 +171,9 @@ final class PositionEncoding extends Layer {
         private final Conv2d conv;
         private final Optional<BatchNorm2d> bn;
 
-        Branch(int channels, boolean normalised) {
+        Branch(int channels, boolean normalized) {
             conv = add("conv", convolution(channels, null));
-            bn = normalised ? Optional.of(add("bn", new BatchNorm2d(channels))) : Optional.empty();
+            bn = normalized ? Optional.of(add("bn", new BatchNorm2d(channels))) : Optional.empty();
         }
 
         @Override

@@ -46,7 +46,7 @@ public final class Pvt extends StagedTransformer {
      * @param mlpRatios hidden channels of the feed-forward layers of each stage over its channels
      * @param srRatios how many times smaller than the map, along a side, the keys of each stage are
      * @param qkvBias whether queries, keys and values have a bias
-     * @param normEps eps of the normalisations of the blocks; that of all others is 1e-5
+     * @param normEps eps of the normalizations of the blocks; that of all others is 1e-5
      * @param pretrainImgSize image size that the position embeddings are for
      * @param stages depths, stochastic depth, outputs and frozen stages
      */

@@ -55,9 +55,9 @@ public final class ResNet extends Backbone {
      * @param baseChannels width of the first stage; the others double it
      * @param outIndices the stages that come out, 0 to 3, ascending
      * @param frozenStages -1 freezes nothing, 0 the stem, k the stem and stages 1 to k
-     * @param normEval whether batch normalisations use running statistics in training too, as
+     * @param normEval whether batch normalizations use running statistics in training too, as
      *     detectors that start from pretrained weights do
-     * @param zeroInitResidual whether the last normalisation of every block starts at 0
+     * @param zeroInitResidual whether the last normalization of every block starts at 0
      */
     @Part("resnet")
     @Variant(name = "18", settings = "depth: 18")
@@ -288,15 +288,15 @@ public final class ResNet extends Backbone {
                         NDArray y = x;
                         int last = convs.size() - 1;
                         for (int i = 0; i < last; i++) {
-                            y = Activations.relu(normalised(norms.get(i), convs.get(i), y));
+                            y = Activations.relu(normalized(norms.get(i), convs.get(i), y));
                         }
-                        y = normalised(norms.get(last), convs.get(last), y);
+                        y = normalized(norms.get(last), convs.get(last), y);
                         return Activations.addRelu(
                                 y, projection.map(layer -> layer.forward(x)).orElse(x));
                     });
         }
 
-        private static NDArray normalised(BatchNorm2d norm, Conv2d conv, NDArray x) {
+        private static NDArray normalized(BatchNorm2d norm, Conv2d conv, NDArray x) {
             return norm.forward(conv.forward(x));
         }
     }

@@ -29,7 +29,7 @@ import java.util.stream.Stream;
 /**
  * A backbone of four stages of blocks on tokens: a stem to stride 4, then blocks and a
  * down-sampling by 2 in turn. What comes out of a stage is taken after its blocks, as a copy with a
- * normalisation of its own where the family has one; the next stage gets it without.
+ * normalization of its own where the family has one; the next stage gets it without.
  *
  * <p>Between the layers, maps are tokens {@code [N, H, W, C]}; channels-last feature maps and
  * tokens are the same memory, so images and features are turned for nothing.
@@ -53,7 +53,7 @@ abstract class StagedTransformer extends Backbone {
         /** Returns the settings that all have. */
         StageSettings stages();
 
-        /** A classifier has one normalisation in place of those of the outputs. */
+        /** A classifier has one normalization in place of those of the outputs. */
         @Override
         default CheckpointRules checkpointRules() {
             return CLASSIFIER;
@@ -151,13 +151,13 @@ abstract class StagedTransformer extends Backbone {
         }
     }
 
-    /** Adds a layer normalisation {@code norm<i>} to every output, after the last stage. */
+    /** Adds a layer normalization {@code norm<i>} to every output, after the last stage. */
     final void addOutputNorms(float eps) {
         addOutputNorms(channels -> new LayerNorm(channels, eps));
     }
 
     /**
-     * Adds a normalisation of tokens {@code norm<i>} to every output, after the last stage.
+     * Adds a normalization of tokens {@code norm<i>} to every output, after the last stage.
      *
      * @param norm makes it for a number of channels
      */

@@ -42,7 +42,7 @@ public final class Swin extends StagedTransformer {
      *     shifts only along axes of more than one window
      * @param mlpRatio hidden channels of the feed-forward layers over channels
      * @param qkvBias whether queries, keys and values have a bias
-     * @param patchNorm whether a normalisation follows the patch embedding
+     * @param patchNorm whether a normalization follows the patch embedding
      * @param ape whether learned absolute position embeddings are added to the patches
      * @param pretrainImgSize image size that the absolute position embeddings are for
      * @param stages depths, stochastic depth, outputs and frozen stages

@@ -28,7 +28,7 @@ final class TransformerBlock extends Layer {
      * @param channels C
      * @param attn what mixes tokens
      * @param mlp what mixes channels
-     * @param eps of the normalisations
+     * @param eps of the normalizations
      * @param dropPath probability of leaving out each branch
      */
     TransformerBlock(int channels, Layer attn, Layer mlp, float eps, double dropPath) {

@@ -13,7 +13,7 @@ import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Linear;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.FilterRegion;
-import dev.saccade.core.ops.NeighbourRegion;
+import dev.saccade.core.ops.NeighborRegion;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.WindowRegion;
@@ -31,9 +31,9 @@ import java.util.Optional;
  * Norm(q_i k_j + q_i rk_(j-i) + rq_(j-i) k_j + rb_(j-i)) v_j}. Its nets 1 to 7 differ in the terms.
  *
  * <p>There is no public code. Where the paper leaves it open: every head has tables of its own; the
- * first three terms are scaled by {@code 1 / sqrt(d)}; neighbourhoods end in zeros, which softmax
+ * first three terms are scaled by {@code 1 / sqrt(d)}; neighborhoods end in zeros, which softmax
  * counts; in shifted windows, keys from the other side of the map get -100 in a softmax and count
- * for nothing in the other normalisations; only those of query, key and value that a term uses are
+ * for nothing in the other normalizations; only those of query, key and value that a term uses are
  * projected, in this order.
  */
 public final class UnifiedSwin extends StagedTransformer {
@@ -43,7 +43,7 @@ public final class UnifiedSwin extends StagedTransformer {
         /** Windows in all stages, shifted in every other block. */
         WINDOW,
         /** The tokens around the query in all stages but the last, which has windows. */
-        NEIGHBOUR
+        NEIGHBOR
     }
 
     /** What makes filters of the sum of the terms. */
@@ -69,7 +69,7 @@ public final class UnifiedSwin extends StagedTransformer {
      * @param norm what makes filters of the sum of the terms
      * @param region which keys a query has
      * @param windowSize tokens along a side of a window
-     * @param kernelSize tokens along a side of a neighbourhood, odd
+     * @param kernelSize tokens along a side of a neighborhood, odd
      * @param mlpRatio hidden channels of the feed-forward layers over channels
      * @param stages depths, stochastic depth, outputs and frozen stages
      */
@@ -144,8 +144,8 @@ public final class UnifiedSwin extends StagedTransformer {
         }
 
         private FilterRegion region(int stage, int block) {
-            return region == Region.NEIGHBOUR && stage < STAGES - 1
-                    ? new NeighbourRegion(kernelSize)
+            return region == Region.NEIGHBOR && stage < STAGES - 1
+                    ? new NeighborRegion(kernelSize)
                     : new WindowRegion(windowSize, block % 2 == 0 ? 0 : windowSize / 2);
         }
 

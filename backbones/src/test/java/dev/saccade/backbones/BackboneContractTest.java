@@ -52,7 +52,7 @@ class BackboneContractTest {
     private static final Set<String> ROUND_DOWN = Set.of("pvt");
 
     /** Families that use the statistics of the batch in training. */
-    private static final Set<String> NORMALISE_OVER_BATCHES = Set.of("dwnet", "linglo");
+    private static final Set<String> NORMALIZE_OVER_BATCHES = Set.of("dwnet", "linglo");
 
     private static final String FROZEN = "frozen_stages=";
     private static final String RECOMPUTE = "activation_checkpointing=";
@@ -206,7 +206,7 @@ class BackboneContractTest {
                 (backbone, scratch) -> {
                     still.addAll(infer(backbone, images));
                     backbone.train(true);
-                    if (!NORMALISE_OVER_BATCHES.contains(config.type())) {
+                    if (!NORMALIZE_OVER_BATCHES.contains(config.type())) {
                         assertEquals(still, infer(backbone, images));
                     }
                 });

@@ -86,7 +86,7 @@ class CheckpointRulesTest {
         "focal, layers.3.blocks.1.attn.relative_position_bias_table_to_neighbors, true",
         "focal, layers.2.blocks.1.attn.relative_position_bias_table_to_neighbors, false"
     })
-    void aClassifierLacksNormalisationsOfOutputs(String type, String name, boolean expected) {
+    void aClassifierLacksNormalizationsOfOutputs(String type, String name, boolean expected) {
         assertEquals(expected, Stored.isAny(rules(type).fresh(), name));
     }
 

@@ -157,15 +157,15 @@ class DynamicConvSwinTest {
             double sum = 0;
             for (int j = 0; j < values.length; j++) {
                 KeyToken key = keys.get(j);
-                double normalised = (values[j] - mean) / Math.sqrt(square - mean * mean + 1e-5);
+                double normalized = (values[j] - mean) / Math.sqrt(square - mean * mean + 1e-5);
                 double filter =
                         switch (config.attention()) {
                             case SOFTMAX ->
                                     Math.exp(values[j] - 100 * (1 - seen[j])) / exponentials;
                             case NONE, SCALING -> values[j];
                             case SCALING_RELU -> Math.max(0, values[j]);
-                            case LAYERNORM -> affine(normalised, j);
-                            case LAYERNORM_RELU -> Math.max(0, affine(normalised, j));
+                            case LAYERNORM -> affine(normalized, j);
+                            case LAYERNORM_RELU -> Math.max(0, affine(normalized, j));
                             case DEPTHWISE -> throw new AssertionError();
                         };
                 double outside = config.biasOutside() ? bias(key, head) : 0;
@@ -177,8 +177,8 @@ class DynamicConvSwinTest {
             return sum;
         }
 
-        private double affine(double normalised, int j) {
-            return normalised * table("norm.weight").at(j) + table("norm.bias").at(j);
+        private double affine(double normalized, int j) {
+            return normalized * table("norm.weight").at(j) + table("norm.bias").at(j);
         }
 
         private double value(int[] i, KeyToken key, int head) {
@@ -237,7 +237,7 @@ class DynamicConvSwinTest {
         assertEquals(26850376, BackboneSummary.classifierParameters(byChannel, byChannel.build()));
     }
 
-    /** The paper also counts normalisations and the mean of the keys. */
+    /** The paper also counts normalizations and the mean of the keys. */
     @ParameterizedTest
     @CsvSource({"scaling_tiny, 4.508e9", "depthwise_tiny, 4.141e9"})
     void countsTheMultiplyAddsOfThePaper(String variant, double published) {

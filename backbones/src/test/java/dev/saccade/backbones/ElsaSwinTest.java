@@ -149,10 +149,10 @@ class ElsaSwinTest {
                 "out_indices=[0, 3]");
     }
 
-    /** Algorithm 4: a convolution in groups of two, one tap at the centre and one at the offset. */
+    /** Algorithm 4: a convolution in groups of two, one tap at the center and one at the offset. */
     @ParameterizedTest
     @CsvSource({"1", "2"})
-    void shiftsNeighboursInTheStrictForm(int dilation) {
+    void shiftsNeighborsInTheStrictForm(int dilation) {
         ElsaAttention attention = new ElsaAttention(3, dilation, 0, 0);
         Elsa elsa = elsa(6, 2, "elsa_kernel=3", "dilation=" + dilation, "gamma=0", "form=strict");
         elsa.initialize(manager, 0);

@@ -58,7 +58,7 @@ record FirstValues(double mean, double deviation, double bound) {
         };
     }
 
-    /** Whether a normalisation is the last of a block of a ResNet. */
+    /** Whether a normalization is the last of a block of a ResNet. */
     private static boolean endsResidual(String owner, Map<String, Parameter> all) {
         String last = all.containsKey(owner.replace(".bn2.", ".bn3.") + "weight") ? "bn3" : "bn2";
         return owner.matches("layer\\d\\.\\d+\\." + last + "\\.");

@@ -61,7 +61,7 @@ class IndexTablesTest {
     }
 
     @Test
-    void focalTransformerHasOneForEveryLevelAndTheNeighbours() {
+    void focalTransformerHasOneForEveryLevelAndTheNeighbors() {
         Map<String, Shape> shapes = new LinkedHashMap<>();
         String biases = "a.relative_position_bias_table";
         shapes.put(biases, new Shape(169, 3));

@@ -107,7 +107,7 @@ final class LayerLoops {
     }
 
     /** Returns the keys around a query, row-major. */
-    static List<KeyToken> neighbours(int kernel, int y, int x) {
+    static List<KeyToken> neighbors(int kernel, int y, int x) {
         List<KeyToken> keys = new ArrayList<>();
         for (int dy = -kernel / 2; dy <= kernel / 2; dy++) {
             for (int dx = -kernel / 2; dx <= kernel / 2; dx++) {

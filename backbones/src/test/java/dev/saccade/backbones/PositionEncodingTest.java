@@ -66,7 +66,7 @@ class PositionEncodingTest {
             int c = i % CHANNELS;
             int column = i / CHANNELS % WIDTH;
             int row = i / CHANNELS / WIDTH;
-            double y = normalised(values, "skip", c, x[i]);
+            double y = normalized(values, "skip", c, x[i]);
             for (int b = 1; b <= branches; b++) {
                 float[] kernel = values.get("branch" + b + ".conv.weight");
                 double convolved = 0;
@@ -77,14 +77,14 @@ class PositionEncodingTest {
                         convolved += kernel[c * 9 + tap] * x[(r * WIDTH + k) * CHANNELS + c];
                     }
                 }
-                y += normalised(values, "branch" + b, c, convolved);
+                y += normalized(values, "branch" + b, c, convolved);
             }
             sum[i] = (float) y;
         }
         return sum;
     }
 
-    private static double normalised(Map<String, float[]> values, String name, int c, double x) {
+    private static double normalized(Map<String, float[]> values, String name, int c, double x) {
         float[] mean = values.get(name + ".bn.running_mean");
         if (mean == null) {
             return x;

@@ -16,7 +16,7 @@ import dev.saccade.backbones.UnifiedSwin.Region;
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.ops.FilterRegion;
-import dev.saccade.core.ops.NeighbourRegion;
+import dev.saccade.core.ops.NeighborRegion;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.WindowRegion;
 
@@ -57,8 +57,8 @@ class UnifiedSwinTest {
         return Stream.<FilterRegion>of(
                         new WindowRegion(WINDOW, 0),
                         new WindowRegion(WINDOW, 1),
-                        new NeighbourRegion(3),
-                        new NeighbourRegion(5))
+                        new NeighborRegion(3),
+                        new NeighborRegion(5))
                 .flatMap(
                         region ->
                                 Arrays.stream(Norm.values())
@@ -130,8 +130,8 @@ class UnifiedSwinTest {
 
         private double mixed(int[] i, int channel) {
             List<KeyToken> keys =
-                    region instanceof NeighbourRegion near
-                            ? LayerLoops.neighbours(near.kernel(), i[1], i[2])
+                    region instanceof NeighborRegion near
+                            ? LayerLoops.neighbors(near.kernel(), i[1], i[2])
                             : loops.window(WINDOW, ((WindowRegion) region).shift(), i[1], i[2]);
             int head = channel / (CHANNELS / HEADS);
             double[] values = keys.stream().mapToDouble(key -> value(i, key, head)).toArray();
@@ -162,13 +162,13 @@ class UnifiedSwinTest {
         }
 
         private int offset(KeyToken key) {
-            int reach = region instanceof NeighbourRegion near ? near.kernel() / 2 : WINDOW - 1;
+            int reach = region instanceof NeighborRegion near ? near.kernel() / 2 : WINDOW - 1;
             return (key.dy() + reach) * (2 * reach + 1) + key.dx() + reach;
         }
 
         /** Padding of windows is projected, what is around a map is 0. */
         private double projected(int n, KeyToken key, int row) {
-            return region instanceof NeighbourRegion
+            return region instanceof NeighborRegion
                     ? qkv.within(n, key.y(), key.x(), row)
                     : qkv.at(n, key.y(), key.x(), row);
         }
@@ -246,7 +246,7 @@ class UnifiedSwinTest {
         }
     }
 
-    /** With the bias alone, nothing behind it and neighbours it is a depth-wise convolution. */
+    /** With the bias alone, nothing behind it and neighbors it is a depth-wise convolution. */
     @Test
     void isADepthwiseConvolutionWithTheBiasAlone() {
         NDArray tokens = manager.randomNormal(new Shape(2, 6, 9, CHANNELS));
@@ -254,10 +254,10 @@ class UnifiedSwinTest {
                 new LayerLoops(
                         manager,
                         new UnifiedSwin.Attention(
-                                config("net4", Norm.IDENTITY, Region.NEIGHBOUR, WINDOW),
+                                config("net4", Norm.IDENTITY, Region.NEIGHBOR, WINDOW),
                                 CHANNELS,
                                 HEADS,
-                                new NeighbourRegion(7)),
+                                new NeighborRegion(7)),
                         tokens);
         LayerLoops convolution =
                 new LayerLoops(manager, new DwConvSwin.Convolution(CHANNELS, HEADS, 7), tokens);
@@ -276,9 +276,9 @@ class UnifiedSwinTest {
     }
 
     @Test
-    void neighboursReplaceWindowsButInTheLastStage() {
+    void neighborsReplaceWindowsButInTheLastStage() {
         Map<String, Parameter> parameters =
-                new UnifiedSwin(config("net7", Norm.FILTER_NORM, Region.NEIGHBOUR, WINDOW))
+                new UnifiedSwin(config("net7", Norm.FILTER_NORM, Region.NEIGHBOR, WINDOW))
                         .namedParameters();
         assertEquals(new Shape(2, 49), parameters.get("layers.2.blocks.1.attn.rb").getShape());
         assertEquals(

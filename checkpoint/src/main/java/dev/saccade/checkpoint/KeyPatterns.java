@@ -11,7 +11,7 @@ import java.util.List;
 /** The names that pre-training and dense prediction do not have in common, and rightly so. */
 final class KeyPatterns {
 
-    /** PyTorch's own batch normalisation counts its batches. */
+    /** PyTorch's own batch normalization counts its batches. */
     private static final NamePattern COUNTER = new NamePattern("{*}.num_batches_tracked");
 
     private static final NamePattern OPTIMIZER = new NamePattern("optimizer.{*}");
@@ -43,7 +43,7 @@ final class KeyPatterns {
 
     /**
      * Returns whether it is right that a tensor of a checkpoint finds no place: it is of the
-     * classifier of a pre-training, or the state of an optimiser or a hook.
+     * classifier of a pre-training, or the state of an optimizer or a hook.
      */
     boolean isNeedless(String name) {
         return isAny(needless, name);

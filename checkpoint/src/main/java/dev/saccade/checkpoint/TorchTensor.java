@@ -12,7 +12,7 @@ import java.util.List;
  * @param storage the storage
  * @param offset its first element there
  * @param sizes its shape
- * @param strides elements between neighbours along each dimension
+ * @param strides elements between neighbors along each dimension
  */
 record TorchTensor(TorchStorage storage, long offset, List<Long> sizes, List<Long> strides) {
 

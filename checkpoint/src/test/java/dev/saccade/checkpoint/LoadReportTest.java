@@ -21,15 +21,15 @@ class LoadReportTest {
     @Test
     void saysInAFewLinesWhatBecameOfEachName() {
         String biases = "layers.3.blocks.0.attn.relative_position_bias_table_to_windows.0";
-        String neighbours = ".attn.relative_position_bias_table_to_neighbors";
+        String neighbors = ".attn.relative_position_bias_table_to_neighbors";
         LoadReport report =
                 new LoadReport(
                         ImmutableListMultimap.<Fate, String>builder()
                                 .putAll(Fate.LOADED, "patch_embed.proj.weight", biases)
                                 .putAll(
                                         Fate.FRESH,
-                                        "layers.3.blocks.0" + neighbours,
-                                        "layers.3.blocks.1" + neighbours,
+                                        "layers.3.blocks.0" + neighbors,
+                                        "layers.3.blocks.1" + neighbors,
                                         "norm3.weight",
                                         "norm3.bias")
                                 .put(Fate.MISSING, "cls_token")

@@ -143,7 +143,7 @@ class RefusedWeightsTest {
                             Arrays.fill(values, Float.NaN);
                             tensors.put(name, Tensor.of(tensor.shape(), values));
                         });
-        tensors.put("backbone.conv1.weight", relabelled(new Shape(4, 3, 3, 3)));
+        tensors.put("backbone.conv1.weight", relabeled(new Shape(4, 3, 3, 3)));
 
         assertRefused(
                 new Checkpoint(tensors, Map.of()),
@@ -154,14 +154,14 @@ class RefusedWeightsTest {
     }
 
     /** Returns floats of which the header of a file says that they are integers. */
-    private static Tensor relabelled(Shape shape) {
+    private static Tensor relabeled(Shape shape) {
         return new Tensor(ElementType.INT32, shape, TestFiles.ones(shape).data());
     }
 
     @Test
     void integersAreNoWeights() {
         assertRefused(
-                with("bbox_head.retina_cls.weight", relabelled(new Shape(4, 4, 1, 1))),
+                with("bbox_head.retina_cls.weight", relabeled(new Shape(4, 4, 1, 1))),
                 "integers are stored for bbox_head.retina_cls.weight");
     }
 

@@ -108,7 +108,7 @@ final class BenchCommand implements Runnable {
             @Option(
                             names = "--train",
                             description =
-                                    "Time steps of training, the optimiser's included, instead of"
+                                    "Time steps of training, the optimizer's included, instead of"
                                             + " predictions.")
                     boolean train,
             @Mixin InputOptions input,

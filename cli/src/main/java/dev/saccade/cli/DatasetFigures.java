@@ -35,13 +35,13 @@ final class DatasetFigures {
                             Count.of(objects.objects().boxes(), "object"),
                             Count.of(objects.withoutBoxes(), "photograph"));
         }
-        PixelStatistics labelled = (PixelStatistics) statistics;
-        double all = Math.max(1, labelled.pixels() + labelled.ignored());
+        PixelStatistics labeled = (PixelStatistics) statistics;
+        double all = Math.max(1, labeled.pixels() + labeled.ignored());
         return String.format(
                 Locale.ROOT,
-                "%.1f million labelled pixels, %.1f %% of all",
-                labelled.pixels() / 1e6,
-                100 * labelled.pixels() / all);
+                "%.1f million labeled pixels, %.1f %% of all",
+                labeled.pixels() / 1e6,
+                100 * labeled.pixels() / all);
     }
 
     static List<ReportData.Histogram> histograms(Map<String, DatasetStatistics> held) {
@@ -59,19 +59,19 @@ final class DatasetFigures {
                                         "Sizes of objects, " + role,
                                         "square root of the area in pixels, below",
                                         sizeBars(objects.boxesPerSize())));
-                    } else if (statistics instanceof PixelStatistics labelled) {
+                    } else if (statistics instanceof PixelStatistics labeled) {
                         histograms.add(
                                 new ReportData.Histogram(
                                         "Pixels of each class, " + role,
                                         "class",
-                                        classBars(labelled)));
+                                        classBars(labeled)));
                     }
                 });
         return histograms.build();
     }
 
-    private static List<ReportData.Bar> classBars(PixelStatistics labelled) {
-        return labelled.classes().entrySet().stream()
+    private static List<ReportData.Bar> classBars(PixelStatistics labeled) {
+        return labeled.classes().entrySet().stream()
                 .map(shown -> new ReportData.Bar(shown.getKey(), shown.getValue().pixels()))
                 .toList();
     }

@@ -30,7 +30,7 @@ import java.util.concurrent.Callable;
 @Command(
         name = "demo",
         description = {
-            "Render labelled scenes, check them, train a detector on them, measure it, use it, and"
+            "Render labeled scenes, check them, train a detector on them, measure it, use it, and"
                     + " write a report."
         },
         mixinStandardHelpOptions = true,

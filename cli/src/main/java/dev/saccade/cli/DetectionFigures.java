@@ -216,7 +216,7 @@ final class DetectionFigures {
     private static String meaning(DetectionError error) {
         return switch (error) {
             case CLASSIFICATION -> "at their place, of another class";
-            case LOCALISATION -> "of the right class, overlapping by less than .5";
+            case LOCALIZATION -> "of the right class, overlapping by less than .5";
             case BOTH -> "of another class, overlapping by less than .5";
             case DUPLICATE -> "right, but found already";
             case BACKGROUND -> "where there is nothing";

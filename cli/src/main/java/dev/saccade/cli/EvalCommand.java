@@ -18,7 +18,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 
-/** Measures a trained model on labelled photographs. */
+/** Measures a trained model on labeled photographs. */
 @Command(
         name = "eval",
         description = {

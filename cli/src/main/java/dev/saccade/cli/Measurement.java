@@ -13,7 +13,7 @@ import dev.saccade.models.TrainedModel;
 import java.util.List;
 import java.util.Map;
 
-/** How a model did on labelled photographs: as tables, as JSON, and as figures of a report. */
+/** How a model did on labeled photographs: as tables, as JSON, and as figures of a report. */
 interface Measurement {
 
     /** How many confusions are listed. */

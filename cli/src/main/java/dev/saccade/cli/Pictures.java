@@ -41,7 +41,7 @@ final class Pictures {
     }
 
     /**
-     * Writes a photograph under the colours of its classes, and their labels as a PNG of the same
+     * Writes a photograph under the colors of its classes, and their labels as a PNG of the same
      * name in the folder {@code labels}, as {@link ClassMap#toPng} does.
      */
     void write(ImageSource photo, ClassMap map) {

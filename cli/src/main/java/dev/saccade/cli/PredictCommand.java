@@ -25,7 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 
-/** Finds objects, or the class of every pixel, in photographs that nobody has labelled. */
+/** Finds objects, or the class of every pixel, in photographs that nobody has labeled. */
 @Command(
         name = "predict",
         description = {

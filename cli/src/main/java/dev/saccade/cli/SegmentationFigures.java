@@ -223,7 +223,7 @@ final class SegmentationFigures {
             all += pixels.truth(label);
         }
         return all == 0
-                ? "nothing is labelled"
+                ? "nothing is labeled"
                 : String.format(Locale.ROOT, "%.1f %% of pixels right", 100.0 * right / all);
     }
 }

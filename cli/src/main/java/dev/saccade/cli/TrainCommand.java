@@ -32,7 +32,7 @@ import java.util.concurrent.Callable;
 /** Trains a model, measures its best state and reports. */
 @Command(
         name = "train",
-        description = "Train a detector or segmenter on labelled photographs.",
+        description = "Train a detector or segmenter on labeled photographs.",
         mixinStandardHelpOptions = true,
         footer = {
             "",

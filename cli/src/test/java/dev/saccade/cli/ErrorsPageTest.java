@@ -64,7 +64,7 @@ class ErrorsPageTest {
             at = place.end();
         }
         fixed += message.length() - at;
-        assertTrue(fixed >= 6, message + ": too little to be recognised by");
+        assertTrue(fixed >= 6, message + ": too little to be recognized by");
         return Pattern.compile(pattern + Pattern.quote(message.substring(at)));
     }
 

@@ -41,7 +41,7 @@ class MasksTest {
     private Ended onScenes(String command, Object... more) {
         List<Object> args =
                 new ArrayList<>(List.of(command, RECIPE, "--data", folder.resolve("scenes")));
-        args.addAll(List.of("--set", "model.head={type: centre}", "--set", "epochs=1"));
+        args.addAll(List.of("--set", "model.head={type: center}", "--set", "epochs=1"));
         args.addAll(List.of("--set", "model.backbone.base_channels=4"));
         args.addAll(List.of("--set", "model.neck.out_channels=8"));
         args.addAll(List.of(more));

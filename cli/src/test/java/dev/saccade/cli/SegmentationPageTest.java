@@ -64,7 +64,7 @@ class SegmentationPageTest {
         page = Page.in(folder, "segmentation.md");
     }
 
-    /** Draws a sky over a road with a car, and the same in the colours of the page. */
+    /** Draws a sky over a road with a car, and the same in the colors of the page. */
     private void draw(int i) {
         String name = name(i);
         Mat photo =
@@ -79,7 +79,7 @@ class SegmentationPageTest {
         Mat labels =
                 paint(i, new Scalar(180, 130, 70), new Scalar(128, 64, 128), new Scalar(142, 0, 0));
         labels.rowRange(0, 4).setTo(new Scalar(0, 0, 0));
-        ImageFiles.write(labels, folder.resolve("mine/coloured/" + name + ".png"));
+        ImageFiles.write(labels, folder.resolve("mine/colored/" + name + ".png"));
         labels.release();
     }
 

@@ -62,7 +62,7 @@ class SegmentationTest {
                         .replace("BASE", BASE.toString()));
     }
 
-    /** Writes photographs of a sky over a road with a car, some of its pixels labelled as none. */
+    /** Writes photographs of a sky over a road with a car, some of its pixels labeled as none. */
     private static void write(Path data) throws IOException {
         OpenCv.load();
         Files.createDirectories(data);

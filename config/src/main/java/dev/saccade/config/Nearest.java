@@ -17,7 +17,7 @@ public final class Nearest {
                 .min(Comparator.comparingInt(candidate -> distance(name, candidate)));
     }
 
-    /** Edit distance in which two neighbouring letters swapped count as one mistake. */
+    /** Edit distance in which two neighboring letters swapped count as one mistake. */
     static int distance(String a, String b) {
         int[] beforeLast = new int[b.length() + 1];
         int[] last = new int[b.length() + 1];

@@ -11,8 +11,8 @@ import java.util.Set;
 import java.util.stream.DoubleStream;
 
 /**
- * One labelled object as it stands in the annotation file: nothing is clipped or dropped, see
- * {@link TrainingTargets} for what a detector is trained on.
+ * One labeled object as it stands in the annotation file: nothing is clipped or dropped, see {@link
+ * TrainingTargets} for what a detector is trained on.
  *
  * @param id unique in the data set
  * @param label position of its class in {@link Dataset#classes}, or -1 for a class that is not

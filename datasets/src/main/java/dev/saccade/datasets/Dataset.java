@@ -9,10 +9,10 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Labelled photographs in a fixed order.
+ * Labeled photographs in a fixed order.
  *
  * <p>One of one's own has three methods: {@link #classes}, {@link #photos}, and {@link
- * #annotations} where objects are labelled or {@link #labels} where pixels are. They are asked
+ * #annotations} where objects are labeled or {@link #labels} where pixels are. They are asked
  * often, by many threads, and always say the same. Reading the pixels of photographs is left to
  * {@link ImageReader}.
  */
@@ -72,7 +72,7 @@ public interface Dataset {
 
     /**
      * Returns the annotations of photograph {@code index} in the order of the file, maybe none;
-     * none at all where pixels are labelled, not objects.
+     * none at all where pixels are labeled, not objects.
      */
     default List<Annotation> annotations(int index) {
         return List.of();
@@ -82,10 +82,10 @@ public interface Dataset {
      * Returns the class of every pixel of photograph {@code index}; read and decoded by each call.
      *
      * @return a map of the size of the photograph
-     * @throws SaccadeException if objects are labelled, not pixels, or if the labels cannot be used
+     * @throws SaccadeException if objects are labeled, not pixels, or if the labels cannot be used
      */
     default LabelMap labels(int index) {
         throw SaccadeException.user(
-                "%s: its objects are labelled, but its pixels are asked for", photo(index).file());
+                "%s: its objects are labeled, but its pixels are asked for", photo(index).file());
     }
 }

@@ -12,7 +12,7 @@ import java.nio.FloatBuffer;
 import java.util.Arrays;
 
 /**
- * Turns BGR pixels into normalised RGB planes, {@code (value - mean) / std} per channel.
+ * Turns BGR pixels into normalized RGB planes, {@code (value - mean) / std} per channel.
  *
  * <p>Bytes go through a table of 256 values a channel, computed in double and rounded once, which
  * gives the very numbers of mmcv's {@code imnormalize}.

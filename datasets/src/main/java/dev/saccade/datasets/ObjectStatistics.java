@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a data set of labelled objects holds.
+ * What a data set of labeled objects holds.
  *
  * @param photographs number of images
  * @param withoutBoxes how many of them show nothing; they are no fault, but are not trained on

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a data set of labelled pixels holds; files that cannot be read are not counted.
+ * What a data set of labeled pixels holds; files that cannot be read are not counted.
  *
  * @param photographs number of photographs
  * @param pixels number of pixels that have a class

@@ -16,7 +16,7 @@ import java.util.function.UnaryOperator;
  * A photograph on its way through the transforms, with what it shows.
  *
  * <p>Owns a native image: whoever ends up with a sample closes it. {@link #with} passes it on to a
- * new sample. Normalising and padding are only noted here and carried out by {@link #write}, in one
+ * new sample. Normalizing and padding are only noted here and carried out by {@link #write}, in one
  * pass from bytes to floats.
  */
 public final class Sample implements AutoCloseable {
@@ -43,7 +43,7 @@ public final class Sample implements AutoCloseable {
     /**
      * Returns a sample that owns its image.
      *
-     * @param image [H, W, 3] BGR, uint8 (or float32 in 0..255 after a colour transform)
+     * @param image [H, W, 3] BGR, uint8 (or float32 in 0..255 after a color transform)
      * @param targets what it shows, in pixels of the image; masks, if any, of its size
      */
     public static Sample of(Mat image, ImageInfo info, Instances targets) {
@@ -53,7 +53,7 @@ public final class Sample implements AutoCloseable {
     /**
      * Returns a sample that owns its image.
      *
-     * @param image [H, W, 3] BGR, uint8 (or float32 in 0..255 after a colour transform)
+     * @param image [H, W, 3] BGR, uint8 (or float32 in 0..255 after a color transform)
      * @param labels the class of every pixel of the image
      */
     public static Sample of(Mat image, ImageInfo info, LabelMap labels) {
@@ -61,11 +61,11 @@ public final class Sample implements AutoCloseable {
     }
 
     /**
-     * Returns the sample after a geometric or colour transform and frees the image of this one if
+     * Returns the sample after a geometric or color transform and frees the image of this one if
      * the new one has another. Labels stay as they are: a geometric transform moves them by {@link
      * #mapLabels}.
      *
-     * @throws SaccadeException if this sample is normalised or padded already: both come last
+     * @throws SaccadeException if this sample is normalized or padded already: both come last
      */
     public Sample with(Mat newImage, ImageInfo newInfo, Instances newTargets) {
         if (normalization.isPresent() || !info.padded().equals(info.size())) {
@@ -89,7 +89,7 @@ public final class Sample implements AutoCloseable {
         return new Sample(image.rowRange(0, image.rows()), info, targets, labels, normalization);
     }
 
-    /** Returns this sample, to be normalised when it is written. */
+    /** Returns this sample, to be normalized when it is written. */
     public Sample withNormalization(Normalization later) {
         return new Sample(image, info, targets, labels, Optional.of(later));
     }
@@ -109,7 +109,7 @@ public final class Sample implements AutoCloseable {
                 normalization);
     }
 
-    /** Returns the image, [H, W, 3] BGR, uint8 or float32, neither normalised nor padded. */
+    /** Returns the image, [H, W, 3] BGR, uint8 or float32, neither normalized nor padded. */
     public Mat image() {
         return image;
     }
@@ -133,7 +133,7 @@ public final class Sample implements AutoCloseable {
     }
 
     /**
-     * Writes the pixels as RGB planes, normalised, with 0 right of and below the image.
+     * Writes the pixels as RGB planes, normalized, with 0 right of and below the image.
      *
      * @param target [N, 3, H, W]
      * @param position which of the N

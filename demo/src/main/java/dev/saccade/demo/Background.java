@@ -92,12 +92,12 @@ final class Background {
         double shift = 40 * noise.cell(board, 7);
         double warp = noise.fractal(0.7 * u + shift, 2.2 * v + shift, 3);
         double rings = 0.5 + 0.5 * Math.sin(42 * v + 9 * warp + shift);
-        double fibre = noise.fractal(3 * u + shift, 90 * v, 3);
+        double fiber = noise.fractal(3 * u + shift, 90 * v, 3);
         double pore = Shapes.step(0.25, 0.6, noise.at(11 * u + shift, 150 * v));
-        double dark = 0.55 * rings * rings + 0.25 * fibre + 0.3 * pore + 0.3 * warp;
+        double dark = 0.55 * rings * rings + 0.25 * fiber + 0.3 * pore + 0.3 * warp;
         double tone = 0.85 + 0.3 * noise.cell(board, 3);
         Color grain = color.mix(second, Math.min(Math.max(dark, 0), 1)).times(tone);
-        double height = 0.0012 * fibre - 0.002 * pore - 0.02 * joint;
+        double height = 0.0012 * fiber - 0.002 * pore - 0.02 * joint;
         return new Surface(height, grain.times(1 - 0.75 * joint), 0.1 + 0.12 * pattern, 0);
     }
 

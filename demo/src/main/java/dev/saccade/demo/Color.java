@@ -3,7 +3,7 @@ package dev.saccade.demo;
 import java.util.SplittableRandom;
 
 /**
- * A colour in linear light, 1 being white paper in full light; lamps and highlights go beyond it.
+ * A color in linear light, 1 being white paper in full light; lamps and highlights go beyond it.
  *
  * @param red red
  * @param green green
@@ -11,17 +11,17 @@ import java.util.SplittableRandom;
  */
 record Color(double red, double green, double blue) {
 
-    /** Returns the colour that a screen shows for {@code 0xRRGGBB}. */
+    /** Returns the color that a screen shows for {@code 0xRRGGBB}. */
     static Color of(int rgb) {
         return new Color(linear(rgb >> 16), linear(rgb >> 8), linear(rgb));
     }
 
-    /** Returns one of the colours. */
+    /** Returns one of the colors. */
     static Color pick(SplittableRandom random, int... palette) {
         return of(palette[random.nextInt(palette.length)]);
     }
 
-    /** Returns this colour with {@code amount} of the other in it, 0 to 1. */
+    /** Returns this color with {@code amount} of the other in it, 0 to 1. */
     Color mix(Color other, double amount) {
         double kept = 1 - amount;
         return new Color(
@@ -30,7 +30,7 @@ record Color(double red, double green, double blue) {
                 kept * blue + amount * other.blue);
     }
 
-    /** Returns this colour in {@code factor} times the light. */
+    /** Returns this color in {@code factor} times the light. */
     Color times(double factor) {
         return new Color(factor * red, factor * green, factor * blue);
     }

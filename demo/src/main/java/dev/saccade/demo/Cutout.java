@@ -126,7 +126,7 @@ final class Cutout {
         return rgb;
     }
 
-    /** The surface at every sample of the covered pixels and their neighbours, row by row. */
+    /** The surface at every sample of the covered pixels and their neighbors, row by row. */
     private Surface[] surfaces() {
         int columns = SAMPLES * width;
         Surface[] surfaces = new Surface[columns * SAMPLES * height];

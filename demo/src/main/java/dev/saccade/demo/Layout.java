@@ -9,7 +9,7 @@ import java.util.SplittableRandom;
 
 /**
  * Where the things of a scene lie: some overlap and some are cut by the edge, but each stays
- * visible enough to be recognised.
+ * visible enough to be recognized.
  */
 final class Layout {
 

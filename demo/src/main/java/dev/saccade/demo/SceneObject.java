@@ -9,7 +9,7 @@ import dev.saccade.core.structures.Size;
 import java.util.BitSet;
 
 /**
- * One labelled thing of a scene, as far as it is visible.
+ * One labeled thing of a scene, as far as it is visible.
  *
  * @param label position of its class in {@link Thing#CLASSES}
  * @param box tight around its visible pixels

@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What DJL lists of the recipes: task, licence and published figures; no files. */
+/** What DJL lists of the recipes: task, license and published figures; no files. */
 final class RecipeRepository extends AbstractRepository {
 
     private static final String VERSION = "0.1.0";

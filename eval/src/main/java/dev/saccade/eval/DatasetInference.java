@@ -82,7 +82,7 @@ public final class DatasetInference {
     private void requireClasses(TrainedModel<?> model) {
         if (!model.classes().equals(dataset.classes())) {
             throw SaccadeException.user(
-                    "the data set is labelled with %s but the model was trained for %s; labels"
+                    "the data set is labeled with %s but the model was trained for %s; labels"
                             + " would be mixed up",
                     dataset.classes(), model.classes());
         }

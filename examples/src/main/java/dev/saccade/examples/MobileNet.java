@@ -109,7 +109,7 @@ public final class MobileNet extends Backbone {
         return new FeaturePyramid(levels);
     }
 
-    /** A convolution, its normalisation, and ReLU. */
+    /** A convolution, its normalization, and ReLU. */
     private static final class Unit extends Layer {
 
         private final Conv2d conv;

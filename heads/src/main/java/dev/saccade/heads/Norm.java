@@ -8,9 +8,9 @@ import dev.saccade.core.nn.WeightInit;
 public enum Norm {
     /** Nothing; the convolutions have a bias. */
     NONE,
-    /** Batch normalisation. */
+    /** Batch normalization. */
     BN,
-    /** Batch normalisation over all devices; on one device the same as {@link #BN}. */
+    /** Batch normalization over all devices; on one device the same as {@link #BN}. */
     SYNC_BN;
 
     /** Returns a 3x3 convolution with ReLU that keeps the size. */

@@ -69,7 +69,7 @@ public record ClassMap(LabelMap labels, List<String> classes) {
     }
 
     /**
-     * Returns the labels as the bytes of a grey PNG, which a data set with {@code
+     * Returns the labels as the bytes of a gray PNG, which a data set with {@code
      * reduce_zero_label} reads back: the number of a pixel is its label + 1, or 0 if it is ignored.
      * Numbers have 8 bits up to 255 classes and 16 bits above.
      */

@@ -63,7 +63,7 @@ public final class DetectionModel extends Model<Instances> {
     /**
      * Returns the training losses of a batch.
      *
-     * @param batch normalised images
+     * @param batch normalized images
      * @param targets boxes in the coordinates of the batch, and labels, of each image; masks of its
      *     padded size if the head learns them
      */

@@ -105,7 +105,7 @@ public final class SegmentationModel extends Model<LabelMap> {
      * Returns the training losses of a batch: those of the head under {@code decode.}, of the
      * auxiliary one under {@code aux.}.
      *
-     * @param batch normalised images
+     * @param batch normalized images
      * @param labels {@code [N, H, W]} int64, the class of every pixel of the batch, or {@link
      *     LabelMap#IGNORE} as in the padding
      */

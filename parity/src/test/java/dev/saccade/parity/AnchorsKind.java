@@ -47,7 +47,7 @@ final class AnchorsKind implements Kind {
                         config.number("octave_base_scale"), config.integer("scales_per_octave"));
     }
 
-    /** Returns where an anchor is centred, after a look at what mmdetection can set besides. */
+    /** Returns where an anchor is centered, after a look at what mmdetection can set besides. */
     static double centerOffset(Settings config) {
         config.onlyClass("type", "AnchorGenerator");
         config.only("base_sizes", config.integers("strides"));

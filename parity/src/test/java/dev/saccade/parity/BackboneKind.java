@@ -132,7 +132,7 @@ final class BackboneKind implements Kind {
                 "out_indices=" + (config.flag("F4", false) ? "[3]" : "[0, 1, 2, 3]"));
     }
 
-    /** Returns the eps that the description of a layer normalisation names, or PyTorch's. */
+    /** Returns the eps that the description of a layer normalization names, or PyTorch's. */
     private static double normEps(Settings config) {
         if (!config.has("norm_layer")) {
             return 1e-5;

@@ -181,12 +181,12 @@ class HarnessTest {
         String json =
                 """
                 {"kind": "anchors", "feature_sizes": [[1, 1]], "pad_shape": [8, 8],
-                 "config": [{"strides": [8], "scales": [1], "ratios": [1], "centre": 0.5}]}
+                 "config": [{"strides": [8], "scales": [1], "ratios": [1], "center": 0.5}]}
                 """;
         try (Case recorded = write(json, npy("<f4", false, "(1, 4)", floats(0, 0, 8, 8)))) {
             String stopped = failure(() -> Kinds.run(recorded));
             assertTrue(stopped.contains("io.npz has no base0_0"), stopped);
-            assertTrue(stopped.endsWith("settings [config[0].centre]"), stopped);
+            assertTrue(stopped.endsWith("settings [config[0].center]"), stopped);
         }
     }
 

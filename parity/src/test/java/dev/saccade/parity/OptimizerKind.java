@@ -24,7 +24,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** Steps of an optimiser from recorded gradients, with parameter groups and clipping. */
+/** Steps of an optimizer from recorded gradients, with parameter groups and clipping. */
 final class OptimizerKind implements Kind {
 
     private static final Tolerance STATED = new Tolerance(1e-6, 0, 1e-5);
@@ -104,7 +104,7 @@ final class OptimizerKind implements Kind {
         }
     }
 
-    /** Returns the optimiser of PyTorch's and mmengine's settings. */
+    /** Returns the optimizer of PyTorch's and mmengine's settings. */
     private static Optimizer.Config config(Settings config) {
         Settings paramwise = config.objectOrEmpty("paramwise_cfg");
         Optional<ParameterRule> norms =

@@ -13,16 +13,16 @@ import java.util.Optional;
 final class PhotometricKind implements Kind {
 
     private final PhotometricDistortion.Form form;
-    private final Tolerance greyLevels;
+    private final Tolerance grayLevels;
 
     /**
      * Makes the kind of one form.
      *
-     * @param greyLevels how far a pixel may be off
+     * @param grayLevels how far a pixel may be off
      */
-    PhotometricKind(PhotometricDistortion.Form form, double greyLevels) {
+    PhotometricKind(PhotometricDistortion.Form form, double grayLevels) {
         this.form = form;
-        this.greyLevels = Tolerance.absolute(greyLevels);
+        this.grayLevels = Tolerance.absolute(grayLevels);
     }
 
     @Override
@@ -34,7 +34,7 @@ final class PhotometricKind implements Kind {
         for (int k = 0; k < draws.size(); k++) {
             Mat image = image(recorded.array("img"));
             Mat distorted = strongest.distort(image, draws(draws.get(k)));
-            recorded.compare("out" + k, Pixels.of(distorted), greyLevels);
+            recorded.compare("out" + k, Pixels.of(distorted), grayLevels);
             image.release();
             distorted.release();
         }

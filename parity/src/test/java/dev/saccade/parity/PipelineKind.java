@@ -24,14 +24,14 @@ import java.util.List;
 final class PipelineKind implements Kind {
 
     private static final Tolerance PIXELS = Tolerance.absolute(1e-4);
-    private static final Tolerance GREY_LEVEL = Tolerance.absolute(1);
-    private static final Tolerance NORMALISED = Tolerance.absolute(0.02);
+    private static final Tolerance GRAY_LEVEL = Tolerance.absolute(1);
+    private static final Tolerance NORMALIZED = Tolerance.absolute(0.02);
 
-    /** JPEG decoders differ by two grey levels, and resizing by one more. */
+    /** JPEG decoders differ by two gray levels, and resizing by one more. */
     private static final Tolerance JPEG_DECODED = Tolerance.absolute(2);
 
     private static final Tolerance JPEG_RESIZED = Tolerance.absolute(3);
-    private static final Tolerance JPEG_NORMALISED = Tolerance.absolute(3 / 57.0);
+    private static final Tolerance JPEG_NORMALIZED = Tolerance.absolute(3 / 57.0);
 
     @Override
     public void run(Case recorded) {
@@ -72,7 +72,7 @@ final class PipelineKind implements Kind {
                 recorded.compare(
                         prefix(pipeline) + "resized",
                         Pixels.of(sample.image()),
-                        jpeg ? JPEG_RESIZED : GREY_LEVEL);
+                        jpeg ? JPEG_RESIZED : GRAY_LEVEL);
             }
         }
         return sample;
@@ -112,7 +112,7 @@ final class PipelineKind implements Kind {
 
         boolean jpeg = pipeline.text("file").endsWith(".jpg");
         recorded.compare(
-                prefix + "img", Pixels.written(sample), jpeg ? JPEG_NORMALISED : NORMALISED);
+                prefix + "img", Pixels.written(sample), jpeg ? JPEG_NORMALIZED : NORMALIZED);
         Instances targets = sample.targets();
         recorded.compare(
                 prefix + "bboxes",

@@ -20,8 +20,8 @@ import java.util.stream.IntStream;
 final class SegPipelineKind implements Kind {
 
     private static final int IGNORED = 255;
-    private static final Tolerance GREY_LEVEL = Tolerance.absolute(1);
-    private static final Tolerance NORMALISED = Tolerance.absolute(0.02);
+    private static final Tolerance GRAY_LEVEL = Tolerance.absolute(1);
+    private static final Tolerance NORMALIZED = Tolerance.absolute(0.02);
 
     @Override
     public void run(Case recorded) {
@@ -67,13 +67,13 @@ final class SegPipelineKind implements Kind {
                 NumpyArray.of(pipeline.numbers("scale_factor")),
                 NumpyArray.of(info.scaleX(), info.scaleY(), info.scaleX(), info.scaleY()),
                 Tolerance.EXACT);
-        boolean normalised =
+        boolean normalized =
                 pipeline.objects("steps").stream()
                         .anyMatch(step -> step.text("type").equals("Normalize"));
         recorded.compare(
                 prefix + "img",
-                normalised ? Pixels.written(sample) : Pixels.of(sample.image()),
-                normalised ? NORMALISED : GREY_LEVEL);
+                normalized ? Pixels.written(sample) : Pixels.of(sample.image()),
+                normalized ? NORMALIZED : GRAY_LEVEL);
         LabelMap labels = sample.labels().orElseThrow();
         recorded.compare(prefix + "seg", numbers(labels), Tolerance.EXACT);
     }

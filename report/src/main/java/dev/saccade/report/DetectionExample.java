@@ -20,7 +20,7 @@ import java.util.stream.IntStream;
  * @param name such as the name of its file
  * @param size of the picture
  * @param jpeg the picture, encoded as JPEG
- * @param truth the labelled objects, boxes in pixels of the picture
+ * @param truth the labeled objects, boxes in pixels of the picture
  * @param predictions what was found, in descending order of score, boxes in pixels of the picture
  */
 public record DetectionExample(
@@ -61,7 +61,7 @@ public record DetectionExample(
         return boxes == 0 ? 1 : 2.0 * found / boxes;
     }
 
-    /** Returns for each labelled object the score with which it was found, -1 if it was not. */
+    /** Returns for each labeled object the score with which it was found, -1 if it was not. */
     ImmutableDoubleArray truthScores() {
         double[] scores = new double[truth.size()];
         int[] partners = partners();
@@ -77,7 +77,7 @@ public record DetectionExample(
     }
 
     /**
-     * Returns for each prediction the labelled object that it found, -1 for none: from the highest
+     * Returns for each prediction the labeled object that it found, -1 for none: from the highest
      * score down, the free object of its class that it overlaps most, if by an IoU of 0.5.
      */
     int[] partners() {

@@ -4,7 +4,7 @@ import com.google.common.primitives.ImmutableDoubleArray;
 
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
-import dev.saccade.report.draw.ClassColours;
+import dev.saccade.report.draw.ClassColors;
 
 import java.io.IOException;
 import java.util.Arrays;
@@ -54,7 +54,7 @@ final class DetectionExampleWriter {
         out.close();
     }
 
-    /** Lists the classes that occur in the pictures with their colours. */
+    /** Lists the classes that occur in the pictures with their colors. */
     private void legend(List<DetectionExample> examples) {
         out.open("ul", "class", "legend");
         examples.stream()
@@ -68,7 +68,7 @@ final class DetectionExampleWriter {
                                         "li",
                                         className(label),
                                         "style",
-                                        Report.style(ClassColours.rgb(label))));
+                                        Report.style(ClassColors.rgb(label))));
         out.close();
     }
 
@@ -153,7 +153,7 @@ final class DetectionExampleWriter {
 
     /** Draws the box of an object, and its mask if there is one. */
     private void object(Instances objects, int i, double score, String kind) {
-        String color = Report.style(ClassColours.rgb(objects.label(i)));
+        String color = Report.style(ClassColors.rgb(objects.label(i)));
         out.open("g", "class", kind, "style", color, "data-score", decimals(score));
         if (objects.hasMasks()) {
             MaskPath mask = MaskPath.trace(objects.mask(i));

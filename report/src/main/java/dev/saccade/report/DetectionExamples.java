@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * Pictures with labelled objects and those that were found.
+ * Pictures with labeled objects and those that were found.
  *
  * @param pictures from top to bottom
  * @param classes the names of the labels

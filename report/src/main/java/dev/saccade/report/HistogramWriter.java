@@ -26,10 +26,10 @@ final class HistogramWriter {
         int count = histogram.bars().size();
         double slot = (RIGHT - LEFT) / Math.max(count, 1);
         double gap = Math.min(slot * 0.2, 8);
-        int labelled = 1 + (count - 1) / MOST_LABELS;
+        int labeled = 1 + (count - 1) / MOST_LABELS;
         double longest =
                 histogram.bars().stream().map(Bar::name).mapToDouble(Svg::width).max().orElse(0);
-        boolean hanging = longest > slot * labelled;
+        boolean hanging = longest > slot * labeled;
         double height = hanging ? HEIGHT + Math.min(longest, LONGEST_NAME) : HEIGHT;
         Svg svg = new Svg(out, WIDTH, height, histogram.title());
         svg.grid(y, LEFT, RIGHT);
@@ -43,10 +43,10 @@ final class HistogramWriter {
                     BOTTOM,
                     bar.name() + ": " + bar.count());
             double middle = LEFT + (i + 0.5) * slot;
-            if (i % labelled == 0 && hanging) {
+            if (i % labeled == 0 && hanging) {
                 String name = Svg.fitted(bar.name(), LONGEST_NAME);
                 svg.rising("down", middle, BOTTOM + 8, name);
-            } else if (i % labelled == 0) {
+            } else if (i % labeled == 0) {
                 svg.label("x", middle, BOTTOM + 16, bar.name());
             }
         }

@@ -93,7 +93,7 @@ final class LineChartWriter {
         return chart.noisy() ? runningMean(series.y()) : series.y();
     }
 
-    /** The drawn line; a point without neighbours becomes a line of no length, which is a dot. */
+    /** The drawn line; a point without neighbors becomes a line of no length, which is a dot. */
     private String path(ImmutableDoubleArray xs, ImmutableDoubleArray ys) {
         StringBuilder path = new StringBuilder();
         boolean pen = false;

@@ -21,7 +21,7 @@ import java.util.regex.Pattern;
  */
 public final class Report {
 
-    /** How many colours there are for curves; they repeat after that. */
+    /** How many colors there are for curves; they repeat after that. */
     static final int COLORS = 8;
 
     private static final Pattern YAML_LINE =
@@ -182,7 +182,7 @@ public final class Report {
         out.close();
     }
 
-    /** Returns the style that gives an element a colour, {@code 0xRRGGBB}. */
+    /** Returns the style that gives an element a color, {@code 0xRRGGBB}. */
     static String style(int rgb) {
         return String.format(Locale.ROOT, "--c:#%06x", rgb);
     }

@@ -1,12 +1,12 @@
 package dev.saccade.report;
 
-import dev.saccade.report.draw.ClassColours;
+import dev.saccade.report.draw.ClassColors;
 
 import java.io.IOException;
 import java.util.Base64;
 import java.util.List;
 
-/** Shows pictures under the colours of their labels at the left and of predictions at the right. */
+/** Shows pictures under the colors of their labels at the left and of predictions at the right. */
 final class SegmentationExampleWriter {
 
     private final Markup out;
@@ -17,7 +17,7 @@ final class SegmentationExampleWriter {
         this.examples = examples;
     }
 
-    /** Writes what the colours mean, and the pictures. */
+    /** Writes what the colors mean, and the pictures. */
     static void write(Markup out, SegmentationExamples examples) throws IOException {
         SegmentationExampleWriter writer = new SegmentationExampleWriter(out, examples);
         out.leaf("p", "Labels at the left, predictions at the right.", "class", "lead");
@@ -30,7 +30,7 @@ final class SegmentationExampleWriter {
     }
 
     private void legend() {
-        List<Integer> colors = ClassColours.of(examples.classes());
+        List<Integer> colors = ClassColors.of(examples.classes());
         out.open("ul", "class", "legend");
         examples.pictures().stream()
                 .flatMap(picture -> picture.labels().stream())

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Pictures under the colours of the classes of their pixels.
+ * Pictures under the colors of the classes of their pixels.
  *
  * @param pictures from top to bottom
  * @param classes the names of the labels
@@ -37,7 +37,7 @@ public record SegmentationExamples(List<Picture> pictures, List<String> classes)
      * A held-back picture.
      *
      * @param name such as the name of its file
-     * @param truth the picture under the colours of its labels, encoded as JPEG
+     * @param truth the picture under the colors of its labels, encoded as JPEG
      * @param predicted likewise, of what was predicted
      * @param labels all that occur in either
      * @param tally how well they agree, in a few words

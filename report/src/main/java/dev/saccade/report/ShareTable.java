@@ -11,7 +11,7 @@ import java.util.OptionalDouble;
  * @param heads the heads of all columns: the name, the note, and those of the numbers
  * @param rows from top to bottom
  * @param ofClasses whether the rows are the classes in the order of their labels, shown in the
- *     colours that they have in pictures
+ *     colors that they have in pictures
  */
 public record ShareTable(List<String> heads, List<Row> rows, boolean ofClasses) {
 

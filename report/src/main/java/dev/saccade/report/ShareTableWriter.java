@@ -1,6 +1,6 @@
 package dev.saccade.report;
 
-import dev.saccade.report.draw.ClassColours;
+import dev.saccade.report.draw.ClassColors;
 
 import java.util.List;
 import java.util.Locale;
@@ -14,7 +14,7 @@ final class ShareTableWriter {
     /** Writes a table. */
     static void write(Markup out, ShareTable table) {
         List<Integer> colors =
-                ClassColours.of(table.rows().stream().map(ShareTable.Row::name).toList());
+                ClassColors.of(table.rows().stream().map(ShareTable.Row::name).toList());
         out.open("table", "class", table.ofClasses() ? "classes" : "metrics")
                 .open("thead")
                 .open("tr");

@@ -11,7 +11,7 @@ for (const cursor of document.querySelectorAll(".cursor")) {
     path.querySelector("title").remove();
     const xs = numbers.filter((_, i) => i % 2 === 0);
     const ys = numbers.filter((_, i) => i % 2 === 1);
-    return { name, colour: path.classList[1], xs, ys };
+    return { name, color: path.classList[1], xs, ys };
   });
   const tip = document.createElement("div");
   tip.className = "tip";
@@ -25,16 +25,16 @@ for (const cursor of document.querySelectorAll(".cursor")) {
     const x = low + ((at - left) / (right - left)) * (high - low);
     const rows = curves
       .filter((curve) => curve.ys.length > 0)
-      .map(({ name, colour, xs, ys }) => {
+      .map(({ name, color, xs, ys }) => {
         const nearest = xs.reduce((best, value, i) => (Math.abs(value - x) < Math.abs(xs[best] - x) ? i : best), 0);
-        return { name, colour, x: xs[nearest], y: ys[nearest] };
+        return { name, color, x: xs[nearest], y: ys[nearest] };
       })
       .sort((a, b) => b.y - a.y)
       .slice(0, 12);
     if (rows.length === 0) return;
     cursor.setAttribute("transform", `translate(${at} 0)`);
     cursor.style.visibility = "visible";
-    tip.replaceChildren(row("", svg.querySelector(".axis").textContent, rows[0].x), ...rows.map((r) => row(r.colour, r.name, r.y)));
+    tip.replaceChildren(row("", svg.querySelector(".axis").textContent, rows[0].x), ...rows.map((r) => row(r.color, r.name, r.y)));
     tip.hidden = false;
     tip.style.top = frame.top - svg.parentElement.getBoundingClientRect().top + "px";
     const beside = at / unit + 14;
@@ -46,9 +46,9 @@ for (const cursor of document.querySelectorAll(".cursor")) {
   });
 }
 
-function row(colour, name, value) {
+function row(color, name, value) {
   const line = document.createElement("div");
-  line.className = colour;
+  line.className = color;
   for (const text of [name, Number(value.toPrecision(4))]) {
     line.append(Object.assign(document.createElement("span"), { textContent: text }));
   }

@@ -20,7 +20,7 @@ import dev.saccade.report.ReportData.Header;
 import dev.saccade.report.ReportData.Histogram;
 import dev.saccade.report.ReportData.Setup;
 import dev.saccade.report.ShareTable.Row;
-import dev.saccade.report.draw.ClassColours;
+import dev.saccade.report.draw.ClassColors;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -66,7 +66,7 @@ class ReportTest {
     @Test
     void masksAreDrawnInTheColorOfTheirClassAsPicturesHaveIt() throws Exception {
         Size size = new Size(60, 80);
-        Rle labelled = Rle.fromBox(size, 10, 10, 20, 20);
+        Rle labeled = Rle.fromBox(size, 10, 10, 20, 20);
         Rle hole = Rle.fromBox(size, 15, 15, 5, 5);
         Instances truth = Instances.groundTruth(Boxes.of(10, 10, 30, 30), 1);
         Instances found =
@@ -75,7 +75,7 @@ class ReportTest {
         DetectionExamples examples =
                 objects(
                         new DetectionExample(
-                                "whole.jpg", size, jpeg, truth.withMasks(List.of(labelled)), found),
+                                "whole.jpg", size, jpeg, truth.withMasks(List.of(labeled)), found),
                         new DetectionExample(
                                 "box.jpg", size, jpeg, truth, found.withMasks(List.of(hole))));
 
@@ -88,7 +88,7 @@ class ReportTest {
         assertEquals(
                 List.of("M30 10v20h-20v-20z", "M20 15v5h-5v-5z"),
                 masks.stream().map(mask -> mask.getAttribute("d")).toList());
-        String color = "--c:#%06x".formatted(ClassColours.rgb(1));
+        String color = "--c:#%06x".formatted(ClassColors.rgb(1));
         for (Element mask : masks) {
             assertEquals(color, ((Element) mask.getParentNode()).getAttribute("style"));
         }
@@ -222,7 +222,7 @@ class ReportTest {
         assertEquals("Labels of " + SHOWN, images.get(0).getAttribute("alt"));
         Element car = elements(page, "li").get(0);
         assertEquals("car", car.getTextContent());
-        assertEquals("--c:#%06x".formatted(ClassColours.rgb(2)), car.getAttribute("style"));
+        assertEquals("--c:#%06x".formatted(ClassColors.rgb(2)), car.getAttribute("style"));
         assertEquals(List.of("91.0 % right"), texts(page, "span", "tally"));
     }
 

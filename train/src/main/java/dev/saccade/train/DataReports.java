@@ -29,7 +29,7 @@ public record DataReports(Map<String, DatasetReport> byRole) {
     }
 
     /**
-     * Checks data sets by their role; those labelled with other classes than the first are wrong,
+     * Checks data sets by their role; those labeled with other classes than the first are wrong,
      * and so are those that leave nothing to learn, or nothing to measure on.
      */
     static DataReports check(Map<String, DataSource> sources, CheckOptions options) {
@@ -93,17 +93,17 @@ public record DataReports(Map<String, DatasetReport> byRole) {
                 : Optional.empty();
     }
 
-    private static Optional<String> difference(List<String> trained, List<String> labelled) {
-        if (trained.isEmpty() || labelled.isEmpty() || trained.equals(labelled)) {
+    private static Optional<String> difference(List<String> trained, List<String> labeled) {
+        if (trained.isEmpty() || labeled.isEmpty() || trained.equals(labeled)) {
             return Optional.empty();
         }
         int label = 0;
-        while (name(trained, label).equals(name(labelled, label))) {
+        while (name(trained, label).equals(name(labeled, label))) {
             label++;
         }
         return Optional.of(
                 "class %d is %s, but in data.train it is %s; labels would be mixed up"
-                        .formatted(label + 1, name(labelled, label), name(trained, label)));
+                        .formatted(label + 1, name(labeled, label), name(trained, label)));
     }
 
     private static String name(List<String> classes, int label) {

@@ -29,7 +29,7 @@ final class Divergence {
     /**
      * Describes the step that is being taken.
      *
-     * @param iteration optimiser steps, this one included
+     * @param iteration optimizer steps, this one included
      * @param normsBefore norms of the gradients of the step before, by parameter
      */
     Divergence(long iteration, double learningRate, Map<String, Float> normsBefore) {

@@ -133,7 +133,7 @@ public final class RunCheckpoints {
     }
 
     /**
-     * Brings weights, optimiser and hooks back and returns how far the run was.
+     * Brings weights, optimizer and hooks back and returns how far the run was.
      *
      * @param warning told when the newest state is damaged and the one before is taken
      * @throws SaccadeException of kind user, if there is no state that can be used
@@ -183,7 +183,7 @@ public final class RunCheckpoints {
             Tensor tensor = checkpoint.tensors().get(OPTIMIZER + entry.getKey());
             if (tensor == null || !tensor.shape().equals(entry.getValue().getShape())) {
                 throw SaccadeException.user(
-                        "%s: has no %s of the right shape; it is of another optimiser or model",
+                        "%s: has no %s of the right shape; it is of another optimizer or model",
                         file, OPTIMIZER + entry.getKey());
             }
             tensor.copyTo(entry.getValue());

@@ -8,12 +8,12 @@ import java.nio.file.Path;
 import java.util.Map;
 
 /**
- * How far a run is; with weights and optimiser state, all that is needed to go on, since order,
+ * How far a run is; with weights and optimizer state, all that is needed to go on, since order,
  * augmentation and learning rate are functions of it.
  *
- * @param iteration optimiser steps taken
+ * @param iteration optimizer steps taken
  * @param samples images learned from, repetitions counted
- * @param evaluated optimiser steps taken at the last evaluation
+ * @param evaluated optimizer steps taken at the last evaluation
  * @param best the best value of the monitored metric so far; NaN before the first
  * @param stale evaluations since the best
  * @param evaluationDue whether an evaluation is due, or was interrupted

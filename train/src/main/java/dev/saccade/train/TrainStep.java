@@ -26,7 +26,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * One optimiser step: load, forward, backward, clip, update.
+ * One optimizer step: load, forward, backward, clip, update.
  *
  * <p>A step over several batches follows the mean over all their images, also where the last group
  * of an epoch has fewer batches: it equals the step over one large batch. All memory of a step is
@@ -85,7 +85,7 @@ final class TrainStep {
      * Takes a step.
      *
      * @param batches at least one
-     * @param iteration optimiser steps, this one included, for messages
+     * @param iteration optimizer steps, this one included, for messages
      */
     Result take(Iterator<Batch> batches, long iteration, int epoch, double learningRate) {
         Divergence divergence = new Divergence(iteration, learningRate, normsBefore);

@@ -278,7 +278,7 @@ public final class Training {
     private Validation validation(Model<?> model, NDManager manager, Dataset train, Dataset val) {
         if (!val.classes().equals(train.classes())) {
             throw SaccadeException.user(
-                    "data.val is labelled with %s but data.train with %s; labels would be mixed up",
+                    "data.val is labeled with %s but data.train with %s; labels would be mixed up",
                     val.classes(), train.classes());
         }
         return new ModelEvaluator<>(config, model, manager, spec(train).viewTransforms()).on(val);

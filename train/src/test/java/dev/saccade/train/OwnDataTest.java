@@ -74,7 +74,7 @@ class OwnDataTest {
 
     private static final Size SIZE = new Size(48, 64);
 
-    /** Bright squares on grey, each photograph with one. */
+    /** Bright squares on gray, each photograph with one. */
     private record Squares(List<String> classes, List<Photo> photos) implements Dataset {
 
         private static int left(int index) {
@@ -199,7 +199,7 @@ class OwnDataTest {
                                     DetectionEvaluator.evaluate(
                                             detector,
                                             new Squares(List.of("disc"), squares.photos())));
-            assertTrue(message.contains("labelled with [disc]"), message);
+            assertTrue(message.contains("labeled with [disc]"), message);
         }
     }
 
@@ -342,6 +342,6 @@ class OwnDataTest {
                         () ->
                                 Training.of(RunConfig.parse(SEGMENTER), squares)
                                         .start(folder.resolve("objects")));
-        assertTrue(message.contains("its objects are labelled, but its pixels are asked for"));
+        assertTrue(message.contains("its objects are labeled, but its pixels are asked for"));
     }
 }

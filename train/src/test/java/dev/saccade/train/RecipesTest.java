@@ -340,7 +340,7 @@ class RecipesTest {
         return name.startsWith("upernet") ? new String[] {"model.head.channels=32"} : new String[0];
     }
 
-    /** Normalisation over a batch wants two values, and the pooled maps of UperNet have one. */
+    /** Normalization over a batch wants two values, and the pooled maps of UperNet have one. */
     private static int images(Model<?> model) {
         return model.<Integer>match(detector -> 1, segmenter -> 2);
     }

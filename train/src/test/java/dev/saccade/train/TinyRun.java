@@ -43,7 +43,7 @@ import javax.imageio.ImageIO;
 /** A run of a small net on eight photographs: 4 batches an epoch, 20 steps in all. */
 final class TinyRun {
 
-    /** Photographs of one colour each, which is what the net has to tell. */
+    /** Photographs of one color each, which is what the net has to tell. */
     record Photos(Path folder) implements Dataset {
 
         static final int COUNT = 8;
@@ -102,7 +102,7 @@ final class TinyRun {
         }
     }
 
-    /** Two convolutions, with a block that is recomputed and a normalisation between. */
+    /** Two convolutions, with a block that is recomputed and a normalization between. */
     static final class Net extends Layer {
 
         private final Conv2d stem =

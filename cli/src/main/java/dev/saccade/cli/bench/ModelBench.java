@@ -60,7 +60,7 @@ public final class ModelBench implements AutoCloseable {
         return time(batch -> model.predict(batch), runs);
     }
 
-    /** Times steps: losses on random targets, gradients, clipping and the optimiser. */
+    /** Times steps: losses on random targets, gradients, clipping and the optimizer. */
     public Map<String, Timing> train(int runs) {
         model.train(true);
         Function<ImageBatch, Losses> losses = losses();

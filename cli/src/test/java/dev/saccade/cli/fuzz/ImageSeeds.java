@@ -47,13 +47,13 @@ final class ImageSeeds {
     }
 
     static List<byte[]> png() {
-        byte[] colour = opencv(".png", CvType.CV_8UC3);
+        byte[] color = opencv(".png", CvType.CV_8UC3);
         PngChunks chunks = new PngChunks();
-        List<byte[]> oriented = new java.util.ArrayList<>(chunks.cut(colour));
+        List<byte[]> oriented = new java.util.ArrayList<>(chunks.cut(color));
         byte[] tiff = tiff(6, 0x4D4D);
         oriented.add(2, Bytes.concat("eXIf".getBytes(StandardCharsets.US_ASCII), tiff));
         return List.of(
-                colour,
+                color,
                 chunks.join(oriented),
                 opencv(".png", CvType.CV_8UC4),
                 opencv(".png", CvType.CV_16UC3),
@@ -90,7 +90,7 @@ final class ImageSeeds {
                 opencv(".webp", CvType.CV_8UC4, Imgcodecs.IMWRITE_WEBP_QUALITY, 60));
     }
 
-    /** Returns label maps: grey of 8, 16 and 1 bit, and with a palette. */
+    /** Returns label maps: gray of 8, 16 and 1 bit, and with a palette. */
     static List<byte[]> labels() {
         return List.of(
                 opencv(".png", CvType.CV_8UC1),

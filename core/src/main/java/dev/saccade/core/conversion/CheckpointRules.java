@@ -15,7 +15,7 @@ import java.util.stream.Stream;
  * @param indexes tables that the Python classes store beside the weights
  * @param computed what else such files hold that is computed anew where it is needed, such as masks
  * @param needless what else such files hold that needs no place, such as a classifier
- * @param fresh parameters that such files hold nothing for, such as normalisations of the outputs
+ * @param fresh parameters that such files hold nothing for, such as normalizations of the outputs
  */
 public record CheckpointRules(
         List<NameTable> names,

@@ -13,9 +13,9 @@ public record PositionTable(NamePattern name, Method method, boolean positionsLa
 
     /** The methods of {@code torch.nn.functional.interpolate} that loaders use. */
     public enum Method {
-        /** Over 16 neighbours. */
+        /** Over 16 neighbors. */
         BICUBIC,
-        /** Over 4 neighbours. */
+        /** Over 4 neighbors. */
         BILINEAR
     }
 

@@ -25,7 +25,7 @@ import java.util.SplittableRandom;
  * A tree of named parameters, buffers and child modules: a DJL block with PyTorch's names and
  * PyTorch's training mode.
  *
- * <p>Parameters live on one device, that of the manager they were initialised with. The mode is
+ * <p>Parameters live on one device, that of the manager they were initialized with. The mode is
  * state of the module, so a module that one thread trains must not predict in another.
  */
 public abstract class Module extends AbstractBaseBlock {

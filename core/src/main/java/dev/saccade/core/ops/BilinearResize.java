@@ -17,7 +17,7 @@ import java.util.Map;
  *
  * @param from size of the map
  * @param to size of the result
- * @param alignCorners whether the centres of the corner cells lie on one another, not their corners
+ * @param alignCorners whether the centers of the corner cells lie on one another, not their corners
  */
 public record BilinearResize(Size from, Size to, boolean alignCorners) {
 
@@ -159,7 +159,7 @@ public record BilinearResize(Size from, Size to, boolean alignCorners) {
         return new Band(first, last, shares);
     }
 
-    /** Returns where the centre of a pixel of the result lies between those of the map's cells. */
+    /** Returns where the center of a pixel of the result lies between those of the map's cells. */
     private float position(int cells, int pixels, int pixel) {
         if (alignCorners) {
             float scale = pixels > 1 ? (float) (cells - 1) / (pixels - 1) : 0;

@@ -87,7 +87,7 @@ record BilinearSamples(int perBin, int[] low, int[] high, float[] near, float[] 
     }
 
     /**
-     * Neighbouring cells and their shares.
+     * Neighboring cells and their shares.
      *
      * @param first the first cell
      * @param shares of it and of those behind it

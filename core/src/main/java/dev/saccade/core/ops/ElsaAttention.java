@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Attention of every token to its neighbourhood, with a ghost head (Zhou et al. 2021, "ELSA", Eq. 5
+ * Attention of every token to its neighborhood, with a ghost head (Zhou et al. 2021, "ELSA", Eq. 5
  * and Algorithm 1; {@code elsa_op} of the official code):
  *
  * <pre>{@code
@@ -30,7 +30,7 @@ import java.util.Optional;
  * operator makes weights and sums of a tile at a time in the cache.
  *
  * @param kernel side of the square, odd
- * @param dilation distance between neighbours
+ * @param dilation distance between neighbors
  * @param lambda exponent of the ghost head's factors; at 0 there are none
  * @param gamma factor of the ghost head's summands; at 0 there are none
  */

@@ -26,7 +26,7 @@ public final class FocalBias {
      */
     private static final ScriptTemplate RING =
             ScriptTemplate.of(
-                    "(own: Tensor, neighbours: Tensor) -> Tensor",
+                    "(own: Tensor, neighbors: Tensor) -> Tensor",
                     """
                     window = {window}
                     expand = {expand}
@@ -38,7 +38,7 @@ public final class FocalBias {
                     sizes = [beside, across, beside, across, across, beside, across, beside]
                     low = [heads, queries, window - expand, expand]
                     flat = [heads, queries, expand, window]
-                    r0, b0, l0, b1, t0, r1, t1, l1, = torch.split_with_sizes(torch.select(neighbours, 0, 0), sizes, 2)
+                    r0, b0, l0, b1, t0, r1, t1, l1, = torch.split_with_sizes(torch.select(neighbors, 0, 0), sizes, 2)
                     top = torch.logaddexp(
                       torch.constant_pad_nd(torch.reshape(t0, flat), [2 * expand, 0], absent),
                       torch.constant_pad_nd(torch.reshape(t1, flat), [0, 2 * expand], absent))
@@ -62,8 +62,8 @@ public final class FocalBias {
      *
      * @param region the keys
      * @param own {@code [(2 M - 1)^2, heads]}, as of {@link RelativePositionBias#within}
-     * @param neighbours {@code [1, heads, M^2, neighbours]} where there is a ring: what the copies
-     *     of the map, shifted to the top left, top right, bottom left and bottom right, bring from
+     * @param neighbors {@code [1, heads, M^2, neighbors]} where there is a ring: what the copies of
+     *     the map, shifted to the top left, top right, bottom left and bottom right, bring from
      *     outside of the window, each row-major
      * @param windows {@code [heads, (M + cells - 1)^2]} for each level, as of {@link
      *     RelativePositionBias#between}
@@ -71,7 +71,7 @@ public final class FocalBias {
      *     every level row-major
      */
     public static NDArray lookUp(
-            FocalRegion region, NDArray own, Optional<NDArray> neighbours, List<NDArray> windows) {
+            FocalRegion region, NDArray own, Optional<NDArray> neighbors, List<NDArray> windows) {
         return Scope.array(
                 () -> {
                     int m = region.window();
@@ -86,7 +86,7 @@ public final class FocalBias {
                                             region.expand(),
                                             "absent",
                                             ABSENT));
-                    parts.add(neighbours.map(n -> ring.run(within, n)).orElse(within));
+                    parts.add(neighbors.map(n -> ring.run(within, n)).orElse(within));
                     windows.forEach(table -> parts.add(RelativePositionBias.between(table, m)));
                     return Tensors.concat(parts, 2);
                 });

@@ -112,7 +112,7 @@ public record FocalRegion(
     }
 
     /** Returns the number of biases that a query has for tokens of the ring. */
-    public int neighbours() {
+    public int neighbors() {
         return 4 * (area() - (window - expand) * (window - expand));
     }
 

@@ -8,7 +8,7 @@ import java.util.Arrays;
 
 /**
  * Puts a small map of mask probabilities into its box on an image, as mmdetection's {@code
- * _do_paste_mask} does on CPUs: linear interpolation with zeros around the map, at the centres of
+ * _do_paste_mask} does on CPUs: linear interpolation with zeros around the map, at the centers of
  * the pixels from one before the box to one behind it.
  *
  * <p>The image is worked on column by column; nothing of its size is kept but the runs.
@@ -93,7 +93,7 @@ public final class MaskPaste {
      * Where the pixels of one axis lie on the map.
      *
      * @param start the first pixel
-     * @param low the cell before the centre of each pixel
+     * @param low the cell before the center of each pixel
      * @param near the share of that cell
      * @param far the share of the next
      */
@@ -113,7 +113,7 @@ public final class MaskPaste {
 
         /** Places a pixel whose position on the box is known, from -1 to 1. */
         private void place(int i, float position, int side) {
-            // Of a box without extent, every pixel is its centre.
+            // Of a box without extent, every pixel is its center.
             float u = Float.isInfinite(position) ? 0 : position;
             float cell = (u + 1) * (side / 2f) - 0.5f;
             float floor = (float) Math.floor(cell);

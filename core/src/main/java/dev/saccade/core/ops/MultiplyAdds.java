@@ -19,7 +19,7 @@ public final class MultiplyAdds {
     @FunctionalInterface
     public interface Formula {
 
-        /** Of what moves, adds or normalises. */
+        /** Of what moves, adds or normalizes. */
         Formula NONE = (inputs, outputs) -> 0;
 
         /** Returns the number of multiply-adds that have led from some arrays to others. */

@@ -16,11 +16,11 @@ public final class RelativePositionBias {
                     """
                     height = {height}
                     width = {width}
-                    centre = {centre}
+                    center = {center}
                     y = torch.arange(height, device=ops.prim.device(table))
                     x = torch.arange(width, device=ops.prim.device(table))
-                    dy = torch.unsqueeze(y, 1) - y + centre
-                    dx = torch.unsqueeze(x, 1) - x + centre
+                    dy = torch.unsqueeze(y, 1) - y + center
+                    dx = torch.unsqueeze(x, 1) - x + center
                     rows = torch.reshape(dy * {side}, [height, 1, height, 1]) + torch.reshape(dx, [1, width, 1, width])
                     bias = torch.index_select(table, 0, torch.reshape(rows, [-1]))
                     tokens = height * width
@@ -54,7 +54,7 @@ public final class RelativePositionBias {
                                 "side", side,
                                 "height", height,
                                 "width", width,
-                                "centre", (side - 1) / 2))
+                                "center", (side - 1) / 2))
                 .run(table);
     }
 

@@ -28,7 +28,7 @@ import java.util.stream.IntStream;
  *
  * @param output height and width in bins
  * @param samplingRatio points along each axis of a bin; 0 for as many as the bin has cells
- * @param aligned whether cells are centred at half-integers, as they should be; if not, as in the
+ * @param aligned whether cells are centered at half-integers, as they should be; if not, as in the
  *     first published code, regions are also at least one cell large
  */
 public record RoiAlign(Size output, int samplingRatio, boolean aligned) {

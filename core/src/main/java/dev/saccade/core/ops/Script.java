@@ -44,7 +44,7 @@ public final class Script {
     private static final ThreadLocal<Boolean> PLAIN_EXECUTOR =
             ThreadLocal.withInitial(
                     () -> {
-                        // The optimising executor compiles anew for every shape; ours change.
+                        // The optimizing executor compiles anew for every shape; ours change.
                         JniUtils.setGraphExecutorOptimize(false);
                         return true;
                     });

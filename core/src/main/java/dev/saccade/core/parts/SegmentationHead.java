@@ -38,7 +38,7 @@ public abstract class SegmentationHead extends Module {
     public abstract NDArray logits(FeaturePyramid features);
 
     /**
-     * Returns whether the scores are to be resized with the centres of the corner cells on one
+     * Returns whether the scores are to be resized with the centers of the corner cells on one
      * another, PyTorch's {@code align_corners}.
      */
     public boolean alignsCorners() {

@@ -44,7 +44,7 @@ public final class Instances {
     }
 
     /**
-     * Returns labelled objects.
+     * Returns labeled objects.
      *
      * @param boxes [N] boxes
      * @param labels [N] labels from 0; copied

@@ -65,7 +65,7 @@ public final class LabelMap {
 
     /**
      * Returns the map at another size; pixel {@code d} is that at {@code floor(d * old / new)}, as
-     * OpenCV's nearest neighbour.
+     * OpenCV's nearest neighbor.
      */
     public LabelMap resize(Size target) {
         if (target.equals(size)) {

@@ -7,14 +7,14 @@ import java.util.Arrays;
 /**
  * Finds where the boundary of a polygon crosses the pixel columns of an image, exactly as
  * pycocotools' {@code rleFrPoly}, which walks every edge in steps of a fifth of a pixel; of those
- * steps only the ones across the centre of a column are taken here.
+ * steps only the ones across the center of a column are taken here.
  */
 final class PolygonWalk {
 
     private static final int SCALE = 5;
 
     /** Of the steps from one grid column to the next, those from this one on (mod 5) count. */
-    private static final int CENTRE = 2;
+    private static final int CENTER = 2;
 
     /** Further away than any image reaches; bounds the steps of an edge. */
     private static final double FARTHEST = 100_000;
@@ -29,7 +29,7 @@ final class PolygonWalk {
 
     PolygonWalk(Size size) {
         this.size = size;
-        this.lastColumn = SCALE * (int) Math.min(size.width() - 1, FARTHEST) + CENTRE;
+        this.lastColumn = SCALE * (int) Math.min(size.width() - 1, FARTHEST) + CENTER;
     }
 
     /**
@@ -133,11 +133,11 @@ final class PolygonWalk {
 
     /** Returns the first grid column that counts, from {@code x} on and within the image. */
     private static int firstColumn(int x) {
-        int from = Math.max(x, CENTRE);
-        return from + Math.floorMod(CENTRE - from, SCALE);
+        int from = Math.max(x, CENTER);
+        return from + Math.floorMod(CENTER - from, SCALE);
     }
 
-    /** Records the crossing to the right of a grid column, which is the centre of a column. */
+    /** Records the crossing to the right of a grid column, which is the center of a column. */
     private void cross(int gridColumn, int gridRow) {
         double row = (gridRow + .5) / SCALE - .5;
         int clamped = (int) Math.ceil(Math.min(Math.max(row, 0), size.height()));

@@ -107,7 +107,7 @@ public final class Rle {
     }
 
     /**
-     * Returns the union of polygons, rasterised as {@code rleFrPoly} does: the boundary is walked
+     * Returns the union of polygons, rasterized as {@code rleFrPoly} does: the boundary is walked
      * on a grid of fifths of a pixel and every crossing of a pixel column toggles the mask below.
      *
      * @param polygons corners {@code x0, y0, x1, y1, ...} in continuous pixel coordinates; parts
@@ -252,7 +252,7 @@ public final class Rle {
         return merge(eroded(distance), (in, inside) -> in && !inside);
     }
 
-    /** Returns the centres of the squares of {@code 2 * distance + 1} pixels in the foreground. */
+    /** Returns the centers of the squares of {@code 2 * distance + 1} pixels in the foreground. */
     private Rle eroded(int distance) {
         long edge = 2L * distance + 1;
         if (edge > Math.min(size.height(), size.width())) {
@@ -348,7 +348,7 @@ public final class Rle {
         return bitmap;
     }
 
-    /** Returns the bitmap as a picture of its size: 255 in the foreground and 0 elsewhere, grey. */
+    /** Returns the bitmap as a picture of its size: 255 in the foreground and 0 elsewhere, gray. */
     public BufferedImage toImage() {
         BufferedImage image =
                 new BufferedImage(size.width(), size.height(), BufferedImage.TYPE_BYTE_GRAY);

@@ -79,7 +79,7 @@ class LayerNormTest {
     }
 
     @Test
-    void centresAndScalesEveryVector() {
+    void centersAndScalesEveryVector() {
         NDArray x = manager.create(new float[] {1, 3, -2, 8}, new Shape(2, 2));
         LayerNorm norm = new LayerNorm(2, EPS);
         norm.initialize(manager, 0);

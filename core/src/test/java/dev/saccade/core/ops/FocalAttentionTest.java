@@ -165,7 +165,7 @@ class FocalAttentionTest {
         private final NDArray map;
         private final NDArray cells;
         private final NDArray own;
-        private final NDArray neighbours;
+        private final NDArray neighbors;
         private final NDArray[] windows;
 
         Reference(FocalRegion region, int height, int width) {
@@ -176,7 +176,7 @@ class FocalAttentionTest {
             map = random(IMAGES, height, width, 3 * C);
             cells = random(IMAGES, Math.max(1, start(region.pooledLevels())), 3 * C);
             own = random((2 * m - 1) * (2 * m - 1), HEADS);
-            neighbours = random(1, HEADS, m * m, Math.max(1, region.neighbours()));
+            neighbors = random(1, HEADS, m * m, Math.max(1, region.neighbors()));
             windows =
                     IntStream.range(0, region.pooledLevels())
                             .map(level -> m + region.cells(level) - 1)
@@ -209,7 +209,7 @@ class FocalAttentionTest {
         }
 
         NDArray actual(Form form) {
-            Optional<NDArray> ring = Optional.of(neighbours).filter(n -> region.expand() > 0);
+            Optional<NDArray> ring = Optional.of(neighbors).filter(n -> region.expand() > 0);
             Optional<NDArray> pooled = Optional.of(cells).filter(c -> region.pooledLevels() > 0);
             NDArray bias = FocalBias.lookUp(region, own, ring, List.of(windows));
             return form.of(region, map, pooled, bias, map.getShape());
@@ -257,7 +257,7 @@ class FocalAttentionTest {
                     for (int r = 0; r < m; r++) {
                         for (int c = 0; c < m; c++) {
                             if (isKept(r, copy[0]) || isKept(c, copy[1])) {
-                                neighbour(r, c, copy, slot++);
+                                neighbor(r, c, copy, slot++);
                             }
                         }
                     }
@@ -304,12 +304,12 @@ class FocalAttentionTest {
                 return direction > 0 ? at >= m - region.expand() : at < region.expand();
             }
 
-            private void neighbour(int r, int c, int[] copy, int slot) {
+            private void neighbor(int r, int c, int[] copy, int slot) {
                 int row = y / m * m + r + copy[0] * region.expand();
                 int column = x / m * m + c + copy[1] * region.expand();
                 boolean wraps = row < 0 || row >= height || column < 0 || column >= width;
                 int query = y % m * m + x % m;
-                float bias = neighbours.getFloat(0, head, query, slot);
+                float bias = neighbors.getFloat(0, head, query, slot);
                 int wrappedRow = Math.floorMod(row, height);
                 int wrappedColumn = Math.floorMod(column, width);
                 add(

@@ -29,15 +29,15 @@ class FocalBiasTest {
     }
 
     @Test
-    void countsNeighboursAndKeys() {
-        assertEquals(132, REGION.neighbours());
+    void countsNeighborsAndKeys() {
+        assertEquals(132, REGION.neighbors());
         assertEquals(169 + 49, REGION.keys());
         assertEquals(6, new FocalRegion(7, 0, 3, 5, 2, false).cells(1));
     }
 
     /** Of two slots for one token, the one with the far larger bias shows. */
     @Test
-    void neighboursAreWhereTheOriginalListsThem() {
+    void neighborsAreWhereTheOriginalListsThem() {
         Map<Integer, List<Integer>> first = offsets(true);
         assertEquals(120, first.size());
         assertEquals(List.of(3, 7), first.get(0));

@@ -164,7 +164,7 @@ class RleTest {
 
     /** Strings made with pycocotools 2.0.11. */
     @Test
-    void polygonsAreRasterisedAsInTheOriginal() {
+    void polygonsAreRasterizedAsInTheOriginal() {
         Rle square = Rle.fromPolygon(new Size(6, 8), 1, 1, 1, 4, 5, 4, 5, 1);
         assertEquals("73300000a0", square.toCompressedString());
         assertEquals(square, Rle.fromBox(new Size(6, 8), 1, 1, 4, 3));

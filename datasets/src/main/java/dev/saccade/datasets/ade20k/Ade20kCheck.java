@@ -37,7 +37,7 @@ final class Ade20kCheck {
                     Finding.error(
                             folder,
                             "",
-                            "pixels are labelled, but the model learns to find objects"));
+                            "pixels are labeled, but the model learns to find objects"));
         }
         List<String> names = List.of();
         List<Callable<LabelCheck.Found>> checks = new ArrayList<>();

@@ -4,10 +4,10 @@ import com.google.common.collect.ImmutableList;
 
 import dev.saccade.datasets.ResourceLines;
 
-/** The 150 classes of ADE20K's scene parsing benchmark, with their published colours. */
+/** The 150 classes of ADE20K's scene parsing benchmark, with their published colors. */
 public final class Ade20kClasses {
 
-    /** Colour and name of a class a line, below a header. */
+    /** Color and name of a class a line, below a header. */
     private static final ImmutableList<String> LINES =
             ResourceLines.read(Ade20kClasses.class, "classes.csv").stream()
                     .skip(1)
@@ -20,7 +20,7 @@ public final class Ade20kClasses {
                     .collect(ImmutableList.toImmutableList());
 
     /** As {@code 0xRRGGBB}; road and skyscraper share one. */
-    public static final ImmutableList<Integer> COLOURS =
+    public static final ImmutableList<Integer> COLORS =
             LINES.stream()
                     .map(line -> Integer.valueOf(line.substring(0, line.indexOf(',')), 16))
                     .collect(ImmutableList.toImmutableList());

@@ -218,7 +218,7 @@ public final class Ade20kDataset implements Dataset {
                                 photo.turned() ? ", turned upright" : "");
         return photo.turned() && labels.equals(photo.stored())
                 ? fault
-                        + ": it was labelled without turning it upright, EXIF orientation "
+                        + ": it was labeled without turning it upright, EXIF orientation "
                         + photo.orientation()
                 : fault;
     }

@@ -22,7 +22,7 @@ import java.util.stream.Stream;
  * <ul>
  *   <li>fractions of the image: at least 98 % of the boxes have no number above 1
  *   <li>corners: more than 20 % of the boxes reach out by more than 5 % of the image
- *   <li>centres: more than 5 % of the boxes, and at least 5, reach out by more than a pixel; none
+ *   <li>centers: more than 5 % of the boxes, and at least 5, reach out by more than a pixel; none
  *       of these can be to the left or top then
  *   <li>x and y swapped: more than 5 % of the boxes, and at least 5, reach out by more than 5 %
  *   <li>none of these, such as pixels of an image of another size: more than 50 % of the boxes, and
@@ -45,7 +45,7 @@ final class BoxFormat {
 
     /** What the four numbers of a box are, in the order in which it is asked. */
     private enum Order {
-        CENTRES("[centre x, centre y, width, height]"),
+        CENTERS("[center x, center y, width, height]"),
         COCO("[x, y, width, height]"),
         CORNERS("[x1, y1, x2, y2]"),
         SWAPPED("[y, x, height, width]"),
@@ -60,7 +60,7 @@ final class BoxFormat {
         /** Returns left, top, right and bottom. */
         private double[] corners(double a, double b, double c, double d) {
             return switch (this) {
-                case CENTRES -> new double[] {a - c / 2, b - d / 2, a + c / 2, b + d / 2};
+                case CENTERS -> new double[] {a - c / 2, b - d / 2, a + c / 2, b + d / 2};
                 case COCO -> new double[] {a, b, a + c, b + d};
                 case CORNERS -> new double[] {a, b, c, d};
                 case SWAPPED -> new double[] {b, a, b + d, a + c};
@@ -153,7 +153,7 @@ final class BoxFormat {
         }
         return Stream.of(
                         told(Order.CORNERS, farOut > MANY_CORNERS * boxes),
-                        told(Order.CENTRES, areMany(out)),
+                        told(Order.CENTERS, areMany(out)),
                         told(Order.SWAPPED, areMany(farOut)),
                         told(Order.SWAPPED_CORNERS, areMany(farOut)),
                         Optional.of(
@@ -186,7 +186,7 @@ final class BoxFormat {
                         .filter(o -> fittingFractions.getOrDefault(o, 0) >= FITTING * fractions)
                         .findFirst()
                         .orElse(Order.COCO);
-        return order == Order.CENTRES ? "YOLO's " + order.numbers : order.numbers;
+        return order == Order.CENTERS ? "YOLO's " + order.numbers : order.numbers;
     }
 
     private static String text(Box box) {

@@ -82,7 +82,7 @@ public final class ImageCheck {
             byte[] bytes = ImageReader.readBytes(Path.of(file));
             header = ImageHeader.read(file, bytes);
             checkName(header);
-            checkColours(header);
+            checkColors(header);
             ImageReader.check(file, header);
             if (decode) {
                 ImageReader.decode(file, header, bytes).release();
@@ -113,9 +113,9 @@ public final class ImageCheck {
         error(message);
     }
 
-    private void checkColours(ImageHeader header) {
+    private void checkColors(ImageHeader header) {
         if (header.kind() == ImageHeader.Kind.JPEG && header.channels() == CMYK) {
-            warning("is CMYK, it is converted without its colour profile");
+            warning("is CMYK, it is converted without its color profile");
         } else if (header.bits() > Byte.SIZE) {
             warning("has more than 8 bits a channel, the lower ones are dropped");
         }

@@ -22,7 +22,7 @@ public record JsonShape(boolean list, Set<String> keys, Set<String> inner) {
     private static final int MOST_SHOWN = 6;
 
     private static final String CONVERT = "convert it to COCO's format (\"COCO instances\")";
-    private static final String LABELS = "expected what is labelled, not what was found";
+    private static final String LABELS = "expected what is labeled, not what was found";
 
     /** A format, the keys by which it is known, be they those of inner objects, and what to do. */
     private record Known(

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 
-/** Counts labelled pixels while label maps are checked, and tells of maps that teach nothing. */
+/** Counts labeled pixels while label maps are checked, and tells of maps that teach nothing. */
 public final class LabelCheck {
 
     /**

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
 
-/** Counts labelled objects. */
+/** Counts labeled objects. */
 public final class ObjectCounter {
 
     private static final int SMALLEST_BUCKET = 8;

@@ -50,7 +50,7 @@ final class CocoCheck {
                     Finding.error(
                             file,
                             "",
-                            "objects are labelled, but the model learns the class of every pixel"));
+                            "objects are labeled, but the model learns the class of every pixel"));
         }
         AnnotationTable table;
         try {

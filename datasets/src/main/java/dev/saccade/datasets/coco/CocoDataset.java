@@ -27,7 +27,7 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /**
- * Photographs labelled in a COCO annotation file ({@code instances_*.json}).
+ * Photographs labeled in a COCO annotation file ({@code instances_*.json}).
  *
  * <p>Photographs come in the order of the file, not of their ids; so do the annotations of each.
  */

@@ -1,2 +1,2 @@
-/** Data sets of labelled objects in the format of COCO. */
+/** Data sets of labeled objects in the format of COCO. */
 package dev.saccade.datasets.coco;

@@ -13,8 +13,8 @@ import java.awt.image.Raster;
 /**
  * Pixels of Java's images as OpenCV decodes them.
  *
- * <p>Samples are taken as they are stored where they are grey or RGB: {@link BufferedImage#getRGB}
- * would brighten grey ones, whose values it takes for linear.
+ * <p>Samples are taken as they are stored where they are gray or RGB: {@link BufferedImage#getRGB}
+ * would brighten gray ones, whose values it takes for linear.
  */
 final class BufferedPixels {
 
@@ -26,10 +26,10 @@ final class BufferedPixels {
     static Mat bgr(BufferedImage image) {
         int width = image.getWidth();
         byte[] bgr = new byte[Math.multiplyExact(CHANNELS * width, image.getHeight())];
-        if (areSamplesColours(image.getColorModel())) {
+        if (areSamplesColors(image.getColorModel())) {
             samples(image.getRaster(), bgr);
         } else {
-            colours(image, bgr);
+            colors(image, bgr);
         }
         OpenCv.load();
         Mat mat = new Mat(image.getHeight(), width, CvType.CV_8UC3);
@@ -37,7 +37,7 @@ final class BufferedPixels {
         return mat;
     }
 
-    private static boolean areSamplesColours(ColorModel model) {
+    private static boolean areSamplesColors(ColorModel model) {
         ColorSpace space = model.getColorSpace();
         boolean whole =
                 model.getTransferType() == DataBuffer.TYPE_BYTE
@@ -51,20 +51,20 @@ final class BufferedPixels {
     private static void samples(Raster raster, byte[] bgr) {
         int width = raster.getWidth();
         int bands = raster.getNumBands();
-        boolean grey = bands < CHANNELS;
+        boolean gray = bands < CHANNELS;
         int spare = raster.getSampleModel().getSampleSize(0) - Byte.SIZE;
         int[] row = new int[width * bands];
         for (int y = 0, at = 0; y < raster.getHeight(); y++) {
             raster.getPixels(raster.getMinX(), raster.getMinY() + y, width, 1, row);
             for (int pixel = 0; pixel < row.length; pixel += bands) {
                 for (int channel = CHANNELS - 1; channel >= 0; channel--) {
-                    bgr[at++] = (byte) (row[pixel + (grey ? 0 : channel)] >> spare);
+                    bgr[at++] = (byte) (row[pixel + (gray ? 0 : channel)] >> spare);
                 }
             }
         }
     }
 
-    private static void colours(BufferedImage image, byte[] bgr) {
+    private static void colors(BufferedImage image, byte[] bgr) {
         int[] row = new int[image.getWidth()];
         for (int y = 0, at = 0; y < image.getHeight(); y++) {
             image.getRGB(0, y, row.length, 1, row, 0, row.length);

@@ -21,7 +21,7 @@ import java.nio.file.Path;
  * The only place where pixels are decoded: JPEG, PNG, BMP, TIFF and WebP to BGR bytes by OpenCV, so
  * that they equal those of detectors that read with {@code cv2}.
  *
- * <p>Grey is replicated, 16 bits become 8, palettes become colours, CMYK is converted, alpha is
+ * <p>Gray is replicated, 16 bits become 8, palettes become colors, CMYK is converted, alpha is
  * dropped. JPEG, PNG and TIFF are turned upright by the EXIF orientation that their header tells:
  * pixels are decoded as they lie and turned then, so what was read of a header holds for the
  * pixels. Nothing is decoded that is no complete image or has more than 178 million pixels.
@@ -77,7 +77,7 @@ public final class ImageReader {
         if (header.kind() == ImageHeader.Kind.TIFF
                 && (header.channels() > MOST_TIFF_CHANNELS || header.bits() > MOST_TIFF_BITS)) {
             throw SaccadeException.user(
-                    "%s: TIFF of %d x %d bits a pixel, expected at most %d x %d; save the colours that"
+                    "%s: TIFF of %d x %d bits a pixel, expected at most %d x %d; save the colors that"
                             + " matter as RGB of 8 bits",
                     file, header.channels(), header.bits(), MOST_TIFF_CHANNELS, MOST_TIFF_BITS);
         }

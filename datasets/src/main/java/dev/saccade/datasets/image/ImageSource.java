@@ -62,7 +62,7 @@ public final class ImageSource {
     }
 
     /**
-     * Returns an image of Java's: 16 bits become 8, palettes become colours, alpha is dropped, as
+     * Returns an image of Java's: 16 bits become 8, palettes become colors, alpha is dropped, as
      * when a file is read. It must not change until it has been used.
      */
     public static ImageSource of(BufferedImage image) {
@@ -73,7 +73,7 @@ public final class ImageSource {
 
     /**
      * Returns an image of OpenCV's, in its order of channels: BGR, BGRA, whose alpha is dropped, or
-     * grey, uint8. The caller still frees it, once it has been used.
+     * gray, uint8. The caller still frees it, once it has been used.
      */
     public static ImageSource of(Mat image) {
         requireNonNull(image, "image");
@@ -100,13 +100,13 @@ public final class ImageSource {
         }
         if (type != CvType.CV_8UC1 && type != CvType.CV_8UC4) {
             throw SaccadeException.user(
-                    "%s: is %s; expected 8 bits a channel in the order BGR, BGRA or grey"
+                    "%s: is %s; expected 8 bits a channel in the order BGR, BGRA or gray"
                             + " (Mat.convertTo and Imgproc.cvtColor make it so)",
                     name, CvType.typeToString(type));
         }
         Mat bgr = new Mat();
-        boolean grey = type == CvType.CV_8UC1;
-        Imgproc.cvtColor(image, bgr, grey ? Imgproc.COLOR_GRAY2BGR : Imgproc.COLOR_BGRA2BGR);
+        boolean gray = type == CvType.CV_8UC1;
+        Imgproc.cvtColor(image, bgr, gray ? Imgproc.COLOR_GRAY2BGR : Imgproc.COLOR_BGRA2BGR);
         return bgr;
     }
 

@@ -13,8 +13,8 @@ import javax.imageio.ImageIO;
 import javax.imageio.stream.MemoryCacheImageInputStream;
 
 /**
- * The numbers that stand in a PNG, one a pixel, exactly: those of a grey image of 1 to 16 bits, or
- * the palette indices of an image with a palette, never its colours. An EXIF orientation has no
+ * The numbers that stand in a PNG, one a pixel, exactly: those of a gray image of 1 to 16 bits, or
+ * the palette indices of an image with a palette, never its colors. An EXIF orientation has no
  * effect.
  *
  * @param size height and width
@@ -23,7 +23,7 @@ import javax.imageio.stream.MemoryCacheImageInputStream;
 @SuppressWarnings("ArrayRecordComponent")
 public record IndexPng(Size size, short[] values) {
 
-    private static final int COLOUR_TYPE = 25;
+    private static final int COLOR_TYPE = 25;
 
     /**
      * Returns the numbers of a file.
@@ -40,7 +40,7 @@ public record IndexPng(Size size, short[] values) {
                     file, header.kind());
         }
         ImageReader.check(file.toString(), header);
-        checkColours(file, bytes);
+        checkColors(file, bytes);
         try {
             return copy(decode(pixelsOnly(bytes)));
         } catch (IOException | RuntimeException | OutOfMemoryError e) {
@@ -49,25 +49,25 @@ public record IndexPng(Size size, short[] values) {
         }
     }
 
-    private static void checkColours(Path file, byte[] bytes) {
+    private static void checkColors(Path file, byte[] bytes) {
         String kind =
-                switch (bytes[COLOUR_TYPE]) {
+                switch (bytes[COLOR_TYPE]) {
                     case 0, 3 -> "";
                     case 2 -> "RGB";
-                    case 4 -> "grey with alpha";
+                    case 4 -> "gray with alpha";
                     case 6 -> "RGB with alpha";
-                    default -> "of the unknown colour type " + bytes[COLOUR_TYPE];
+                    default -> "of the unknown color type " + bytes[COLOR_TYPE];
                 };
         if (!kind.isEmpty()) {
             throw SaccadeException.user(
-                    "%s: PNG is %s, but labels have one number a pixel: expected a grey image or"
-                            + " one with a palette; replace its colours by the numbers of classes",
+                    "%s: PNG is %s, but labels have one number a pixel: expected a gray image or"
+                            + " one with a palette; replace its colors by the numbers of classes",
                     file, kind);
         }
     }
 
     /**
-     * Returns the file without the chunks that pixels do without; ImageIO changes grey levels where
+     * Returns the file without the chunks that pixels do without; ImageIO changes gray levels where
      * there is a chunk of transparency. Checks the others, which ImageIO does not: a label that
      * became another one would not be noticed.
      */

@@ -20,7 +20,7 @@ final class JpegScans {
     private static final int BLOCK = 8;
     private static final int BLOCKS_A_BYTE = 4;
 
-    /** Whether zero bits end a block at once, as a table may say of images of one colour. */
+    /** Whether zero bits end a block at once, as a table may say of images of one color. */
     private final boolean[] emptyIfZero = new boolean[16];
 
     private int count;

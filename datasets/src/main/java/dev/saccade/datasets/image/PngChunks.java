@@ -90,7 +90,7 @@ final class PngChunks {
         return (int) checksum.getValue() == png.getInt(next - 4);
     }
 
-    /** Returns whether the chunk says which colours are transparent. */
+    /** Returns whether the chunk says which colors are transparent. */
     boolean isTransparency() {
         return is(TRANSPARENCY);
     }

@@ -24,7 +24,7 @@ import java.nio.LongBuffer;
 import java.util.List;
 
 /**
- * Samples as one block of normalised pixels, with what they show.
+ * Samples as one block of normalized pixels, with what they show.
  *
  * <p>The block is used again for a later batch once this one is closed, so it must not be closed
  * before the step that uses it is done.
@@ -38,17 +38,17 @@ public final class Batch implements AutoCloseable {
     private final Size size;
     private final ImmutableList<ImageInfo> images;
     private final ImmutableList<Instances> targets;
-    private final boolean labelled;
+    private final boolean labeled;
     private boolean closed;
 
     private Batch(
-            BufferPool pool, ByteBuffer memory, Size size, List<Sample> samples, boolean labelled) {
+            BufferPool pool, ByteBuffer memory, Size size, List<Sample> samples, boolean labeled) {
         this.pool = pool;
         this.memory = memory;
         this.size = size;
         this.images = samples.stream().map(Sample::info).collect(toImmutableList());
         this.targets = samples.stream().map(Sample::targets).collect(toImmutableList());
-        this.labelled = labelled;
+        this.labeled = labeled;
     }
 
     /** Returns the batch of samples; the caller still closes them. */
@@ -61,7 +61,7 @@ public final class Batch implements AutoCloseable {
         for (Sample sample : samples) {
             size = size.union(sample.info().padded());
         }
-        boolean labelled = samples.get(0).labels().isPresent();
+        boolean labeled = samples.get(0).labels().isPresent();
         long cells = size.area() * samples.size();
         if (cells > ImageInfo.MOST_PIXELS) {
             throw SaccadeException.user(
@@ -69,13 +69,13 @@ public final class Batch implements AutoCloseable {
                             + " resize to less, or set a smaller data.batch_size",
                     samples.size(), size, ImageInfo.MOST_PIXELS / 1_000_000);
         }
-        long bytes = cells * (CHANNELS * Float.BYTES + (labelled ? Long.BYTES : 0));
-        Batch batch = new Batch(pool, pool.take(bytes), size, samples, labelled);
+        long bytes = cells * (CHANNELS * Float.BYTES + (labeled ? Long.BYTES : 0));
+        Batch batch = new Batch(pool, pool.take(bytes), size, samples, labeled);
         FloatBuffer pixels = batch.pixelBytes().asFloatBuffer();
         for (int i = 0; i < samples.size(); i++) {
             samples.get(i).write(pixels, i, size);
         }
-        if (labelled) {
+        if (labeled) {
             LongBuffer labels = batch.labelBytes().asLongBuffer();
             for (Sample sample : samples) {
                 sample.labels().orElseThrow().pad(size).write(labels);
@@ -86,7 +86,7 @@ public final class Batch implements AutoCloseable {
 
     /** Labels come first, so that they lie on multiples of 8 bytes. */
     private ByteBuffer labelBytes() {
-        int length = labelled ? Math.toIntExact(size.area() * images.size() * Long.BYTES) : 0;
+        int length = labeled ? Math.toIntExact(size.area() * images.size() * Long.BYTES) : 0;
         return memory.slice(0, length).order(memory.order());
     }
 
@@ -133,7 +133,7 @@ public final class Batch implements AutoCloseable {
      * @throws IllegalStateException if the samples have no labels
      */
     public NDArray labels(NDManager manager) {
-        checkState(labelled, "the samples of this batch have no labels");
+        checkState(labeled, "the samples of this batch have no labels");
         Shape shape = new Shape(images.size(), size.height(), size.width());
         return manager.create(labelBytes(), shape, DataType.INT64);
     }

@@ -25,7 +25,7 @@ final class FloatDistortion {
             draws.contrast().ifPresent(factor -> Core.multiply(result, Scalar.all(factor), result));
         }
         // The original converts there and back even if neither step is taken.
-        changeColours(result, draws);
+        changeColors(result, draws);
         if (!draws.contrastFirst()) {
             draws.contrast().ifPresent(factor -> Core.multiply(result, Scalar.all(factor), result));
         }
@@ -35,7 +35,7 @@ final class FloatDistortion {
         return result;
     }
 
-    private static void changeColours(Mat image, PhotometricDistortion.Draws draws) {
+    private static void changeColors(Mat image, PhotometricDistortion.Draws draws) {
         Imgproc.cvtColor(image, image, Imgproc.COLOR_BGR2HSV);
         List<Mat> channels = new ArrayList<>();
         Core.split(image, channels);

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Adds zeros bottom and right, after normalising, so that they are the mean colour; the class of
+ * Adds zeros bottom and right, after normalizing, so that they are the mean color; the class of
  * these pixels is ignored.
  *
  * @param size height and width that are reached, an edge that is longer stays; if empty, both edges

@@ -16,11 +16,11 @@ import java.util.SplittableRandom;
  * Changes brightness, contrast, saturation and hue, each every second time (SSD's augmentation).
  *
  * <p>Two published forms differ in more than rounding. That of detection works on floats, never
- * clips, and may exchange the colour channels; that of segmentation works on bytes, rounds down
+ * clips, and may exchange the color channels; that of segmentation works on bytes, rounds down
  * after every step, and leaves the channels alone.
  *
  * @param form which of the two
- * @param brightness largest change in grey levels
+ * @param brightness largest change in gray levels
  * @param contrast least and largest factor
  * @param saturation least and largest factor
  * @param hue largest change, in degrees (detection) or double degrees (segmentation)
@@ -66,7 +66,7 @@ public record PhotometricDistortion(
      * What was drawn; empty where a step is left out.
      *
      * @param brightness added to all channels
-     * @param contrastFirst whether contrast comes before the changes of colour or after them
+     * @param contrastFirst whether contrast comes before the changes of color or after them
      * @param contrast multiplies all channels
      * @param saturation multiplies the saturation
      * @param hue added to the hue
@@ -108,7 +108,7 @@ public record PhotometricDistortion(
         Optional<Double> brighter = maybe(random, -brightness, brightness);
         boolean contrastFirst = random.nextBoolean();
         Optional<Double> moreContrast = maybe(random, contrast.get(0), contrast.get(1));
-        Optional<Double> moreColour = maybe(random, saturation.get(0), saturation.get(1));
+        Optional<Double> moreColor = maybe(random, saturation.get(0), saturation.get(1));
         Optional<Double> turned = maybe(random, -hue, hue);
         return switch (form) {
             case DETECTION ->
@@ -116,7 +116,7 @@ public record PhotometricDistortion(
                             brighter,
                             contrastFirst,
                             moreContrast,
-                            moreColour,
+                            moreColor,
                             turned,
                             random.nextBoolean() ? permutation(random) : List.of());
             case SEGMENTATION ->
@@ -124,7 +124,7 @@ public record PhotometricDistortion(
                             brighter,
                             contrastFirst,
                             moreContrast,
-                            moreColour,
+                            moreColor,
                             turned.map(Math::floor),
                             List.of());
         };

@@ -55,13 +55,13 @@ class Ade20kCheckTest {
     @Test
     void findsAllThatIsWrongInOnePassWhateverTheNumberOfThreads() {
         byte[] jpeg = ImageFiles.jpeg(40, 30);
-        byte[] sound = LabelFiles.grey(40, 30, 8, (x, y) -> 1);
+        byte[] sound = LabelFiles.gray(40, 30, 8, (x, y) -> 1);
         byte[] damaged = sound.clone();
         damaged[sound.length - 20] ^= 0x55;
         new LabelFiles(folder)
                 .add("a", 40, 30, (x, y) -> x == 3 ? 4 : 1)
                 .photo("b", jpeg)
-                .labels("b", LabelFiles.grey(30, 40, 8, (x, y) -> 1))
+                .labels("b", LabelFiles.gray(30, 40, 8, (x, y) -> 1))
                 .photo("c", ImageFiles.withOrientation(jpeg, 6))
                 .labels("c", sound)
                 .photo("d", jpeg)
@@ -113,7 +113,7 @@ class Ade20kCheckTest {
         new LabelFiles(folder).add("a", 4, 10, (x, y) -> x);
         assertFindings(
                 check(TargetKind.MASKS, 1),
-                "pixels are labelled, but the model learns to find objects");
+                "pixels are labeled, but the model learns to find objects");
     }
 
     private DatasetReport check(TargetKind targets, int threads) {

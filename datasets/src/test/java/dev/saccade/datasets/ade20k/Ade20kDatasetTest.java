@@ -105,13 +105,13 @@ class Ade20kDatasetTest {
         byte[] turned = ImageFiles.withOrientation(ImageFiles.jpeg(40, 30), 6);
         new LabelFiles(folder)
                 .photo("a", turned)
-                .labels("a", LabelFiles.grey(40, 30, 8, (x, y) -> 1))
+                .labels("a", LabelFiles.gray(40, 30, 8, (x, y) -> 1))
                 .photo("b", turned)
-                .labels("b", LabelFiles.grey(30, 40, 8, (x, y) -> 1));
+                .labels("b", LabelFiles.gray(30, 40, 8, (x, y) -> 1));
         Dataset dataset = Configs.of(Ade20kDataset.Config.class).open(folder);
         String message = assertThrows(SaccadeException.class, () -> dataset.labels(0)).getMessage();
         assertTrue(message.contains("a.png: is 30x40 (height x width), but"), message);
-        assertTrue(message.contains("a.jpg is 40x30, turned upright: it was labelled"), message);
+        assertTrue(message.contains("a.jpg is 40x30, turned upright: it was labeled"), message);
         assertEquals(new Size(40, 30), dataset.labels(1).size());
     }
 
@@ -210,7 +210,7 @@ class Ade20kDatasetTest {
                                 1);
                 DataLoader<Batch>.Epoch epoch = loader.epoch(0)) {
             String message = assertThrows(SaccadeException.class, epoch::next).getMessage();
-            assertTrue(message.contains("its objects are labelled"), message);
+            assertTrue(message.contains("its objects are labeled"), message);
         }
     }
 

@@ -16,8 +16,8 @@ import java.util.zip.DeflaterOutputStream;
 /** Writes PNGs of one number a pixel, bit by bit, and folders of photographs with them. */
 public final class LabelFiles {
 
-    /** Colour types of PNG. */
-    private static final int GREY = 0;
+    /** Color types of PNG. */
+    private static final int GRAY = 0;
 
     private static final int PALETTE = 3;
 
@@ -31,7 +31,7 @@ public final class LabelFiles {
     /** Adds a photograph with a label map of its size. */
     public LabelFiles add(String name, int width, int height, IntBinaryOperator value) {
         return photo(name, ImageFiles.jpeg(width, height))
-                .labels(name, grey(width, height, 8, value));
+                .labels(name, gray(width, height, 8, value));
     }
 
     public LabelFiles photo(String name, byte[] bytes) {
@@ -54,25 +54,25 @@ public final class LabelFiles {
     }
 
     /**
-     * Returns a grey PNG.
+     * Returns a gray PNG.
      *
      * @param bits 1, 2, 4, 8 or 16 a pixel
      * @param value the number at column x and row y
      */
-    public static byte[] grey(int width, int height, int bits, IntBinaryOperator value) {
+    public static byte[] gray(int width, int height, int bits, IntBinaryOperator value) {
         return png(width, height, bits, new byte[0], new byte[0], value);
     }
 
-    /** Returns a PNG whose palette has the same few colours again and again. */
+    /** Returns a PNG whose palette has the same few colors again and again. */
     public static byte[] palette(int width, int height, int bits, IntBinaryOperator value) {
-        byte[] colours = new byte[3 << bits];
-        for (int i = 0; i < colours.length; i++) {
-            colours[i] = (byte) (i * 90 % 7 * 40);
+        byte[] colors = new byte[3 << bits];
+        for (int i = 0; i < colors.length; i++) {
+            colors[i] = (byte) (i * 90 % 7 * 40);
         }
-        return png(width, height, bits, colours, new byte[] {0, 100}, value);
+        return png(width, height, bits, colors, new byte[] {0, 100}, value);
     }
 
-    /** Returns a grey PNG in which one level is transparent. */
+    /** Returns a gray PNG in which one level is transparent. */
     public static byte[] transparent(
             int width, int height, int bits, int level, IntBinaryOperator value) {
         byte[] levels = {(byte) (level >> 8), (byte) level};
@@ -89,7 +89,7 @@ public final class LabelFiles {
         ByteArrayOutputStream png = new ByteArrayOutputStream();
         png.writeBytes(new byte[] {(byte) 0x89, 'P', 'N', 'G', 13, 10, 26, 10});
         ByteBuffer header = ByteBuffer.allocate(13).putInt(width).putInt(height);
-        header.put((byte) bits).put((byte) (palette.length > 0 ? PALETTE : GREY));
+        header.put((byte) bits).put((byte) (palette.length > 0 ? PALETTE : GRAY));
         chunk(png, "IHDR", header.array());
         if (palette.length > 0) {
             chunk(png, "PLTE", palette);

@@ -61,7 +61,7 @@ class BoxFormatTest {
         return new double[] {b[0], b[1], b[0] + b[2], b[1] + b[3]};
     }
 
-    private static double[] centres(double[] b) {
+    private static double[] centers(double[] b) {
         return new double[] {b[0] + b[2] / 2, b[1] + b[3] / 2, b[2], b[3]};
     }
 
@@ -77,12 +77,12 @@ class BoxFormatTest {
         return Stream.of(
                 way("fractions of their images, such as [", box -> fractions(box)),
                 way(
-                        "they look like YOLO's [centre x, centre y, width, height]",
-                        box -> fractions(centres(box))),
+                        "they look like YOLO's [center x, center y, width, height]",
+                        box -> fractions(centers(box))),
                 way("they look like [x, y, width, height]", box -> fractions(box)),
                 way("they look like [x1, y1, x2, y2]", box -> fractions(corners(box))),
                 way("look like [x1, y1, x2, y2], expected [x, y,", box -> corners(box)),
-                way("look like [centre x, centre y, width, height]", box -> centres(box)),
+                way("look like [center x, center y, width, height]", box -> centers(box)),
                 way("look like [y, x, height, width]", box -> swapped(box)),
                 way("look like [y1, x1, y2, x2]", box -> swapped(corners(box))),
                 way(
@@ -97,7 +97,7 @@ class BoxFormatTest {
         assertTrue(fault.contains(expected), fault);
     }
 
-    /** Returns boxes as they are drawn by some labellers. */
+    /** Returns boxes as they are drawn by some labelers. */
     private static Arguments legitimate(
             String name, int count, Function<double[], double[]> drawn) {
         return Arguments.of(name, objects(count).stream().map(drawn).toList());
@@ -109,7 +109,7 @@ class BoxFormatTest {
                 legitimate("one", 1, box -> box),
                 legitimate("whole images", 20, box -> new double[] {0, 0, 640, 480}),
                 legitimate("whole images, roughly", 20, b -> new double[] {3, 4, 650, 490}),
-                legitimate("centred", 20, b -> new double[] {200, 150, 240, 180}),
+                legitimate("centered", 20, b -> new double[] {200, 150, 240, 180}),
                 Arguments.of(
                         "a slip in one of four",
                         List.of(

@@ -186,7 +186,7 @@ class CocoCheckTest {
         assertFindings(
                 check(false),
                 "a.json: the bboxes are fractions of their images, such as [0.5000, 0.4000, 0.9000,"
-                        + " 0.3000]: they look like YOLO's [centre x, centre y, width, height],"
+                        + " 0.3000]: they look like YOLO's [center x, center y, width, height],"
                         + " expected [x, y, width, height] in pixels");
     }
 
@@ -308,7 +308,7 @@ class CocoCheckTest {
         CheckOptions options = new CheckOptions(false, TargetKind.LABEL_MAPS, 1, () -> {});
         assertFindings(
                 CocoCheck.run(write(), folder, List.of(), options),
-                "a.json: objects are labelled, but the model learns the class of every pixel");
+                "a.json: objects are labeled, but the model learns the class of every pixel");
     }
 
     @Test

@@ -36,7 +36,7 @@ class ImageReaderTest {
                 BufferedImage.TYPE_4BYTE_ABGR,
                 BufferedImage.TYPE_BYTE_INDEXED
             })
-    void readsColoursPalettesAndAlphaAsBgrBytes(int type) throws IOException {
+    void readsColorsPalettesAndAlphaAsBgrBytes(int type) throws IOException {
         Mat image = read(ImageFiles.png(30, 20, type));
         assertEquals(CvType.CV_8UC3, image.type());
         assertEquals(30, image.cols());
@@ -52,11 +52,11 @@ class ImageReaderTest {
                 BufferedImage.TYPE_BYTE_GRAY,
                 BufferedImage.TYPE_BYTE_BINARY
             })
-    void replicatesGreyOfAnyDepth(int type) throws IOException {
-        BufferedImage grey = new BufferedImage(16, 16, type);
+    void replicatesGrayOfAnyDepth(int type) throws IOException {
+        BufferedImage gray = new BufferedImage(16, 16, type);
         int white = type == BufferedImage.TYPE_USHORT_GRAY ? 0xFFFF : 0xFF;
-        grey.getRaster().setSample(3, 4, 0, white);
-        Mat image = read(ImageFiles.encode(grey, "png"));
+        gray.getRaster().setSample(3, 4, 0, white);
+        Mat image = read(ImageFiles.encode(gray, "png"));
         assertEquals(CvType.CV_8UC3, image.type());
         assertArrayEquals(new double[] {255, 255, 255}, image.get(4, 3));
         assertArrayEquals(new double[] {0, 0, 0}, image.get(4, 4));
@@ -135,7 +135,7 @@ class ImageReaderTest {
                         OddFiles.entry(ByteOrder.BIG_ENDIAN, 0x102, OddFiles.SHORT, 1, bits),
                         OddFiles.entry(ByteOrder.BIG_ENDIAN, 0x115, OddFiles.SHORT, 1, channels));
         assertRefused(tiff, "TIFF of %d x %d bits a pixel".formatted(channels, bits));
-        assertRefused(tiff, "save the colours that matter as RGB of 8 bits");
+        assertRefused(tiff, "save the colors that matter as RGB of 8 bits");
     }
 
     @Test

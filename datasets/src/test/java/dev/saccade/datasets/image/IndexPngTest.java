@@ -38,14 +38,14 @@ class IndexPngTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4, 8, 16})
-    void readsGreyLevelsAsTheyStandInTheFile(int bits) throws IOException {
+    void readsGrayLevelsAsTheyStandInTheFile(int bits) throws IOException {
         IntBinaryOperator value = value(bits);
-        assertValues(LabelFiles.grey(WIDTH, HEIGHT, bits, value), value);
+        assertValues(LabelFiles.gray(WIDTH, HEIGHT, bits, value), value);
     }
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4, 8})
-    void readsIndicesOfAPaletteNotColours(int bits) throws IOException {
+    void readsIndicesOfAPaletteNotColors(int bits) throws IOException {
         IntBinaryOperator value = value(bits);
         assertValues(LabelFiles.palette(WIDTH, HEIGHT, bits, value), value);
     }
@@ -80,11 +80,11 @@ class IndexPngTest {
     }
 
     @Test
-    void refusesColours() {
+    void refusesColors() {
         assertRefused(
                 ImageFiles.png(WIDTH, HEIGHT, BufferedImage.TYPE_3BYTE_BGR),
-                "PNG is RGB, but labels have one number a pixel: expected a grey image or one with"
-                        + " a palette; replace its colours by the numbers of classes");
+                "PNG is RGB, but labels have one number a pixel: expected a gray image or one with"
+                        + " a palette; replace its colors by the numbers of classes");
         assertRefused(
                 ImageFiles.png(WIDTH, HEIGHT, BufferedImage.TYPE_4BYTE_ABGR),
                 "PNG is RGB with alpha");
@@ -100,7 +100,7 @@ class IndexPngTest {
 
     @Test
     void noticesEveryDamage() {
-        byte[] sound = LabelFiles.grey(WIDTH, HEIGHT, 8, value(8));
+        byte[] sound = LabelFiles.gray(WIDTH, HEIGHT, 8, value(8));
         assertRefused(Arrays.copyOf(sound, sound.length - 20), "truncated");
         SplittableRandom random = new SplittableRandom(1);
         for (int i = 0; i < 200; i++) {

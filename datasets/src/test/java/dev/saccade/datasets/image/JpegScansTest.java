@@ -85,16 +85,16 @@ class JpegScansTest {
                         + " copy or download it again");
     }
 
-    /** Optimal codes of one colour are zeros from end to end, two bits a block. */
+    /** Optimal codes of one color are zeros from end to end, two bits a block. */
     @ParameterizedTest
     @CsvSource({"0,0", "0,1", "1,0", "1,1"})
-    void readsImagesOfOneColour(int progressive, int optimal) {
+    void readsImagesOfOneColor(int progressive, int optimal) {
         for (int level : new int[] {0, 128, 255}) {
             for (int quality : new int[] {1, 50, 100}) {
-                Mat grey = new Mat(1000, 1000, CvType.CV_8UC1, new Scalar(level));
-                assertReadsLikeOpenCv(encode(grey, quality, progressive, optimal));
-                Mat colour = new Mat(1000, 1000, CvType.CV_8UC3, new Scalar(level, 40, 200));
-                assertReadsLikeOpenCv(encode(colour, quality, progressive, optimal));
+                Mat gray = new Mat(1000, 1000, CvType.CV_8UC1, new Scalar(level));
+                assertReadsLikeOpenCv(encode(gray, quality, progressive, optimal));
+                Mat color = new Mat(1000, 1000, CvType.CV_8UC3, new Scalar(level, 40, 200));
+                assertReadsLikeOpenCv(encode(color, quality, progressive, optimal));
             }
         }
     }

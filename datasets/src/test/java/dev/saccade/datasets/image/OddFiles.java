@@ -163,7 +163,7 @@ public final class OddFiles {
         return bytes.toByteArray();
     }
 
-    /** Returns a BigTIFF, one grey byte a pixel. */
+    /** Returns a BigTIFF, one gray byte a pixel. */
     public static byte[] bigTiff(int width, byte[] pixels, int orientation) {
         int[][] entries = {
             {0x100, width},

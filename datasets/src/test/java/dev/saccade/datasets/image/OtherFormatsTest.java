@@ -66,7 +66,7 @@ class OtherFormatsTest {
             value = {
                 "[{'image_id': 1, 'category_id': 1, 'bbox': [1, 2, 3, 4], 'score': 0.5}]"
                         + "| a list of objects with image_id, category_id, bbox, score: it looks"
-                        + " like COCO results; expected what is labelled",
+                        + " like COCO results; expected what is labeled",
                 "[{'id': 1, 'image_id': 1, 'category_id': 1, 'bbox': [1, 2, 3, 4]}]"
                         + "| the annotations of a COCO file alone; expected its images",
                 "{'version': '5', 'shapes': [{'label': 'a'}], 'imagePath': 'a.jpg'}"

@@ -49,20 +49,20 @@ class PngChunksTest {
                 BufferedImage.TYPE_USHORT_GRAY,
                 BufferedImage.TYPE_BYTE_INDEXED
             })
-    void readsTheSameColoursWithoutWhatTellsOfThem(int type) {
+    void readsTheSameColorsWithoutWhatTellsOfThem(int type) {
         byte[] plain = ImageFiles.png(40, 24, type);
-        byte[] colours = new byte[32];
-        ByteBuffer.wrap(colours)
+        byte[] colors = new byte[32];
+        ByteBuffer.wrap(colors)
                 .asIntBuffer()
                 .put(new int[] {31270, 32900, 64000, 33000, 30000, 60000, 15000, 6000});
-        boolean coloured = plain[25] != 0;
+        boolean colored = plain[25] != 0;
         byte[][] chunks = {
             chunk("gAMA", new byte[] {0, 0, 40, 40}),
-            chunk("cHRM", colours),
+            chunk("cHRM", colors),
             chunk("sRGB", new byte[1]),
             chunk("sBIT", plain[25] == 6 ? new byte[] {5, 6, 5, 8} : new byte[] {5, 6, 5}),
             chunk("pHYs", new byte[] {0, 0, 1, 0, 0, 0, 2, 0, 1}),
-            chunk("bKGD", new byte[coloured ? 6 : 2])
+            chunk("bKGD", new byte[colored ? 6 : 2])
         };
         for (byte[] chunk : chunks) {
             assertReadsLikeOpenCv(png(plain, chunk));

@@ -211,12 +211,12 @@ class DataLoaderTest {
         PhotoFolder dataset = new PhotoFolder(folder).add(40, 33);
         ViewReader reader = new ViewReader(List.of(TEST));
         try (PhotoViews loose = reader.read(List.of(ImageSource.of(dataset.photo(0).file())));
-                PhotoViews labelled = reader.read(dataset, 0)) {
+                PhotoViews labeled = reader.read(dataset, 0)) {
             Batch batch = loose.batches().get(0);
             ImageInfo image = batch.images().get(0);
             assertEquals(new Size(33, 40), image.original());
             assertTrue(image.file().endsWith("100.jpg"), image.file());
-            assertEquals(labelled.batches().get(0).pixels(), batch.pixels());
+            assertEquals(labeled.batches().get(0).pixels(), batch.pixels());
         }
     }
 

@@ -89,9 +89,9 @@ class ViewReaderTest {
     void namesTheFileThatCannotBeUsed() {
         Dataset dataset = new PhotoFolder(folder).add(new byte[] {1, 2, 3}, new Size(4, 4));
         ViewReader reader = new ViewReader(VIEWS.views(PLAIN));
-        SaccadeException labelled =
+        SaccadeException labeled =
                 assertThrows(SaccadeException.class, () -> reader.read(dataset, 0));
-        assertTrue(labelled.getMessage().startsWith("image 100: "), labelled.getMessage());
+        assertTrue(labeled.getMessage().startsWith("image 100: "), labeled.getMessage());
         Path file = dataset.photo(0).file();
         SaccadeException loose =
                 assertThrows(

@@ -55,7 +55,7 @@ class LabelTransformsTest {
     }
 
     @Property(tries = 100)
-    void resizeMovesLabelsAsOpenCvsNearestNeighbour(
+    void resizeMovesLabelsAsOpenCvsNearestNeighbor(
             @ForAll long seed,
             @ForAll @IntRange(min = 1, max = 60) int height,
             @ForAll @IntRange(min = 1, max = 60) int width) {
@@ -105,7 +105,7 @@ class LabelTransformsTest {
     }
 
     @Test
-    void leavesLabelsWhereColoursChange() {
+    void leavesLabelsWhereColorsChange() {
         Sample sample = noise(new Size(8, 8), new SplittableRandom(1));
         LabelMap labels = sample.labels().orElseThrow();
         try (Sample distorted =

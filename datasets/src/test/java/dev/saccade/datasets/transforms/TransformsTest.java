@@ -196,14 +196,14 @@ class TransformsTest {
     }
 
     @Test
-    void refusesToResizeWhatIsNormalisedAlready() {
+    void refusesToResizeWhatIsNormalizedAlready() {
         SplittableRandom random = new SplittableRandom(1);
-        Sample normalised = Configs.of(Normalize.class).apply(sample(), random);
+        Sample normalized = Configs.of(Normalize.class).apply(sample(), random);
         assertEquals(
                 "transforms: normalize and pad must come last, but another one follows them",
                 assertThrows(
                                 SaccadeException.class,
-                                () -> Configs.of(Resize.class).apply(normalised, random))
+                                () -> Configs.of(Resize.class).apply(normalized, random))
                         .getMessage());
     }
 
@@ -225,12 +225,12 @@ class TransformsTest {
     @Test
     void distortsFloatsWithoutClipping() {
         PhotometricDistortion distortion = Configs.of(PhotometricDistortion.class);
-        Mat grey = new Mat(4, 4, CvType.CV_8UC3, new Scalar(200, 200, 200));
+        Mat gray = new Mat(4, 4, CvType.CV_8UC3, new Scalar(200, 200, 200));
         Mat distorted =
-                distortion.distort(grey, draws(Optional.of(20.0), Optional.of(1.5), List.of()));
+                distortion.distort(gray, draws(Optional.of(20.0), Optional.of(1.5), List.of()));
         assertEquals(CvType.CV_32FC3, distorted.type());
         assertArrayEquals(new double[] {330, 330, 330}, distorted.get(2, 2), 1e-3);
-        assertArrayEquals(new double[] {200, 200, 200}, grey.get(2, 2));
+        assertArrayEquals(new double[] {200, 200, 200}, gray.get(2, 2));
     }
 
     @Test
@@ -242,20 +242,19 @@ class TransformsTest {
                         List.of(0.5, 1.5),
                         List.of(0.5, 1.5),
                         18);
-        Mat grey = new Mat(4, 4, CvType.CV_8UC3, new Scalar(99, 200, 10));
+        Mat gray = new Mat(4, 4, CvType.CV_8UC3, new Scalar(99, 200, 10));
         Mat distorted =
-                distortion.distort(grey, draws(Optional.of(-20.0), Optional.of(1.5), List.of()));
+                distortion.distort(gray, draws(Optional.of(-20.0), Optional.of(1.5), List.of()));
         assertArrayEquals(new double[] {118, 255, 0}, distorted.get(2, 2));
     }
 
     @Test
     void exchangesChannels() {
-        Mat colour = new Mat(4, 4, CvType.CV_8UC3, new Scalar(10, 20, 30));
+        Mat color = new Mat(4, 4, CvType.CV_8UC3, new Scalar(10, 20, 30));
         Mat distorted =
                 Configs.of(PhotometricDistortion.class)
                         .distort(
-                                colour,
-                                draws(Optional.empty(), Optional.empty(), List.of(2, 0, 1)));
+                                color, draws(Optional.empty(), Optional.empty(), List.of(2, 0, 1)));
         assertArrayEquals(new double[] {30, 10, 20}, distorted.get(0, 0), 1e-3);
     }
 

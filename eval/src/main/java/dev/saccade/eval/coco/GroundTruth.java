@@ -98,7 +98,7 @@ public final class GroundTruth {
     /**
      * Returns the objects of a data set.
      *
-     * @param iouType whether boxes or masks are evaluated; masks are rasterised only if they are
+     * @param iouType whether boxes or masks are evaluated; masks are rasterized only if they are
      * @throws SaccadeException of kind user that names annotations of no class and, if masks are
      *     evaluated, those without a usable mask
      */

@@ -52,7 +52,7 @@ public final class SegmentationEvaluator implements Evaluator<LabelMap> {
     private PixelConfusion pixels;
     private BoundaryOverlap boundaries;
 
-    /** Measures on a data set whose pixels are labelled. */
+    /** Measures on a data set whose pixels are labeled. */
     public SegmentationEvaluator(Dataset dataset) {
         this.dataset = dataset;
         reset();

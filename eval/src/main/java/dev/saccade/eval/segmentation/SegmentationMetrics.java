@@ -14,7 +14,7 @@ import java.util.function.ToDoubleFunction;
  * over all maps first, and classes without a pixel are left out of means.
  *
  * @param perClass each class, in the order of the labels
- * @param pixelAccuracy pixels rightly labelled over all that count ({@code aAcc}); -1 without any
+ * @param pixelAccuracy pixels rightly labeled over all that count ({@code aAcc}); -1 without any
  */
 public record SegmentationMetrics(List<ClassOverlap> perClass, double pixelAccuracy) {
 

@@ -148,7 +148,7 @@ final class ErrorFinder {
         double ownIou = own == NONE ? 0 : overlap.iou(detection, own);
         double otherIou = other == NONE ? 0 : overlap.iou(detection, other);
         if (ownIou >= BACKGROUND && ownIou <= FOREGROUND) {
-            errors[detection] = DetectionError.LOCALISATION;
+            errors[detection] = DetectionError.LOCALIZATION;
             mend(detection, own);
         } else if (otherIou >= FOREGROUND) {
             errors[detection] = DetectionError.CLASSIFICATION;

@@ -68,7 +68,7 @@ class DetectionTablesTest {
                 """
                 error           count  +AP50
                 classification      1  1.000
-                localisation        0  0.000
+                localization        0  0.000
                 both                0  0.000
                 duplicate           0  0.000
                 background          0  0.000

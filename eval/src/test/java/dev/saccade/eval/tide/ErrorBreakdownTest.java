@@ -51,7 +51,7 @@ class ErrorBreakdownTest {
         ErrorBreakdown breakdown = ErrorBreakdown.compute(groundTruth, distinct.build(), iouType);
         assertEquals(0.4412539090447506, breakdown.ap(), 1e-9);
         check(breakdown, DetectionError.CLASSIFICATION, 10, 0.10598997256390724);
-        check(breakdown, DetectionError.LOCALISATION, 9, 0.059014657394022264);
+        check(breakdown, DetectionError.LOCALIZATION, 9, 0.059014657394022264);
         check(breakdown, DetectionError.BOTH, 4, 0.002641951768952211);
         check(breakdown, DetectionError.DUPLICATE, 26, 0.059900022137841305);
         check(breakdown, DetectionError.BACKGROUND, 19, 0.04757538880100036);
@@ -78,7 +78,7 @@ class ErrorBreakdownTest {
         ErrorBreakdown breakdown = breakdown(dataset, detections);
         assertEquals(HALF / 2, breakdown.ap(), 1e-9);
         check(breakdown, DetectionError.CLASSIFICATION, 1, .5);
-        check(breakdown, DetectionError.LOCALISATION, 1, 0);
+        check(breakdown, DetectionError.LOCALIZATION, 1, 0);
         check(breakdown, DetectionError.BOTH, 1, 0);
         check(breakdown, DetectionError.DUPLICATE, 1, 0);
         check(breakdown, DetectionError.BACKGROUND, 1, 0);
@@ -114,7 +114,7 @@ class ErrorBreakdownTest {
                         .add(1, 0, new Detections.Box(50, 0, 100, 100), .8);
         ErrorBreakdown breakdown = breakdown(dataset, detections);
         assertEquals(0, breakdown.ap());
-        check(breakdown, DetectionError.LOCALISATION, 2, 1);
+        check(breakdown, DetectionError.LOCALIZATION, 2, 1);
         check(breakdown, DetectionError.MISSED, 0, 0);
     }
 

@@ -40,7 +40,7 @@ public final class AnchorGenerator {
      *
      * @param scales anchor sizes in strides
      * @param ratios height over width
-     * @param centerOffset where in its cell an anchor is centred, in strides from the top-left
+     * @param centerOffset where in its cell an anchor is centered, in strides from the top-left
      *     corner, in [0, 1]
      * @param strides stride of every level in pixels; also the base size
      */

@@ -42,7 +42,7 @@ public final class RetinaNetHead extends AnchorHead {
      * @param octaveBaseScale size of the smallest anchor in strides
      * @param scalesPerOctave number of anchor sizes
      * @param ratios height over width of the anchors
-     * @param centerOffset where in its cell an anchor is centred, in strides from the top-left
+     * @param centerOffset where in its cell an anchor is centered, in strides from the top-left
      *     corner; 0 in mmdetection's recipes, 0.5 for the middle
      * @param lossCls the loss of the classes
      * @param lossBbox the loss of the boxes

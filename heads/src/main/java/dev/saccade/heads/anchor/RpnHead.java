@@ -40,7 +40,7 @@ public final class RpnHead extends AnchorHead {
      * @param featChannels width of its hidden layer
      * @param scales anchor sizes in strides
      * @param ratios height over width of the anchors
-     * @param centerOffset where in its cell an anchor is centred, in strides from the top-left
+     * @param centerOffset where in its cell an anchor is centered, in strides from the top-left
      *     corner; 0 in mmdetection's recipes, 0.5 for the middle
      * @param bboxCoder how boxes are written
      * @param lossCls the loss of the scores

@@ -17,7 +17,7 @@ public interface Assigner extends PartConfig {
      *
      * @param priors [N] anchors that lie on the image, or regions; may be none
      * @param objects [K] boxes with an area and labels, in the same coordinates, and the regions
-     *     whose content nobody labelled ({@link Instances#ignored}); may be none
+     *     whose content nobody labeled ({@link Instances#ignored}); may be none
      */
     Assignment assign(Priors priors, Instances objects);
 }

@@ -3,7 +3,7 @@ package dev.saccade.heads.box;
 import dev.saccade.core.structures.Boxes;
 
 /**
- * Boxes in blocks of neighbours in a list, with the bounds of each block: most anchors are far from
+ * Boxes in blocks of neighbors in a list, with the bounds of each block: most anchors are far from
  * a given object, and so are those beside them.
  */
 final class BoxBlocks {

@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The change from one box to another as {@code (dx, dy, dw, dh)}: centre shift over size, logarithm
- * of the size ratio, normalised by mean and standard deviation (R-CNN, Girshick et al. 2014).
+ * The change from one box to another as {@code (dx, dy, dw, dh)}: center shift over size, logarithm
+ * of the size ratio, normalized by mean and standard deviation (R-CNN, Girshick et al. 2014).
  *
  * @param means of the four numbers
  * @param stds of the four numbers
@@ -104,16 +104,16 @@ public record DeltaXywhBoxCoder(
         int perBox = boxes.isEmpty() ? 1 : deltas.length / 4 / boxes.size();
         for (int k = 0; k < deltas.length / 4; k++) {
             int i = k / perBox;
-            float dw = Math.max(-limit, Math.min(limit, denormalised(deltas, 4 * k + 2)));
-            float dh = Math.max(-limit, Math.min(limit, denormalised(deltas, 4 * k + 3)));
+            float dw = Math.max(-limit, Math.min(limit, denormalized(deltas, 4 * k + 2)));
+            float dh = Math.max(-limit, Math.min(limit, denormalized(deltas, 4 * k + 3)));
             float halfWidth = boxes.width(i) * (float) Math.exp(dw) * 0.5f;
             float halfHeight = boxes.height(i) * (float) Math.exp(dh) * 0.5f;
             float x =
                     (boxes.x1(i) + boxes.x2(i)) * 0.5f
-                            + boxes.width(i) * denormalised(deltas, 4 * k);
+                            + boxes.width(i) * denormalized(deltas, 4 * k);
             float y =
                     (boxes.y1(i) + boxes.y2(i)) * 0.5f
-                            + boxes.height(i) * denormalised(deltas, 4 * k + 1);
+                            + boxes.height(i) * denormalized(deltas, 4 * k + 1);
             decoded[4 * k] = x - halfWidth;
             decoded[4 * k + 1] = y - halfHeight;
             decoded[4 * k + 2] = x + halfWidth;
@@ -132,7 +132,7 @@ public record DeltaXywhBoxCoder(
                 .run(deltas, boxes);
     }
 
-    private float denormalised(float[] deltas, int i) {
+    private float denormalized(float[] deltas, int i) {
         return deltas[i] * stds.get(i % 4).floatValue() + means.get(i % 4).floatValue();
     }
 }

@@ -17,7 +17,7 @@ import java.util.Map;
  * size of the logits is kept but the gradient.
  *
  * @param gamma how fast easy examples fade
- * @param alpha weight of the labelled class against all others
+ * @param alpha weight of the labeled class against all others
  * @param lossWeight weight of the loss among the others
  */
 @Part("focal")

@@ -22,7 +22,7 @@ public record MaskCrossEntropy(double lossWeight) {
                     """);
 
     /**
-     * Returns the sum over all cells of the masks of the labelled classes, times the weight of the
+     * Returns the sum over all cells of the masks of the labeled classes, times the weight of the
      * loss; a scalar that is 0 for no masks.
      *
      * @param logits {@code [N, C, H, W]}

@@ -24,7 +24,7 @@ final class Overlap {
             ch = torch.sub(torch.maximum(p[3], t[3]), torch.minimum(p[1], t[1]))
             """;
 
-    /** The IoU, and the squared centre distance over the squared diagonal of the enclosure. */
+    /** The IoU, and the squared center distance over the squared diagonal of the enclosure. */
     static final String DISTANCE =
             """
             iou = torch.div(inter, torch.add(union, 1e-06))

@@ -93,7 +93,7 @@ public final class BoxHead extends Module {
                     return torch.mul(torch.mean(torch.type_as(hits, logits)), 100.)
                     """);
 
-    /** The four numbers of the labelled class, or of the best one where that is background. */
+    /** The four numbers of the labeled class, or of the best one where that is background. */
     private static final Script OF_CLASS =
             Script.compile(
                     "(deltas: Tensor, logits: Tensor, labels: Tensor) -> Tensor",

@@ -58,7 +58,7 @@ public final class MaskHead extends Layer {
         }
     }
 
-    /** The probabilities of the labelled classes, {@code [R, S, S]}. */
+    /** The probabilities of the labeled classes, {@code [R, S, S]}. */
     private static final Script PROBABILITIES =
             Script.compile(
                     "(logits: Tensor, labels: Tensor) -> Tensor",

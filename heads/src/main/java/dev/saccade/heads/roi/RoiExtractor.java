@@ -22,7 +22,7 @@ import java.util.stream.IntStream;
  *
  * @param outputSize height and width of a pooled region
  * @param samplingRatio points along each axis of a bin; 0 for as many as the bin has cells
- * @param aligned whether cells are centred at half-integers, as they should be
+ * @param aligned whether cells are centered at half-integers, as they should be
  * @param featmapStrides strides of the levels used, the first of the pyramid
  * @param finestScale regions of less than twice this size in pixels are pooled from the first level
  */

@@ -61,7 +61,7 @@ class AnchorPartsTest {
         AnchorGenerator generator = new AnchorGenerator(List.of(1.0), List.of(1.0), 0, List.of(8));
         AnchorGrid grid = new AnchorGrid(generator, List.of(new Size(4, 4)));
         ImageInfo image = ImageInfo.of(new Size(20, 32)).padded(new Size(24, 32));
-        // Centres at 0, 8, 16 and 24; four pixels to each side must fit, the last not touching.
+        // Centers at 0, 8, 16 and 24; four pixels to each side must fit, the last not touching.
         assertArrayEquals(new int[] {5, 6, 7}, grid.inside(image, 0));
         assertEquals(12, grid.inside(image, -1).length);
     }

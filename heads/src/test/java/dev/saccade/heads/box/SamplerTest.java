@@ -62,7 +62,7 @@ class SamplerTest {
     }
 
     @Test
-    void aSamplerFavoursNobody() {
+    void aSamplerFavorsNobody() {
         RandomSampler sampler = new RandomSampler(5, 0, -1, false);
         int[] times = new int[20];
         for (int draw = 0; draw < 4000; draw++) {

@@ -216,7 +216,7 @@ class SegmentationHeadsTest {
     }
 
     @Test
-    void tellThatOnePooledCellIsNotEnoughForBatchNormalisation() {
+    void tellThatOnePooledCellIsNotEnoughForBatchNormalization() {
         SegmentationHead head = built(uperNet(Norm.SYNC_BN));
         FeaturePyramid alone = pyramid(1, 64, 64);
         SaccadeException thrown = assertThrows(SaccadeException.class, () -> head.logits(alone));

@@ -14,7 +14,7 @@ import java.util.Optional;
  * @param miou mIoU on ADE20K's validation part at one scale, percent
  * @param miouScales mIoU at many scales and in mirror images, percent
  * @param parameters millions
- * @param flops billions, for a photograph of 800x1280, or 512x2048 where pixels are labelled
+ * @param flops billions, for a photograph of 800x1280, or 512x2048 where pixels are labeled
  */
 public record Published(
         Optional<String> by,

@@ -96,13 +96,13 @@ public final class CenternessHead extends AnchorHead {
 
     @Override
     protected Map<String, NDArray> levelLosses(LevelMaps maps, AnchorTargets.Level targets) {
-        float[] centred = centerness(targets);
+        float[] centered = centerness(targets);
         NDArray logits = LevelMaps.perAnchor(maps.others().get(0), 1, targets.positives());
         NDManager manager = logits.getManager();
-        NDArray truth = Tensors.of(manager, centred, new Shape(centred.length, 1));
+        NDArray truth = Tensors.of(manager, centered, new Shape(centered.length, 1));
         return Map.of(
                 "loss_cls", clsLoss(maps, targets),
-                "loss_bbox", bboxLoss(maps, targets, centred),
+                "loss_bbox", bboxLoss(maps, targets, centered),
                 "loss_centerness", LOSS.run(logits, truth));
     }
 
@@ -122,18 +122,18 @@ public final class CenternessHead extends AnchorHead {
     }
 
     private static float[] centerness(AnchorTargets.Level targets) {
-        float[] centred = new float[targets.positives().length];
+        float[] centered = new float[targets.positives().length];
         Boxes boxes = targets.boxes();
-        for (int i = 0; i < centred.length; i++) {
+        for (int i = 0; i < centered.length; i++) {
             float x = (targets.anchors().x1(i) + targets.anchors().x2(i)) / 2;
             float y = (targets.anchors().y1(i) + targets.anchors().y2(i)) / 2;
-            centred[i] =
+            centered[i] =
                     (float)
                             Math.sqrt(
                                     share(x - boxes.x1(i), boxes.x2(i) - x)
                                             * share(y - boxes.y1(i), boxes.y2(i) - y));
         }
-        return centred;
+        return centered;
     }
 
     private static float share(float before, float behind) {

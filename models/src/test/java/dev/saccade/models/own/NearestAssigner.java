@@ -12,7 +12,7 @@ import dev.saccade.heads.box.Priors;
 import java.util.Comparator;
 import java.util.stream.IntStream;
 
-/** Every object takes the priors of each level whose centres are nearest. */
+/** Every object takes the priors of each level whose centers are nearest. */
 @Part("nearest")
 public record NearestAssigner(@Default("3") int topk) implements Assigner {
 

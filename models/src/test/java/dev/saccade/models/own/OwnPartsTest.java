@@ -185,7 +185,7 @@ class OwnPartsTest {
         DetectionHead head = head("type: centerness");
         head.train(false);
         Instances found = head.predict(pyramid(), List.of(ImageInfo.of(SIZE))).get(0);
-        // An untrained head gives one half to each class, and one half to the centre.
+        // An untrained head gives one half to each class, and one half to the center.
         assertEquals(0.25f, found.score(0), 0.05f);
         assertFalse(found.boxes().isEmpty());
     }

@@ -21,7 +21,7 @@ import java.util.Locale;
 import java.util.stream.IntStream;
 
 /**
- * Draws objects on photographs: a box and a name in the colour of the class, larger on larger
+ * Draws objects on photographs: a box and a name in the color of the class, larger on larger
  * photographs.
  */
 public final class Canvas {
@@ -67,7 +67,7 @@ public final class Canvas {
                         .sorted(Comparator.reverseOrder())
                         .toList();
         canvas.masks(instances, order);
-        order.forEach(i -> canvas.box(instances.boxes(), i, colour(instances.label(i))));
+        order.forEach(i -> canvas.box(instances.boxes(), i, color(instances.label(i))));
         order.forEach(i -> canvas.label(instances, i, classes));
     }
 
@@ -84,9 +84,9 @@ public final class Canvas {
         Size size = sample.info().size();
         if (sample.labels().isPresent()) {
             LabelMap labels = sample.labels().get().crop(0, 0, size);
-            Mat labelled = LabelCanvas.picture(picture, labels, classes);
+            Mat labeled = LabelCanvas.picture(picture, labels, classes);
             picture.release();
-            return labelled;
+            return labeled;
         }
         draw(picture, sample.targets().mapMasks(mask -> mask.crop(0, 0, size)), classes);
         return picture;
@@ -100,15 +100,15 @@ public final class Canvas {
         byte[] pixels = new byte[Math.toIntExact(image.total()) * CHANNELS];
         image.get(0, 0, pixels);
         for (int i : order) {
-            Scalar colour = colour(instances.label(i));
+            Scalar color = color(instances.label(i));
             Rle mask = instances.mask(i);
-            tint(pixels, mask, colour, MASK_OPACITY);
-            tint(pixels, mask.boundary(OUTLINE), colour, OUTLINE_OPACITY);
+            tint(pixels, mask, color, MASK_OPACITY);
+            tint(pixels, mask.boundary(OUTLINE), color, OUTLINE_OPACITY);
         }
         image.put(0, 0, pixels);
     }
 
-    private void tint(byte[] pixels, Rle mask, Scalar colour, double opacity) {
+    private void tint(byte[] pixels, Rle mask, Scalar color, double opacity) {
         mask.forEachStretch(
                 (x, top, bottom) -> {
                     for (int y = top; y < bottom; y++) {
@@ -116,21 +116,21 @@ public final class Canvas {
                             int at = (y * image.cols() + x) * CHANNELS + channel;
                             double old = Byte.toUnsignedInt(pixels[at]);
                             pixels[at] =
-                                    (byte) Math.rint(old + opacity * (colour.val[channel] - old));
+                                    (byte) Math.rint(old + opacity * (color.val[channel] - old));
                         }
                     }
                 });
     }
 
-    private void box(Boxes boxes, int i, Scalar colour) {
+    private void box(Boxes boxes, int i, Scalar color) {
         Point from = new Point(Math.rint(boxes.x1(i)), Math.rint(boxes.y1(i)));
         Point to = new Point(Math.rint(boxes.x2(i)) - 1, Math.rint(boxes.y2(i)) - 1);
-        Imgproc.rectangle(image, from, to, colour, line, Imgproc.LINE_AA);
+        Imgproc.rectangle(image, from, to, color, line, Imgproc.LINE_AA);
     }
 
     /** Writes a name on a plate above its box, or in the box where the image ends above it. */
     private void label(Instances instances, int i, List<String> classes) {
-        Scalar colour = colour(instances.label(i));
+        Scalar color = color(instances.label(i));
         String text = text(instances, i, classes);
         org.opencv.core.Size size = letters.size(text);
         double margin = Math.max(2, Math.rint(size.height * 0.3));
@@ -144,13 +144,13 @@ public final class Canvas {
                 image,
                 new Point(left, top),
                 new Point(left + width - 1, top + height - 1),
-                colour,
+                color,
                 Imgproc.FILLED);
         letters.write(
                 image,
                 text,
                 new Point(left + margin, top + height - margin),
-                isLight(colour) ? Lettering.BLACK : WHITE);
+                isLight(color) ? Lettering.BLACK : WHITE);
     }
 
     private static String text(Instances instances, int i, List<String> classes) {
@@ -160,8 +160,8 @@ public final class Canvas {
                 : name;
     }
 
-    private static Scalar colour(int label) {
-        int rgb = ClassColours.rgb(label);
+    private static Scalar color(int label) {
+        int rgb = ClassColors.rgb(label);
         return new Scalar(rgb & 0xFF, rgb >> 8 & 0xFF, rgb >> 16);
     }
 

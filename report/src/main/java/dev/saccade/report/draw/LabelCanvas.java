@@ -24,20 +24,20 @@ public final class LabelCanvas {
     private static final Scalar WHITE = new Scalar(255, 255, 255);
 
     private final List<String> classes;
-    private final List<Integer> colours;
+    private final List<Integer> colors;
     private final Lettering letters;
     private final int unit;
 
     private LabelCanvas(List<String> classes, Size photo) {
         this.classes = classes;
-        this.colours = ClassColours.of(classes);
+        this.colors = ClassColors.of(classes);
         this.letters = Lettering.of(photo);
         this.unit = (int) Math.ceil(letters.size("M").height);
     }
 
     /**
-     * Returns a photograph under the colours of its classes, half and half, where they are not
-     * ignored; below it the colours and names of the classes that occur, the largest first. The
+     * Returns a photograph under the colors of its classes, half and half, where they are not
+     * ignored; below it the colors and names of the classes that occur, the largest first. The
      * caller frees the picture.
      *
      * @param photo [H, W, 3] BGR uint8; stays as it is
@@ -56,7 +56,7 @@ public final class LabelCanvas {
     }
 
     /**
-     * Returns a photograph under the colours of its classes, half and half, where they are not
+     * Returns a photograph under the colors of its classes, half and half, where they are not
      * ignored. The caller frees it.
      *
      * @param photo [H, W, 3] BGR uint8; stays as it is
@@ -91,11 +91,11 @@ public final class LabelCanvas {
             for (int x = 0; x < photo.cols(); x++, at += CHANNELS) {
                 int label = labels.get(y, x);
                 if (label != LabelMap.IGNORE) {
-                    int rgb = colours.get(label);
+                    int rgb = colors.get(label);
                     for (int channel = 0; channel < CHANNELS; channel++) {
-                        int colour = (rgb >> (8 * channel)) & 0xFF;
+                        int color = (rgb >> (8 * channel)) & 0xFF;
                         pixels[at + channel] =
-                                (byte) ((Byte.toUnsignedInt(pixels[at + channel]) + colour) / 2);
+                                (byte) ((Byte.toUnsignedInt(pixels[at + channel]) + color) / 2);
                     }
                 }
             }
@@ -136,10 +136,10 @@ public final class LabelCanvas {
     }
 
     private void draw(Mat picture, int label, Point corner) {
-        int rgb = colours.get(label);
+        int rgb = colors.get(label);
         Point end = new Point(corner.x + unit - 1, corner.y + unit - 1);
-        Scalar colour = new Scalar(rgb & 0xFF, (rgb >> 8) & 0xFF, rgb >> 16);
-        Imgproc.rectangle(picture, corner, end, colour, Imgproc.FILLED);
+        Scalar color = new Scalar(rgb & 0xFF, (rgb >> 8) & 0xFF, rgb >> 16);
+        Imgproc.rectangle(picture, corner, end, color, Imgproc.FILLED);
         Point start = new Point(corner.x + 1.5 * unit, end.y);
         letters.write(picture, classes.get(label), start, Lettering.BLACK);
     }

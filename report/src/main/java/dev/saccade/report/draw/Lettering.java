@@ -35,7 +35,7 @@ record Lettering(double scale, int line) {
     }
 
     /** Writes a text from its left end on the baseline. */
-    void write(Mat image, String text, Point start, Scalar colour) {
-        Imgproc.putText(image, text, start, FONT, scale, colour, line, Imgproc.LINE_AA);
+    void write(Mat image, String text, Point start, Scalar color) {
+        Imgproc.putText(image, text, start, FONT, scale, color, line, Imgproc.LINE_AA);
     }
 }

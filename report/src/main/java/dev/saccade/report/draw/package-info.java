@@ -1,4 +1,2 @@
-/**
- * What photographs show, drawn on them: boxes, masks, label maps, in the colours of the classes.
- */
+/** What photographs show, drawn on them: boxes, masks, label maps, in the colors of the classes. */
 package dev.saccade.report.draw;

@@ -34,7 +34,7 @@ import java.util.SplittableRandom;
 class CanvasTest {
 
     private static final List<String> CLASSES = List.of("cat", "dog", "cow");
-    private static final Scalar GREY = new Scalar(90, 90, 90);
+    private static final Scalar GRAY = new Scalar(90, 90, 90);
 
     static {
         OpenCv.load();
@@ -43,23 +43,23 @@ class CanvasTest {
     @TempDir Path folder;
 
     @Test
-    void drawsEachClassInItsOwnColourAndLeavesTheInsideAlone() {
-        Mat image = grey(200, 300);
+    void drawsEachClassInItsOwnColorAndLeavesTheInsideAlone() {
+        Mat image = gray(200, 300);
         Instances instances =
                 Instances.groundTruth(Boxes.of(20, 50, 120, 150, 160, 50, 260, 150), 0, 1);
         Canvas.draw(image, instances, CLASSES);
         double[] first = image.get(149, 70);
         double[] second = image.get(149, 210);
         assertFalse(Arrays.equals(first, second));
-        assertFalse(Arrays.equals(first, GREY.val));
+        assertFalse(Arrays.equals(first, GRAY.val));
         assertArrayEquals(image.get(100, 20), first);
         assertArrayEquals(new double[] {90, 90, 90}, image.get(100, 70));
     }
 
     @Test
     void writesScoresOfPredictionsOnly() {
-        Mat truth = grey(200, 300);
-        Mat prediction = grey(200, 300);
+        Mat truth = gray(200, 300);
+        Mat prediction = gray(200, 300);
         Boxes box = Boxes.of(20, 50, 280, 150);
         Canvas.draw(truth, Instances.groundTruth(box, 2), CLASSES);
         Canvas.draw(
@@ -69,7 +69,7 @@ class CanvasTest {
 
     @Test
     void drawsBoxesAtAndBeyondTheBorder() {
-        Mat image = grey(40, 60);
+        Mat image = gray(40, 60);
         Canvas.draw(
                 image,
                 Instances.groundTruth(
@@ -80,7 +80,7 @@ class CanvasTest {
 
     @Test
     void drawsNothingWhereThereIsNothing() {
-        Mat image = grey(40, 60);
+        Mat image = gray(40, 60);
         Canvas.draw(image, Instances.empty(), CLASSES);
         assertEquals(0, changedPixels(image));
     }
@@ -90,7 +90,7 @@ class CanvasTest {
         Size size = new Size(100, 100);
         Sample sample =
                 Sample.of(
-                        grey(100, 100),
+                        gray(100, 100),
                         ImageInfo.of(size),
                         Instances.groundTruth(Boxes.of(30, 30, 70, 70), 1)
                                 .withMasks(List.of(Rle.fromBox(size, 40, 40, 20, 20))));
@@ -100,14 +100,14 @@ class CanvasTest {
                         .apply(Configs.of(Normalize.class).apply(sample, random), random);
         Mat picture = Canvas.picture(ready, CLASSES);
         assertEquals(100, picture.cols());
-        assertFalse(Arrays.equals(GREY.val, picture.get(50, 50)));
+        assertFalse(Arrays.equals(GRAY.val, picture.get(50, 50)));
         assertArrayEquals(new double[] {90, 90, 90}, picture.get(65, 65));
         assertEquals(0, changedPixels(ready.image()));
     }
 
     @Test
     void tintsMasksUnderTheirOutlinesInOrder() {
-        Mat image = grey(100, 100);
+        Mat image = gray(100, 100);
         Size size = new Size(100, 100);
         Instances found =
                 Instances.predicted(
@@ -134,19 +134,19 @@ class CanvasTest {
 
     @Test
     void jpegsCanBeReadAgain() throws IOException {
-        Path jpeg = Files.write(folder.resolve("a.jpg"), Jpeg.encode(grey(20, 30)));
+        Path jpeg = Files.write(folder.resolve("a.jpg"), Jpeg.encode(gray(20, 30)));
         Mat read = ImageReader.read(jpeg);
         assertEquals(30, read.cols());
         assertArrayEquals(new double[] {90, 90, 90}, read.get(10, 10), 2);
     }
 
-    private static Mat grey(int height, int width) {
-        return new Mat(height, width, CvType.CV_8UC3, GREY);
+    private static Mat gray(int height, int width) {
+        return new Mat(height, width, CvType.CV_8UC3, GRAY);
     }
 
     private static int changedPixels(Mat image) {
         Mat same = new Mat();
-        Core.inRange(image, GREY, GREY, same);
+        Core.inRange(image, GRAY, GRAY, same);
         return (int) image.total() - Core.countNonZero(same);
     }
 }

@@ -32,13 +32,13 @@ class LabelCanvasTest {
     }
 
     @Test
-    void mixesColoursHalfAndHalfAndLeavesIgnoredPixels() {
-        Mat picture = LabelCanvas.picture(grey(SIZE), labels(), CLASSES);
+    void mixesColorsHalfAndHalfAndLeavesIgnoredPixels() {
+        Mat picture = LabelCanvas.picture(gray(SIZE), labels(), CLASSES);
         for (int label = 0; label < 3; label++) {
-            double[] colour = bgr(label);
+            double[] color = bgr(label);
             double[] found = picture.get(50, new int[] {80, 120, 150}[label]);
             for (int channel = 0; channel < 3; channel++) {
-                assertEquals((90 + colour[channel]) / 2, found[channel], 1);
+                assertEquals((90 + color[channel]) / 2, found[channel], 1);
             }
         }
         assertArrayEquals(new double[] {90, 90, 90}, picture.get(50, 190));
@@ -46,7 +46,7 @@ class LabelCanvasTest {
 
     @Test
     void namesTheClassesBelowThePictureTheLargestFirst() {
-        Mat picture = LabelCanvas.picture(grey(SIZE), labels(), CLASSES);
+        Mat picture = LabelCanvas.picture(gray(SIZE), labels(), CLASSES);
         assertTrue(picture.rows() > 110, picture.rows() + " rows");
         assertEquals(200, picture.cols());
         assertEquals(List.of(0, 2, 1), patches(picture));
@@ -55,7 +55,7 @@ class LabelCanvasTest {
     @Test
     void isWideEnoughForLongNamesAndBreaksLines() {
         List<String> names = Collections.nCopies(3, "a class with a long name");
-        Mat picture = LabelCanvas.picture(grey(SIZE), labels(), names);
+        Mat picture = LabelCanvas.picture(gray(SIZE), labels(), names);
         assertTrue(picture.cols() > 200, picture.cols() + " columns");
         assertEquals(List.of(0, 2, 1), patches(picture));
         assertArrayEquals(WHITE, picture.get(50, picture.cols() - 1));
@@ -63,15 +63,15 @@ class LabelCanvasTest {
 
     @Test
     void hasNoLegendWhereAllIsIgnored() {
-        Mat grey = grey(SIZE);
-        Mat picture = LabelCanvas.picture(grey, LabelMap.filled(SIZE, LabelMap.IGNORE), CLASSES);
-        assertEquals(grey.size(), picture.size());
+        Mat gray = gray(SIZE);
+        Mat picture = LabelCanvas.picture(gray, LabelMap.filled(SIZE, LabelMap.IGNORE), CLASSES);
+        assertEquals(gray.size(), picture.size());
         assertArrayEquals(new double[] {90, 90, 90}, picture.get(7, 7));
     }
 
     @Test
     void picturesASampleThatIsPadded() {
-        Sample sample = Sample.of(grey(SIZE), ImageInfo.of(SIZE), labels());
+        Sample sample = Sample.of(gray(SIZE), ImageInfo.of(SIZE), labels());
         Sample padded = new Pad(List.of(), 64).apply(sample, new SplittableRandom(1));
         Mat picture = Canvas.picture(padded, CLASSES);
         assertEquals(200, picture.cols());
@@ -84,7 +84,7 @@ class LabelCanvasTest {
                 IllegalArgumentException.class,
                 () ->
                         LabelCanvas.picture(
-                                grey(SIZE), LabelMap.filled(new Size(200, 100), 0), CLASSES));
+                                gray(SIZE), LabelMap.filled(new Size(200, 100), 0), CLASSES));
     }
 
     private static final double[] WHITE = {255, 255, 255};
@@ -99,18 +99,16 @@ class LabelCanvasTest {
         return LabelMap.of(SIZE, labels);
     }
 
-    private static Mat grey(Size size) {
+    private static Mat gray(Size size) {
         return new Mat(size.height(), size.width(), CvType.CV_8UC3, new Scalar(90, 90, 90));
     }
 
     private static double[] bgr(int label) {
-        int rgb = ClassColours.rgb(label);
+        int rgb = ClassColors.rgb(label);
         return new double[] {rgb & 0xFF, rgb >> 8 & 0xFF, rgb >> 16};
     }
 
-    /**
-     * Returns the classes in whose colour a patch is filled below the picture, in reading order.
-     */
+    /** Returns the classes in whose color a patch is filled below the picture, in reading order. */
     private static List<Integer> patches(Mat picture) {
         List<Integer> found = new ArrayList<>();
         for (int y = 100; y < picture.rows(); y++) {

@@ -10,7 +10,7 @@ import java.util.Optional;
  * How often something happens.
  *
  * @param epochs every so many epochs
- * @param iterations every so many optimiser steps; where given it counts instead of {@code epochs}
+ * @param iterations every so many optimizer steps; where given it counts instead of {@code epochs}
  */
 public record Interval(@Default("1") int epochs, Optional<Long> iterations) {
 
@@ -22,7 +22,7 @@ public record Interval(@Default("1") int epochs, Optional<Long> iterations) {
                 .throwIfAny();
     }
 
-    /** Returns whether it is time after so many optimiser steps. */
+    /** Returns whether it is time after so many optimizer steps. */
     public boolean isDue(long iteration, RunLength length) {
         return iteration % iterations.orElse(epochs * length.iterationsPerEpoch()) == 0;
     }

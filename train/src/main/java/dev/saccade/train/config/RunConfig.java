@@ -26,15 +26,15 @@ import java.util.Optional;
  * @param optimizer how weights follow gradients
  * @param schedule the course of the learning rate
  * @param epochs passes over the training data
- * @param iterations optimiser steps; where given they count instead of {@code epochs}
- * @param accumulation batches whose gradients are averaged for one optimiser step
+ * @param iterations optimizer steps; where given they count instead of {@code epochs}
+ * @param accumulation batches whose gradients are averaged for one optimizer step
  * @param maxGradientNorm what the norm of all gradients is clipped to; not clipped by default
  * @param referenceBatch images a step for which the learning rate is stated: it is scaled in
  *     proportion to the images that a step really has; not scaled by default
  * @param seed the seed of weights, order and augmentation
  * @param evaluation when to evaluate, and what counts
  * @param checkpoint when to save
- * @param logInterval optimiser steps between two lines of the logs
+ * @param logInterval optimizer steps between two lines of the logs
  * @param initFrom a checkpoint whose weights the run starts from
  * @param hooks what acts in the run besides the loop
  */
@@ -118,12 +118,12 @@ public record RunConfig(
                 : evaluation.evaluators();
     }
 
-    /** Returns the images of one optimiser step. */
+    /** Returns the images of one optimizer step. */
     public int imagesPerStep() {
         return data.batchSize() * accumulation;
     }
 
-    /** Returns the learning rate of the optimiser, scaled to the images of a step. */
+    /** Returns the learning rate of the optimizer, scaled to the images of a step. */
     public double learningRate() {
         double scale = referenceBatch.map(images -> imagesPerStep() / (double) images).orElse(1.0);
         return optimizer.learningRate() * scale;

@@ -7,7 +7,7 @@ import java.util.Map;
 /**
  * The result of an evaluation during a run.
  *
- * @param iteration optimiser steps taken before it
+ * @param iteration optimizer steps taken before it
  * @param epoch epochs completed before it
  * @param metrics metrics by name
  * @param pictures PNG files by name, maybe none

@@ -24,7 +24,7 @@ public interface Run {
     /** Returns how long the run lasts. */
     RunLength length();
 
-    /** Returns the optimiser steps taken. */
+    /** Returns the optimizer steps taken. */
     long iteration();
 
     /** Returns the epochs completed: before a step, the number of its epoch from 0. */

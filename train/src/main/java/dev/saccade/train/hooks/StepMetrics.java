@@ -5,7 +5,7 @@ import com.google.common.collect.ImmutableMap;
 import java.util.Map;
 
 /**
- * How learning goes in an optimiser step, or the mean of some.
+ * How learning goes in an optimizer step, or the mean of some.
  *
  * @param loss the sum of the loss terms
  * @param losses loss terms by name

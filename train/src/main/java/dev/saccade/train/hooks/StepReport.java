@@ -1,10 +1,10 @@
 package dev.saccade.train.hooks;
 
 /**
- * One optimiser step, or the mean of some.
+ * One optimizer step, or the mean of some.
  *
- * @param iteration optimiser steps taken, this one included
- * @param iterations optimiser steps of the whole run
+ * @param iteration optimizer steps taken, this one included
+ * @param iterations optimizer steps of the whole run
  * @param epoch the epoch the step belongs to, from 0
  * @param learningRate the learning rate before the rules for parameters
  * @param metrics how learning goes

@@ -3,7 +3,7 @@ package dev.saccade.train.hooks;
 import java.time.Duration;
 
 /**
- * How long an optimiser step took, or some on average.
+ * How long an optimizer step took, or some on average.
  *
  * @param seconds wall time, waiting for data included
  * @param dataSeconds the part of it that was spent waiting for data

@@ -32,7 +32,7 @@ public final class JsonLog implements LogWriter {
     /**
      * Appends to a file.
      *
-     * @param iteration optimiser steps taken so far; events that lie beyond are removed, since a
+     * @param iteration optimizer steps taken so far; events that lie beyond are removed, since a
      *     resumed run will tell them again
      */
     public JsonLog(Path file, long iteration) {

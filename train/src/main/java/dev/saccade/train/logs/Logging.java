@@ -15,7 +15,7 @@ public final class Logging implements Hook {
     /**
      * Owns a writer from now on.
      *
-     * @param interval optimiser steps between two lines
+     * @param interval optimizer steps between two lines
      */
     public Logging(LogWriter writer, int interval) {
         this.writer = writer;

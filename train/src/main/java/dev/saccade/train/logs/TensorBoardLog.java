@@ -19,7 +19,7 @@ import java.util.zip.CRC32C;
  * Writes an event file that TensorBoard reads: scalars below {@code train/} and {@code eval/}, and
  * pictures.
  *
- * <p>Each record is a length, its checksum, a serialised {@code tensorflow.Event}, its checksum
+ * <p>Each record is a length, its checksum, a serialized {@code tensorflow.Event}, its checksum
  * (TFRecord). The first event of a resumed run makes TensorBoard forget what the interrupted one
  * told beyond that point.
  */
@@ -40,7 +40,7 @@ public final class TensorBoardLog implements LogWriter {
      * Starts an event file.
      *
      * @param folder where TensorBoard will be pointed at, made where it does not exist
-     * @param iteration optimiser steps taken so far
+     * @param iteration optimizer steps taken so far
      * @param clock gives the time of each event
      */
     public TensorBoardLog(Path folder, long iteration, Clock clock) {

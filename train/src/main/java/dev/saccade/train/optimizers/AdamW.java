@@ -27,9 +27,9 @@ public final class AdamW extends Optimizer {
      * @param beta2 decay of the mean of the squared gradients, in [0, 1)
      * @param epsilon what is added to the root of the squares
      * @param weightDecay weight decay before rules
-     * @param norms the rule for the parameters of normalisations; none by default, when {@code
+     * @param norms the rule for the parameters of normalizations; none by default, when {@code
      *     biases} says how their biases decay
-     * @param biases the rule for biases; its learning rate is not for those of normalisations
+     * @param biases the rule for biases; its learning rate is not for those of normalizations
      * @param rules rules by a part of the dotted name, such as {@code pos_embed}, which win over
      *     both
      * @param layerDecay how learning rates fall from layer to layer of the backbone; not by default

@@ -36,7 +36,7 @@ import java.util.stream.Stream;
  */
 public abstract class Optimizer implements AutoCloseable {
 
-    /** The hyper-parameters of an optimiser, and what builds it. */
+    /** The hyper-parameters of an optimizer, and what builds it. */
     public interface Config extends PartConfig {
 
         /** Returns the learning rate before schedule and parameter rules. */
@@ -45,7 +45,7 @@ public abstract class Optimizer implements AutoCloseable {
         /** Returns the weight decay before parameter rules. */
         double weightDecay();
 
-        /** Returns the rule for the parameters of normalisations. */
+        /** Returns the rule for the parameters of normalizations. */
         Optional<ParameterRule> norms();
 
         /** Returns the rule for biases. */
@@ -57,7 +57,7 @@ public abstract class Optimizer implements AutoCloseable {
         /** Returns how learning rates fall from layer to layer of the backbone. */
         Optional<LayerDecay> layerDecay();
 
-        /** Returns the optimiser for the parameters of a module that are learned now. */
+        /** Returns the optimizer for the parameters of a module that are learned now. */
         Optimizer build(Module module);
     }
 
@@ -89,7 +89,7 @@ public abstract class Optimizer implements AutoCloseable {
     private final Optional<Script> fusedUpdate;
 
     /**
-     * Makes an optimiser.
+     * Makes an optimizer.
      *
      * @param groups what it changes
      * @param starts what gives the first value of each kind of state for a weight

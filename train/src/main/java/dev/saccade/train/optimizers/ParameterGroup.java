@@ -41,7 +41,7 @@ public record ParameterGroup(
      *
      * <p>For each parameter one rule counts: of {@link Optimizer.Config#rules} whose key its dotted
      * name contains the longest, among equally long ones the first of the alphabet; else that of
-     * its kind. Normalisations are told by a {@code weight} of one dimension. Where they have no
+     * its kind. Normalizations are told by a {@code weight} of one dimension. Where they have no
      * rule, their biases decay as other biases do, but learn as fast as weights. The decay over the
      * layers of the backbone multiplies the learning rates besides.
      *

@@ -5,8 +5,8 @@ import dev.saccade.core.Checks;
 /**
  * How long a run lasts.
  *
- * @param iterations optimiser steps of the whole run
- * @param iterationsPerEpoch optimiser steps of one pass over the data
+ * @param iterations optimizer steps of the whole run
+ * @param iterationsPerEpoch optimizer steps of one pass over the data
  */
 public record RunLength(long iterations, long iterationsPerEpoch) {
 

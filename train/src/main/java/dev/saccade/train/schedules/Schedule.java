@@ -11,16 +11,16 @@ public interface Schedule extends PartConfig {
     /**
      * Returns the learning rate without warm-up.
      *
-     * @param base the learning rate of the optimiser
-     * @param iteration optimiser steps taken before this one
+     * @param base the learning rate of the optimizer
+     * @param iteration optimizer steps taken before this one
      */
     double regular(double base, long iteration, RunLength length);
 
     /**
      * Returns the learning rate of a step, as mmcv computes it.
      *
-     * @param base the learning rate of the optimiser
-     * @param iteration optimiser steps taken before this one
+     * @param base the learning rate of the optimizer
+     * @param iteration optimizer steps taken before this one
      */
     default double learningRate(double base, long iteration, RunLength length) {
         return regular(base, iteration, length) * warmup().factor(iteration);

@@ -69,7 +69,7 @@ class ParameterGroupTest {
     }
 
     @Test
-    void sparesNormalisationsByTheirShape() {
+    void sparesNormalizationsByTheirShape() {
         assertEquals(
                 "1.0 0.1 stem.weight stem.bias head.normalizer.weight head.normalizer.bias;"
                         + " 1.0 0.0 norm1.weight norm1.bias",
@@ -77,7 +77,7 @@ class ParameterGroupTest {
     }
 
     @Test
-    void aBiasOfANormalisationDecaysAsABiasUnlessNormalisationsHaveTheirRule() {
+    void aBiasOfANormalizationDecaysAsABiasUnlessNormalizationsHaveTheirRule() {
         String biases = "biases={learning_rate_factor: 2, weight_decay_factor: 0}";
         assertEquals(
                 "1.0 0.1 stem.weight norm1.weight head.normalizer.weight;"

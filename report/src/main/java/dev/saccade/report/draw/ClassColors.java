@@ -8,28 +8,28 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * The colours in which classes are drawn; neighbouring labels are far apart on the circle of hues.
+ * The colors in which classes are drawn; neighboring labels are far apart on the circle of hues.
  */
-public final class ClassColours {
+public final class ClassColors {
 
     private static final double GOLDEN_ANGLE = 137.508;
     private static final double FIRST_HUE = 205;
 
-    private ClassColours() {}
+    private ClassColors() {}
 
     /**
-     * Returns the colours in which label maps are drawn, as {@code 0xRRGGBB}: those of ADE20K for
+     * Returns the colors in which label maps are drawn, as {@code 0xRRGGBB}: those of ADE20K for
      * its 150 classes, {@link #rgb} for others.
      */
     public static List<Integer> of(List<String> classes) {
         return classes.equals(Ade20kClasses.NAMES)
-                ? Ade20kClasses.COLOURS
+                ? Ade20kClasses.COLORS
                 : IntStream.range(0, classes.size())
-                        .mapToObj(ClassColours::rgb)
+                        .mapToObj(ClassColors::rgb)
                         .collect(ImmutableList.toImmutableList());
     }
 
-    /** Returns the colour of a class as {@code 0xRRGGBB}. */
+    /** Returns the color of a class as {@code 0xRRGGBB}. */
     public static int rgb(int label) {
         double hue = (FIRST_HUE + label * GOLDEN_ANGLE) % 360 / 60;
         int rgb = 0;

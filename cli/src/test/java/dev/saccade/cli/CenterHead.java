@@ -26,11 +26,11 @@ import dev.saccade.core.structures.Size;
 import java.util.List;
 
 /** Learns that features are 0, given masks, and always finds the middle of the photograph. */
-public final class CentreHead extends DetectionHead {
+public final class CenterHead extends DetectionHead {
 
     private final Conv2d probe;
 
-    private CentreHead(List<FeatureInfo> features) {
+    private CenterHead(List<FeatureInfo> features) {
         probe =
                 add(
                         "probe",
@@ -48,7 +48,7 @@ public final class CentreHead extends DetectionHead {
     }
 
     /** Has no hyper-parameters. */
-    @Part("centre")
+    @Part("center")
     public record Config() implements DetectionHead.Config {
 
         @Override
@@ -58,7 +58,7 @@ public final class CentreHead extends DetectionHead {
 
         @Override
         public DetectionHead build(List<FeatureInfo> features, int numClasses) {
-            return new CentreHead(features);
+            return new CenterHead(features);
         }
     }
 
@@ -77,10 +77,10 @@ public final class CentreHead extends DetectionHead {
 
     @Override
     public List<Instances> predict(FeaturePyramid features, List<ImageInfo> images) {
-        return images.stream().map(image -> centre(image.original())).toList();
+        return images.stream().map(image -> center(image.original())).toList();
     }
 
-    private static Instances centre(Size size) {
+    private static Instances center(Size size) {
         float x = size.width() / 4f;
         float y = size.height() / 4f;
         return Instances.predicted(Boxes.of(x, y, 3 * x, 3 * y), new int[] {0}, new float[] {0.9f})

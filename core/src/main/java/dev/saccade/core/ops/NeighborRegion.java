@@ -13,11 +13,11 @@ import java.util.Optional;
  *
  * <p>Rows are cut into sliding chunks (Zhang et al. 2021) of K queries. With each of the K rows
  * around it, of 2 K - 1 keys, a chunk makes a small matrix product, of which the diagonals are the
- * neighbours; nothing of K * K times the size of the map is made.
+ * neighbors; nothing of K * K times the size of the map is made.
  *
  * @param kernel K, odd
  */
-public record NeighbourRegion(int kernel) implements FilterRegion {
+public record NeighborRegion(int kernel) implements FilterRegion {
 
     private static final ScriptTemplate ZEROS =
             ScriptTemplate.of(
@@ -82,7 +82,7 @@ public record NeighbourRegion(int kernel) implements FilterRegion {
                     return torch.reshape(torch.permute(y, [0, 2, 3, 1]), size + [heads, -1])
                     """);
 
-    /** Every value from the token that it is about to its neighbour at the opposite offset. */
+    /** Every value from the token that it is about to its neighbor at the opposite offset. */
     private static final ScriptTemplate AROUND =
             ScriptTemplate.of(
                     "(values: Tensor) -> Tensor",
