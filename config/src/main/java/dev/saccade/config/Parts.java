@@ -57,6 +57,7 @@ final class Parts {
 
     /** Many a component fails because the libraries that all of them use cannot be loaded. */
     static SaccadeException unloadable(Error error) {
+        String origin = error.getCause() == null ? "" : ", as of " + Throwables.getRootCause(error);
         return Throwables.getCausalChain(error).stream()
                 .filter(SaccadeException.class::isInstance)
                 .map(cause -> SaccadeException.user(error, "%s", cause.getMessage()))
@@ -65,9 +66,8 @@ final class Parts {
                         () ->
                                 SaccadeException.user(
                                         error,
-                                        "META-INF/services: a component cannot be loaded: %s, as"
-                                                + " of %s",
+                                        "META-INF/services: a component cannot be loaded: %s%s",
                                         error.getMessage(),
-                                        Throwables.getRootCause(error)));
+                                        origin));
     }
 }
