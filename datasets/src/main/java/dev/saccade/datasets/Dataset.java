@@ -18,7 +18,12 @@ import java.util.List;
  */
 public interface Dataset {
 
-    /** Where a data set lies and how it is read, and what opens it. */
+    /**
+     * Where a data set lies and how it is read, and what opens it.
+     *
+     * <p>To bring one of your own, implement this with a record and list the record in a {@link
+     * dev.saccade.core.parts.PartProvider}.
+     */
     interface Config extends PartConfig {
 
         /**
@@ -31,9 +36,12 @@ public interface Dataset {
 
         /**
          * Returns what the data set holds and all that is wrong with it; nothing is thrown for it.
+         * Unless its files are worth a look of their own, it is {@code DatasetCheck.run(open(root),
+         * options)}.
          *
          * @param root the folder that relative paths of this config start from
-         * @throws SaccadeException of kind user, if there is no such folder
+         * @throws SaccadeException of kind user, if there is nothing to look at, such as no such
+         *     folder
          */
         DatasetReport check(Path root, CheckOptions options);
 

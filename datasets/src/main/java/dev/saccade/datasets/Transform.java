@@ -8,8 +8,10 @@ import java.util.SplittableRandom;
 /**
  * One step between a decoded photograph and a batch; the record that YAML configures is the step.
  *
- * <p>Immutable and safe for use by many threads. To bring a step of one's own, write a record that
- * implements this and list it in a {@link dev.saccade.core.parts.PartProvider}.
+ * <p>Immutable and safe for use by many threads.
+ *
+ * <p>To bring one of your own, implement this with a record and list the record in a {@link
+ * dev.saccade.core.parts.PartProvider}.
  */
 public interface Transform extends PartConfig {
 

@@ -23,6 +23,9 @@ public interface Evaluator<P> {
     /**
      * The settings of an evaluator, as {@code evaluation.evaluators} names it. {@link
      * Evaluators#standard} are those that measure where nothing is named.
+     *
+     * <p>To bring one of your own, implement this with a record and list the record in a {@link
+     * dev.saccade.core.parts.PartProvider}.
      */
     interface Config extends PartConfig {
 

@@ -24,7 +24,12 @@ import java.util.Map;
  */
 public abstract class Backbone extends Module {
 
-    /** The hyper-parameters of a backbone, and what builds it. */
+    /**
+     * The hyper-parameters of a backbone, and what builds it.
+     *
+     * <p>To bring one of your own, implement this with a record and list the record in a {@link
+     * PartProvider}.
+     */
     public interface Config extends ModelPartConfig {
 
         /** Returns a backbone without weights. */

@@ -12,7 +12,12 @@ import java.util.List;
 /** Turns a pyramid into losses or into objects. */
 public abstract class DetectionHead extends Module {
 
-    /** The hyper-parameters of a head, and what builds it. */
+    /**
+     * The hyper-parameters of a head, and what builds it.
+     *
+     * <p>To bring one of your own, implement this with a record and list the record in a {@link
+     * PartProvider}.
+     */
     public interface Config extends HeadConfig {
 
         /**

@@ -10,7 +10,12 @@ import java.util.List;
 /** Turns a pyramid into another one, mixing its levels. */
 public abstract class Neck extends Module {
 
-    /** The hyper-parameters of a neck, and what builds it. */
+    /**
+     * The hyper-parameters of a neck, and what builds it.
+     *
+     * <p>To bring one of your own, implement this with a record and list the record in a {@link
+     * PartProvider}.
+     */
     public interface Config extends ModelPartConfig {
 
         /**

@@ -13,7 +13,12 @@ import java.util.List;
 /** Turns a pyramid into a score of every class for every cell of a grid. */
 public abstract class SegmentationHead extends Module {
 
-    /** The hyper-parameters of a head, and what builds it. */
+    /**
+     * The hyper-parameters of a head, and what builds it.
+     *
+     * <p>To bring one of your own, implement this with a record and list the record in a {@link
+     * PartProvider}.
+     */
     public interface Config extends HeadConfig {
 
         /**

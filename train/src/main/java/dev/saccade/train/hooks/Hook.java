@@ -13,7 +13,12 @@ import dev.saccade.core.parts.PartConfig;
  */
 public interface Hook extends AutoCloseable {
 
-    /** The settings of a hook that a config names under {@code hooks}, and what makes it. */
+    /**
+     * The settings of a hook that a config names under {@code hooks}, and what makes it.
+     *
+     * <p>To bring one of your own, implement this with a record and list the record in a {@link
+     * dev.saccade.core.parts.PartProvider}.
+     */
     interface Config extends PartConfig {
 
         /** Returns a hook for one run. */

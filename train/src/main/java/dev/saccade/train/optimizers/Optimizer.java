@@ -36,7 +36,12 @@ import java.util.stream.Stream;
  */
 public abstract class Optimizer implements AutoCloseable {
 
-    /** The hyper-parameters of an optimizer, and what builds it. */
+    /**
+     * The hyper-parameters of an optimizer, and what builds it.
+     *
+     * <p>To bring one of your own, implement this with a record and list the record in a {@link
+     * dev.saccade.core.parts.PartProvider}.
+     */
     public interface Config extends PartConfig {
 
         /** Returns the learning rate before schedule and parameter rules. */
@@ -45,17 +50,25 @@ public abstract class Optimizer implements AutoCloseable {
         /** Returns the weight decay before parameter rules. */
         double weightDecay();
 
-        /** Returns the rule for the parameters of normalizations. */
-        Optional<ParameterRule> norms();
+        /** Returns the rule for the parameters of normalizations; none unless overridden. */
+        default Optional<ParameterRule> norms() {
+            return Optional.empty();
+        }
 
-        /** Returns the rule for biases. */
-        ParameterRule biases();
+        /** Returns the rule for biases; they learn as weights do unless overridden. */
+        default ParameterRule biases() {
+            return ParameterRule.NONE;
+        }
 
-        /** Returns the rules for parameters whose dotted names contain the key. */
-        Map<String, ParameterRule> rules();
+        /** Returns the rules for parameters whose dotted names contain the key; maybe none. */
+        default Map<String, ParameterRule> rules() {
+            return Map.of();
+        }
 
-        /** Returns how learning rates fall from layer to layer of the backbone. */
-        Optional<LayerDecay> layerDecay();
+        /** Returns how learning rates fall from layer to layer of the backbone, if they do. */
+        default Optional<LayerDecay> layerDecay() {
+            return Optional.empty();
+        }
 
         /** Returns the optimizer for the parameters of a module that are learned now. */
         Optimizer build(Module module);

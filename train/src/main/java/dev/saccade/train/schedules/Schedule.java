@@ -2,7 +2,12 @@ package dev.saccade.train.schedules;
 
 import dev.saccade.core.parts.PartConfig;
 
-/** The course of the learning rate over a run; the record that YAML configures is the schedule. */
+/**
+ * The course of the learning rate over a run; the record that YAML configures is the schedule.
+ *
+ * <p>To bring one of your own, implement this with a record and list the record in a {@link
+ * dev.saccade.core.parts.PartProvider}.
+ */
 public interface Schedule extends PartConfig {
 
     /** Returns how the learning rate rises in the beginning. */
