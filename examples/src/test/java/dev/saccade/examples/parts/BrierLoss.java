@@ -1,4 +1,4 @@
-package dev.saccade.models.own;
+package dev.saccade.examples.parts;
 
 import ai.djl.ndarray.NDArray;
 

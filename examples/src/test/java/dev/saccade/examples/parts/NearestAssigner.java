@@ -1,4 +1,4 @@
-package dev.saccade.models.own;
+package dev.saccade.examples.parts;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.parts.Default;

@@ -1,10 +1,11 @@
-package dev.saccade.models.own;
+package dev.saccade.examples.parts;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Activation;
 
+import dev.saccade.core.Checks;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.WeightInit;
@@ -46,6 +47,10 @@ public final class CenternessHead extends AnchorHead {
             @Default("{score_thr: 0, iou_thr: 0.6}") MulticlassNms nms)
             implements DetectionHead.Config, AnchorHead.Config {
 
+        public Config {
+            new Checks().within("nms_pre", nmsPre, 1, 1_000_000).throwIfAny();
+        }
+
         @Override
         public AnchorGenerator anchorGenerator(List<Integer> strides) {
             return new AnchorGenerator(List.of(8.0), List.of(1.0), 0.5, strides);
@@ -76,16 +81,13 @@ public final class CenternessHead extends AnchorHead {
         super(config, features, numClasses);
         this.config = config;
         int in = features.get(0).channels();
-        WeightInit init = WeightInit.normal(0.01);
-        cls =
-                add(
-                        "bbox_head.atss_cls",
-                        new Conv2d(new Geometry(in, clsOutChannels(), 3).padding(1), init));
-        reg = add("bbox_head.atss_reg", new Conv2d(new Geometry(in, 4, 3).padding(1), init));
-        centerness =
-                add(
-                        "bbox_head.atss_centerness",
-                        new Conv2d(new Geometry(in, 1, 3).padding(1), init));
+        cls = add("bbox_head.atss_cls", conv(in, clsOutChannels()));
+        reg = add("bbox_head.atss_reg", conv(in, 4));
+        centerness = add("bbox_head.atss_centerness", conv(in, 1));
+    }
+
+    private static Conv2d conv(int in, int out) {
+        return new Conv2d(new Geometry(in, out, 3).padding(1), WeightInit.normal(0.01));
     }
 
     @Override

@@ -1,4 +1,4 @@
-package dev.saccade.models.own;
+package dev.saccade.examples.parts;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;

@@ -1,4 +1,4 @@
-package dev.saccade.examples;
+package dev.saccade.examples.parts;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -10,39 +10,13 @@ import ai.djl.ndarray.NDManager;
 import dev.saccade.core.nn.Autograd;
 import dev.saccade.core.ops.Kernels;
 import dev.saccade.core.ops.OperatorLibrary;
-import dev.saccade.core.ops.Script;
-import dev.saccade.core.ops.ScriptTemplate;
 
 import org.junit.jupiter.api.Test;
 
 import java.util.List;
-import java.util.Map;
 
 /** A fused operator from outside of the repository, with a portable twin. */
-class OwnOperatorTest {
-
-    /** {@code x sigmoid(beta x)}. */
-    private static final class Swish {
-
-        /** Would be of this jar; here it is Saccade's, and libtorch itself has the operator. */
-        static final OperatorLibrary LIBRARY =
-                new OperatorLibrary(
-                        OperatorLibrary.class,
-                        "saccade",
-                        () -> Script.evaluate("ops.saccade.instruction_set()") + " bits");
-
-        /** Compiled when it is first run: without the library there is no such operator. */
-        private static final ScriptTemplate FUSED =
-                ScriptTemplate.of(
-                        "(x: Tensor) -> Tensor", "return ops.aten.silu(x * {beta}) / {beta}");
-
-        private static final ScriptTemplate PORTABLE =
-                ScriptTemplate.of("(x: Tensor) -> Tensor", "return x * torch.sigmoid(x * {beta})");
-
-        static NDArray activate(NDArray x, double beta) {
-            return (LIBRARY.isOn() ? FUSED : PORTABLE).with(Map.of("beta", beta)).run(x);
-        }
-    }
+class SwishTest {
 
     private static List<float[]> results(NDManager manager) {
         NDArray x = manager.create(new float[] {-2, -0.5f, 0, 1, 3});

@@ -1,0 +1,53 @@
+package dev.saccade.examples.parts;
+
+import dev.saccade.core.Checks;
+import dev.saccade.core.nn.Module;
+import dev.saccade.core.ops.MemoryFormat;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
+import dev.saccade.train.optimizers.Optimizer;
+import dev.saccade.train.optimizers.ParameterGroup;
+
+import java.util.Map;
+import java.util.Optional;
+
+/** Steps of one length in each weight, by the sign of a mean of gradients (Chen et al. 2023). */
+public final class Lion extends Optimizer {
+
+    @Part("lion")
+    public record Config(
+            @Default("1e-4") double learningRate,
+            @Default("0.9") double beta1,
+            @Default("0.99") double beta2,
+            @Default("0") double weightDecay)
+            implements Optimizer.Config {
+
+        public Config {
+            new Checks()
+                    .above("learning_rate", learningRate, 0, 1)
+                    .below("beta1", beta1, 0, 1)
+                    .below("beta2", beta2, 0, 1)
+                    .within("weight_decay", weightDecay, 0, 1000)
+                    .throwIfAny();
+        }
+
+        @Override
+        public Lion build(Module module) {
+            return new Lion(this, module);
+        }
+    }
+
+    private Lion(Config config, Module module) {
+        super(
+                ParameterGroup.split(module, config),
+                Map.of("exp_avg", MemoryFormat::zerosLike),
+                """
+                for i in range(torch.len(weights)):
+                  direction = torch.sign(torch.lerp(gradients[i], exp_avg[i], %s))
+                  weights[i].mul_(1 - lr * weight_decay).sub_(direction, alpha=lr)
+                  exp_avg[i].lerp_(gradients[i], 1 - %s)
+                """
+                        .formatted(config.beta1(), config.beta2()),
+                Optional.empty());
+    }
+}
