@@ -1,0 +1,112 @@
+package dev.saccade.examples.parts;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.saccade.config.ConfigFile;
+import dev.saccade.config.ConfigNode;
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.PartConfig;
+import dev.saccade.core.parts.PartProvider;
+import dev.saccade.core.parts.SegmentationHead;
+
+import org.junit.jupiter.api.Test;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.ServiceLoader;
+import java.util.Set;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/** The table of {@code own_backbone.md} has every kind of part, and leads to what it says. */
+class OwnTableTest {
+
+    private static final Path DOCS = Path.of("../docs");
+
+    private static final Pattern ROW =
+            Pattern.compile(
+                    "^\\| [a-z ]+ \\| \\[(\\w+)(\\.Config)?]\\((\\S+)\\) \\| `(\\S+)` \\|"
+                            + " \\[(\\w+)]\\((\\S+)\\) \\|$",
+                    Pattern.MULTILINE);
+
+    /** A row: the interface, the key in a config, and the record of the example. */
+    private record Row(Class<?> kind, Path source, String key, Class<?> example) {
+
+        static Row of(MatchResult cells) {
+            String nested = cells.group(2) == null ? "" : "$Config";
+            Class<?> example = type(cells.group(6), "");
+            assertEquals(cells.group(5), example.getSimpleName());
+            return new Row(
+                    type(cells.group(3), nested),
+                    DOCS.resolve(cells.group(3)),
+                    cells.group(4),
+                    example.isAnnotationPresent(Part.class)
+                            ? example
+                            : type(cells.group(6), "$Config"));
+        }
+
+        private static Class<?> type(String link, String nested) {
+            assertTrue(Files.isRegularFile(DOCS.resolve(link)), link);
+            String name = link.replaceAll(".*/java/|\\.java$", "").replace('/', '.');
+            try {
+                return Class.forName(name + nested);
+            } catch (ClassNotFoundException e) {
+                throw new AssertionError(link, e);
+            }
+        }
+    }
+
+    private static List<Row> rows() throws IOException {
+        String page = Files.readString(DOCS.resolve("own_backbone.md"));
+        return ROW.matcher(page).results().map(Row::of).toList();
+    }
+
+    @Test
+    void everyExampleIsOfItsKindAndNamedByTheConfig() throws IOException {
+        ConfigNode config =
+                ConfigFile.load(Path.of("src/test/resources/own_parts.yaml"), List.of());
+        for (Row row : rows()) {
+            assertTrue(row.kind.isAssignableFrom(row.example), row.toString());
+            ConfigNode node = config;
+            for (String key : row.key.split("\\.", -1)) {
+                node = ((ConfigNode.Mapping) node).entries().get(key);
+            }
+            ConfigNode named = node instanceof ConfigNode.Sequence all ? all.items().get(0) : node;
+            ConfigNode type = ((ConfigNode.Mapping) named).entries().get("type");
+            String name = row.example.getAnnotation(Part.class).value();
+            assertEquals(name, ((ConfigNode.Scalar) type).value(), row.key);
+        }
+    }
+
+    @Test
+    void everyKindOfPartHasARow() throws IOException {
+        Set<Class<?>> kinds = new HashSet<>(Set.of(SegmentationHead.Config.class));
+        rows().forEach(row -> kinds.add(row.kind));
+        assertEquals(15, kinds.size(), kinds.toString());
+        List<Class<? extends PartConfig>> parts =
+                ServiceLoader.load(PartProvider.class).stream()
+                        .flatMap(provider -> provider.get().parts().stream())
+                        .toList();
+        for (Class<? extends PartConfig> part : parts) {
+            Stream<Class<?>> its = kinds.stream().filter(kind -> kind.isAssignableFrom(part));
+            assertEquals(1, its.count(), part.getName());
+        }
+        assertTrue(parts.size() > 50, "only " + parts.size());
+    }
+
+    @Test
+    void everyKindSaysHowToBringOne() throws IOException {
+        for (Row row : rows()) {
+            String words = Files.readString(row.source).replaceAll("[\\s*]+", " ");
+            String sentence =
+                    "<p>To bring one of your own, implement this with a record and list the record"
+                            + " in a \\{@link (dev\\.saccade\\.core\\.parts\\.)?PartProvider}\\.";
+            assertTrue(Pattern.compile(sentence).matcher(words).find(), row.source.toString());
+        }
+    }
+}
