@@ -36,6 +36,7 @@ final class Binding {
     private static final Object FAILED = new Object();
 
     private final Problems problems = new Problems();
+    private final Parts parts = new Parts();
 
     /** How many of the problems are settings without a value. */
     private int lacking;
@@ -162,7 +163,7 @@ final class Binding {
             ConfigNode.Mapping node,
             Object fallback,
             String path) {
-        Map<String, ? extends Class<? extends PartConfig>> known = Parts.known(kind);
+        Map<String, ? extends Class<? extends PartConfig>> known = parts.known(kind);
         Optional<ConfigNode> type = node.get(TYPE);
         if (type.isEmpty() && fallback != null) {
             return record(fallback.getClass().asSubclass(Record.class), node, fallback, path);

@@ -105,7 +105,7 @@ public final class Configs {
      * @throws SaccadeException of kind user if two claim one type or one cannot be loaded
      */
     public static <P extends PartConfig> Map<String, Class<? extends P>> known(Class<P> kind) {
-        return Parts.known(kind);
+        return new Parts().known(kind);
     }
 
     /**

@@ -1,5 +1,7 @@
 package dev.saccade.config;
 
+import static com.google.common.collect.ImmutableMap.toImmutableMap;
+
 import com.google.common.collect.Maps;
 
 import dev.saccade.core.parts.Default;
@@ -18,6 +20,24 @@ import java.util.Set;
 final class Defaults {
 
     static final ConfigNode.Mapping NOTHING = new ConfigNode.Mapping(Map.of(), Origin.DEFAULT);
+
+    /** What the annotations of a record say, by component; read once, since configs nest. */
+    private static final ClassValue<Map<String, Optional<Object>>> ANNOTATED =
+            new ClassValue<>() {
+                @Override
+                protected Map<String, Optional<Object>> computeValue(Class<?> type) {
+                    return Arrays.stream(type.getRecordComponents())
+                            .collect(toImmutableMap(RecordComponent::getName, Defaults::annotated));
+                }
+            };
+
+    private static final ClassValue<Map<String, Defaults>> VARIANTS =
+            new ClassValue<>() {
+                @Override
+                protected Map<String, Defaults> computeValue(Class<?> type) {
+                    return readVariants(type.asSubclass(Record.class));
+                }
+            };
 
     private final Optional<Record> instance;
     private final ConfigNode.Mapping variant;
@@ -42,6 +62,10 @@ final class Defaults {
 
     /** Returns those of each member of a family that {@code variant} selects, by its name. */
     static Map<String, Defaults> variants(Class<? extends Record> type) {
+        return VARIANTS.get(type);
+    }
+
+    private static Map<String, Defaults> readVariants(Class<? extends Record> type) {
         Map<String, Defaults> variants = new LinkedHashMap<>();
         if (variant(type).isPresent()) {
             for (Variant variant : type.getAnnotationsByType(Variant.class)) {
@@ -92,8 +116,8 @@ final class Defaults {
         if (instance.isPresent()) {
             return Optional.ofNullable(Records.get(component, instance.get()));
         }
-        Default annotation = component.getAnnotation(Default.class);
         if (component.isAnnotationPresent(Unwrapped.class)) {
+            Default annotation = component.getAnnotation(Default.class);
             ConfigNode.Mapping usual = annotation == null ? NOTHING : map(annotation.value());
             Set<String> inside = keys(component.getType());
             Map<String, ConfigNode> own = Maps.filterKeys(variant.entries(), inside::contains);
@@ -103,12 +127,17 @@ final class Defaults {
                     Optional.empty());
         }
         Optional<Object> usual =
-                annotation == null
-                        ? implicit(component)
-                        : Binding.annotated(component, node(annotation.value()), Optional.empty());
+                ANNOTATED.get(component.getDeclaringRecord()).get(component.getName());
         return variant.get(Records.key(component))
                 .flatMap(node -> Binding.annotated(component, node, usual))
                 .or(() -> usual);
+    }
+
+    private static Optional<Object> annotated(RecordComponent component) {
+        Default annotation = component.getAnnotation(Default.class);
+        return annotation == null
+                ? implicit(component)
+                : Binding.annotated(component, node(annotation.value()), Optional.empty());
     }
 
     private static Optional<Object> implicit(RecordComponent component) {

@@ -1,5 +1,6 @@
 package dev.saccade.config;
 
+import com.google.common.base.Suppliers;
 import com.google.common.base.Throwables;
 
 import dev.saccade.core.SaccadeException;
@@ -7,29 +8,40 @@ import dev.saccade.core.parts.Part;
 import dev.saccade.core.parts.PartConfig;
 import dev.saccade.core.parts.PartProvider;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 
 /** The components that a config can name. */
 final class Parts {
 
-    private Parts() {}
+    /** All of them; read once, since a config asks for many kinds. */
+    private final Supplier<List<Class<? extends PartConfig>>> all =
+            Suppliers.memoize(Parts::provided);
 
-    /** Returns the records of a kind by their types. */
-    static <P extends PartConfig> Map<String, Class<? extends P>> known(Class<P> kind) {
-        Map<String, Class<? extends P>> known = new TreeMap<>();
+    private static List<Class<? extends PartConfig>> provided() {
+        List<Class<? extends PartConfig>> parts = new ArrayList<>();
         try {
             for (PartProvider provider : ServiceLoader.load(PartProvider.class)) {
-                for (Class<? extends PartConfig> part : provider.parts()) {
-                    if (kind.isAssignableFrom(part)) {
-                        put(known, part.asSubclass(kind), name(part));
-                    }
-                }
+                parts.addAll(provider.parts());
             }
         } catch (ServiceConfigurationError e) {
             throw unloadable(e);
+        }
+        return parts;
+    }
+
+    /** Returns the records of a kind by their types. */
+    <P extends PartConfig> Map<String, Class<? extends P>> known(Class<P> kind) {
+        Map<String, Class<? extends P>> known = new TreeMap<>();
+        for (Class<? extends PartConfig> part : all.get()) {
+            if (kind.isAssignableFrom(part)) {
+                put(known, part.asSubclass(kind), name(part));
+            }
         }
         return known;
     }
