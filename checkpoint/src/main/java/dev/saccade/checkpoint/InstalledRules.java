@@ -5,6 +5,9 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.parts.ModelPartConfig;
 
+import java.util.Arrays;
+import java.util.List;
+
 /** What the parts on the class path say of checkpoints of others. */
 final class InstalledRules {
 
@@ -16,9 +19,25 @@ final class InstalledRules {
      * @throws SaccadeException of kind user that names it, if a part cannot be loaded
      */
     static CheckpointRules all() {
-        return Configs.usual(ModelPartConfig.class).stream()
+        List<ModelPartConfig> parts = Configs.usual(ModelPartConfig.class);
+        for (Class<? extends ModelPartConfig> part :
+                Configs.known(ModelPartConfig.class).values()) {
+            if (bringsRules(part) && parts.stream().noneMatch(part::isInstance)) {
+                throw SaccadeException.user(
+                        "%s: brings checkpointRules, which are read before anything is set, and has"
+                                + " a setting that is required; give each setting a @Default",
+                        part.getName());
+            }
+        }
+        return parts.stream()
                 .map(ModelPartConfig::checkpointRules)
                 .distinct()
                 .reduce(CheckpointRules.NONE, CheckpointRules::and);
+    }
+
+    private static boolean bringsRules(Class<? extends ModelPartConfig> part) {
+        return Arrays.stream(part.getMethods())
+                .filter(method -> method.getName().equals("checkpointRules"))
+                .anyMatch(method -> method.getDeclaringClass() != ModelPartConfig.class);
     }
 }

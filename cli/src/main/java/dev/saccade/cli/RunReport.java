@@ -120,6 +120,10 @@ final class RunReport {
                                             .map(name -> metric(name, evaluations))
                                             .toList())
                             .ofShares());
+            String monitor = evaluations.get(0).path("monitor").asText();
+            if (!task.metrics().contains(monitor) && isMeasured(monitor, evaluations)) {
+                charts.add(new LineChart(monitor, "step", List.of(metric(monitor, evaluations))));
+            }
         }
         charts.add(
                 new LineChart(

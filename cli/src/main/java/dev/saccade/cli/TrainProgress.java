@@ -8,11 +8,12 @@ import dev.saccade.train.hooks.StepReport;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** Shows a run on stderr: a bar with losses and remaining time, a line for each evaluation. */
 final class TrainProgress implements Hook {
 
-    /** The metrics that a line has room for, of whatever a model is measured by. */
+    /** The metrics that a line has room for beside the monitored one, of whatever task. */
     private static final List<String> SHOWN =
             List.of("AP", "AP50", "AP75", "mask_AP", "mask_AP50", "mIoU", "mAcc", "aAcc");
 
@@ -43,12 +44,17 @@ final class TrainProgress implements Hook {
     @Override
     public void afterEvaluation(Run run, EvaluationReport evaluation) {
         StringBuilder line = new StringBuilder("step ").append(evaluation.iteration()).append(':');
-        for (String name : SHOWN) {
-            Double value = evaluation.metrics().get(name);
-            if (value != null) {
-                line.append(String.format(Locale.ROOT, "  %s %.3f", name, value));
-            }
-        }
+        Stream.concat(Stream.of(evaluation.monitor()), SHOWN.stream())
+                .distinct()
+                .filter(evaluation.metrics()::containsKey)
+                .forEach(
+                        name ->
+                                line.append(
+                                        String.format(
+                                                Locale.ROOT,
+                                                "  %s %.3f",
+                                                name,
+                                                evaluation.metrics().get(name))));
         Progress.say(line.append(evaluation.best() ? "  (best so far)" : "").toString());
     }
 

@@ -28,6 +28,9 @@ import java.util.Optional;
  */
 public final class Configs {
 
+    /** Where settings of a program come from, for messages. */
+    private static final Origin SETTINGS = new Origin("settings", 0, 0);
+
     private Configs() {}
 
     /**
@@ -49,7 +52,7 @@ public final class Configs {
      * @throws SaccadeException of kind user that lists every mistake
      */
     public static <T extends Record> T of(Class<T> type, Map<String, ?> settings) {
-        return bind(Unbinding.node(settings), type);
+        return bind(Unbinding.node(settings, SETTINGS), type);
     }
 
     /**

@@ -89,24 +89,28 @@ final class Unbinding {
         return node(value);
     }
 
+    private static ConfigNode node(Object value) {
+        return node(value, Origin.DEFAULT);
+    }
+
     /** Returns the config of any value that a component can have. */
-    static ConfigNode node(Object value) {
+    static ConfigNode node(Object value, Origin origin) {
         if (value instanceof Record section) {
             return whole(section);
         }
         if (value instanceof Optional<?> optional) {
-            return optional.map(Unbinding::node)
-                    .orElseGet(() -> new ConfigNode.Nothing(Origin.DEFAULT));
+            return optional.map(present -> node(present, origin))
+                    .orElseGet(() -> new ConfigNode.Nothing(origin));
         }
         if (value instanceof List<?> list) {
             return new ConfigNode.Sequence(
-                    list.stream().map(Unbinding::node).toList(), Origin.DEFAULT);
+                    list.stream().map(item -> node(item, origin)).toList(), origin);
         }
         if (value instanceof Map<?, ?> map) {
             Map<String, ConfigNode> entries = new LinkedHashMap<>();
-            map.forEach((key, item) -> entries.put((String) key, node(item)));
-            return new ConfigNode.Mapping(entries, Origin.DEFAULT);
+            map.forEach((key, item) -> entries.put((String) key, node(item, origin)));
+            return new ConfigNode.Mapping(entries, origin);
         }
-        return new ConfigNode.Scalar(Scalars.toConfig(value), Origin.DEFAULT);
+        return new ConfigNode.Scalar(Scalars.toConfig(value), origin);
     }
 }

@@ -230,6 +230,15 @@ class ConfigsTest {
                                 new Recipe.AdamW(1, 0.05),
                                 "scales",
                                 List.of(1, 2))));
+        assertTrue(
+                assertThrows(
+                                SaccadeException.class,
+                                () ->
+                                        Configs.of(
+                                                Recipe.class,
+                                                Map.of("section", Map.of("dept", 18))))
+                        .getMessage()
+                        .contains("settings: section.dept: unknown key; did you mean depth?"));
         String message =
                 assertThrows(
                                 SaccadeException.class,

@@ -256,6 +256,7 @@ public final class Trainer implements Run {
                         state.iteration(),
                         epoch(),
                         result.values(),
+                        config.monitor(),
                         result.pictures(),
                         state.isBest()));
     }

@@ -10,6 +10,7 @@ import java.util.Map;
  * @param iteration optimizer steps taken before it
  * @param epoch epochs completed before it
  * @param metrics metrics by name
+ * @param monitor the name of the metric by which the best checkpoint is told
  * @param pictures PNG files by name, maybe none
  * @param best whether the monitored metric is the best so far
  */
@@ -17,6 +18,7 @@ public record EvaluationReport(
         long iteration,
         int epoch,
         Map<String, Double> metrics,
+        String monitor,
         Map<String, byte[]> pictures,
         boolean best) {
 

@@ -87,6 +87,7 @@ public final class JsonLog implements LogWriter {
     public void evaluated(EvaluationReport evaluation) {
         ObjectNode line = event("evaluation", evaluation.iteration(), evaluation.epoch());
         line.set("metrics", numbers(evaluation.metrics()));
+        line.put("monitor", evaluation.monitor());
         line.put("best", evaluation.best());
         file.line(line.toString());
     }

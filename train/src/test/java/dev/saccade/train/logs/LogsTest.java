@@ -56,7 +56,7 @@ class LogsTest {
     }
 
     private static EvaluationReport evaluation(Map<String, byte[]> pictures) {
-        return new EvaluationReport(100, 2, ImmutableMap.of("AP", 0.5), pictures, true);
+        return new EvaluationReport(100, 2, ImmutableMap.of("AP", 0.5), "AP", pictures, true);
     }
 
     @Test
@@ -101,7 +101,7 @@ class LogsTest {
                 lines.get(0));
         assertEquals(
                 "{\"event\":\"evaluation\",\"iteration\":100,\"epoch\":2,"
-                        + "\"metrics\":{\"AP\":0.5},\"best\":true}",
+                        + "\"metrics\":{\"AP\":0.5},\"monitor\":\"AP\",\"best\":true}",
                 lines.get(2));
         assertTrue(lines.get(3).contains("\"iteration\":150"));
     }
