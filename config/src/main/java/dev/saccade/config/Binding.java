@@ -2,6 +2,7 @@ package dev.saccade.config;
 
 import com.google.common.base.CharMatcher;
 import com.google.common.collect.ImmutableMap;
+import com.google.common.primitives.Ints;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.Problems;
@@ -186,7 +187,7 @@ final class Binding {
             ConfigNode.Mapping written,
             Object fallback,
             String path) {
-        ConfigNode.Mapping node = withoutRetiredKeys(written, type);
+        ConfigNode.Mapping node = withoutRetiredKeys(written, type, path);
         Optional<Defaults> defaults = defaults(type, node, fallback, path);
         if (defaults.isEmpty()) {
             return FAILED;
@@ -204,10 +205,16 @@ final class Binding {
     }
 
     /** Returns a section with the values of the keys of earlier versions where they belong now. */
-    private static ConfigNode.Mapping withoutRetiredKeys(
-            ConfigNode.Mapping written, Class<? extends Record> type) {
+    private ConfigNode.Mapping withoutRetiredKeys(
+            ConfigNode.Mapping written, Class<? extends Record> type, String path) {
         ConfigNode.Mapping node = written;
         for (Retired retired : type.getAnnotationsByType(Retired.class)) {
+            Optional<ConfigNode> old = written.get(retired.key());
+            if (old.isPresent() && !retired.now().isEmpty() && written.has(retired.now())) {
+                problems.add(
+                        "%s: %s: is the former name of %s, which is there too; remove one",
+                        old.get().origin(), join(path, retired.key()), retired.now());
+            }
             node = node.moved(retired.key(), retired.now());
         }
         return node;
@@ -230,7 +237,7 @@ final class Binding {
         } catch (Checks.Refusal e) {
             e.problems().forEach(problem -> refused(node, path, problem));
         } catch (IllegalArgumentException e) {
-            refused(node, path, e.getMessage());
+            refused(node, path, e.getMessage() == null ? e.toString() : e.getMessage());
         }
         return FAILED;
     }
@@ -242,7 +249,10 @@ final class Binding {
             String path) {
         if (component.isAnnotationPresent(Unwrapped.class)) {
             Class<? extends Record> inside = component.getType().asSubclass(Record.class);
-            return settings(inside, node, Defaults.of((Record) fallback.orElseThrow()), path);
+            Defaults defaults =
+                    fallback.map(usual -> Defaults.of((Record) usual))
+                            .orElseGet(() -> Defaults.of(inside));
+            return settings(inside, node, defaults, path);
         }
         String key = Records.key(component);
         Optional<ConfigNode> value = node.get(key);
@@ -286,7 +296,7 @@ final class Binding {
             e.problems().stream()
                     .filter(problem -> !failed.contains(key(problem)))
                     .forEach(problem -> refused(node, path, problem));
-        } catch (IllegalArgumentException | SaccadeException e) {
+        } catch (IllegalArgumentException e) {
             // What does not go together, or is missing, is told once each value is right.
         }
     }
@@ -323,7 +333,11 @@ final class Binding {
         ConfigNode place = value;
         Matcher index = INDEX.matcher(message.substring(key(message).length()));
         while (place instanceof ConfigNode.Sequence list && index.lookingAt()) {
-            place = list.items().get(Integer.parseInt(index.group(1)));
+            Integer item = Ints.tryParse(index.group(1));
+            if (item == null || item >= list.items().size()) {
+                break;
+            }
+            place = list.items().get(item);
             index.region(index.end(), index.regionEnd());
         }
         return place;

@@ -48,6 +48,19 @@ public sealed interface ConfigNode {
         }
 
         /**
+         * Returns whether there is a value at a place.
+         *
+         * @param place dotted, from this map
+         */
+        boolean has(String place) {
+            int dot = place.indexOf('.');
+            return dot < 0
+                    ? entries.containsKey(place)
+                    : entries.get(place.substring(0, dot)) instanceof Mapping below
+                            && below.has(place.substring(dot + 1));
+        }
+
+        /**
          * Returns this map with the value of a key elsewhere, unless there is one already; the same
          * map if it has no such key.
          *

@@ -3,7 +3,9 @@ package dev.saccade.config;
 import static com.google.common.collect.ImmutableMap.toImmutableMap;
 
 import com.google.common.collect.Maps;
+import com.google.common.collect.Sets;
 
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Unwrapped;
 import dev.saccade.core.parts.Variant;
@@ -12,6 +14,7 @@ import java.lang.reflect.RecordComponent;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -54,9 +57,10 @@ final class Defaults {
 
     /** Returns those of the annotations, of the usual member where it is a family. */
     static Defaults of(Class<? extends Record> type) {
+        Map<String, Defaults> variants = variants(type);
         return variant(type)
                 .map(component -> component.getAnnotation(Default.class))
-                .map(usual -> variants(type).get(usual.value()))
+                .map(usual -> variants.get(usual.value()))
                 .orElse(new Defaults(Optional.empty(), NOTHING));
     }
 
@@ -66,19 +70,37 @@ final class Defaults {
     }
 
     private static Map<String, Defaults> readVariants(Class<? extends Record> type) {
-        Map<String, Defaults> variants = new LinkedHashMap<>();
-        if (variant(type).isPresent()) {
-            for (Variant variant : type.getAnnotationsByType(Variant.class)) {
-                Map<String, ConfigNode> settings = new LinkedHashMap<>(settings(variant).entries());
-                settings.put(
-                        Binding.VARIANT, new ConfigNode.Scalar(variant.name(), Origin.DEFAULT));
-                variants.put(
-                        variant.name(),
-                        new Defaults(
-                                Optional.empty(),
-                                new ConfigNode.Mapping(settings, Origin.DEFAULT)));
-            }
+        Optional<RecordComponent> selector = variant(type);
+        if (selector.isEmpty()) {
+            return Map.of();
         }
+        Map<String, Defaults> variants = new LinkedHashMap<>();
+        for (Variant variant : type.getAnnotationsByType(Variant.class)) {
+            Map<String, ConfigNode> settings = new LinkedHashMap<>(settings(variant).entries());
+            Set<String> unknown = Sets.difference(settings.keySet(), keys(type));
+            checkAnnotation(
+                    unknown.isEmpty(),
+                    type,
+                    "@Variant(%s): unknown key %s",
+                    variant.name(),
+                    unknown);
+            settings.put(Binding.VARIANT, new ConfigNode.Scalar(variant.name(), Origin.DEFAULT));
+            Defaults others =
+                    variants.put(
+                            variant.name(),
+                            new Defaults(
+                                    Optional.empty(),
+                                    new ConfigNode.Mapping(settings, Origin.DEFAULT)));
+            checkAnnotation(
+                    others == null, type, "@Variant(%s)%s: is there twice", variant.name(), "");
+        }
+        Default usual = selector.get().getAnnotation(Default.class);
+        checkAnnotation(
+                usual == null || variants.containsKey(usual.value()),
+                type,
+                "@Default(%s): expected the name of a @Variant, such as %s",
+                usual == null ? "" : usual.value(),
+                variants.keySet());
         return variants;
     }
 
@@ -155,5 +177,13 @@ final class Defaults {
 
     private static ConfigNode.Mapping map(String yaml) {
         return (ConfigNode.Mapping) node(yaml);
+    }
+
+    private static void checkAnnotation(
+            boolean holds, Class<?> type, String problem, Object first, Object second) {
+        if (!holds) {
+            throw SaccadeException.user(
+                    "%s: %s", type.getName(), String.format(Locale.ROOT, problem, first, second));
+        }
     }
 }

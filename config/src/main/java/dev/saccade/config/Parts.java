@@ -27,12 +27,24 @@ final class Parts {
         List<Class<? extends PartConfig>> parts = new ArrayList<>();
         try {
             for (PartProvider provider : ServiceLoader.load(PartProvider.class)) {
-                parts.addAll(provider.parts());
+                parts.addAll(listed(provider));
             }
         } catch (ServiceConfigurationError e) {
             throw unloadable(e);
         }
         return parts;
+    }
+
+    private static List<Class<? extends PartConfig>> listed(PartProvider provider) {
+        try {
+            return List.copyOf(provider.parts());
+        } catch (RuntimeException | LinkageError e) {
+            throw SaccadeException.user(
+                    e,
+                    "%s: its list of parts cannot be read: %s",
+                    provider.getClass().getName(),
+                    e);
+        }
     }
 
     /** Returns the records of a kind by their types. */
@@ -59,7 +71,7 @@ final class Parts {
     /** Returns the name of a part. */
     static String name(Class<? extends PartConfig> part) {
         Part name = part.getAnnotation(Part.class);
-        if (name == null || !part.isRecord()) {
+        if (name == null || name.value().isBlank() || !part.isRecord()) {
             throw SaccadeException.user(
                     "%s: expected a record with @Part(\"name\"), as a PartProvider lists them",
                     part.getName());

@@ -56,6 +56,12 @@ final class Records {
             if (e.getCause() instanceof IllegalArgumentException refusal) {
                 throw refusal;
             }
+            if (e.getCause() instanceof SaccadeException refusal) {
+                throw new IllegalArgumentException(refusal.getMessage(), refusal);
+            }
+            if (e.getCause() instanceof RuntimeException fault) {
+                throw new IllegalArgumentException(type.getName() + " fails: " + fault, fault);
+            }
             throw broken(e.getCause(), type);
         } catch (ReflectiveOperationException e) {
             throw broken(e, type);

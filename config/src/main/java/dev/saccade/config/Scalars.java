@@ -1,5 +1,7 @@
 package dev.saccade.config;
 
+import dev.saccade.core.SaccadeException;
+
 import java.math.BigInteger;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -52,8 +54,8 @@ final class Scalars {
 
     /** Returns YAML's form of a value. */
     static Object toConfig(Object value) {
-        if (value instanceof Integer integer) {
-            return integer.longValue();
+        if (value instanceof Integer || value instanceof Short || value instanceof Byte) {
+            return ((Number) value).longValue();
         }
         if (value instanceof Float number) {
             return Double.valueOf(number.toString());
@@ -61,7 +63,16 @@ final class Scalars {
         if (value instanceof Enum<?> constant) {
             return name(constant);
         }
-        return value instanceof Path path ? path.toString() : value;
+        if (value instanceof Path path) {
+            return path.toString();
+        }
+        if (value instanceof String || value instanceof Boolean || value instanceof Number) {
+            return value;
+        }
+        throw SaccadeException.user(
+                "settings: got a %s, expected a record, a map, a list, an Optional, a text, a number"
+                        + " or a truth value",
+                value.getClass().getTypeName());
     }
 
     /**

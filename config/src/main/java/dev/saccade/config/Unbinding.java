@@ -108,8 +108,11 @@ final class Unbinding {
         }
         if (value instanceof Map<?, ?> map) {
             Map<String, ConfigNode> entries = new LinkedHashMap<>();
-            map.forEach((key, item) -> entries.put((String) key, node(item, origin)));
+            map.forEach((key, item) -> entries.put(String.valueOf(key), node(item, origin)));
             return new ConfigNode.Mapping(entries, origin);
+        }
+        if (value == null) {
+            return new ConfigNode.Nothing(origin);
         }
         return new ConfigNode.Scalar(Scalars.toConfig(value), origin);
     }

@@ -5,12 +5,15 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.PartConfig;
+import dev.saccade.core.parts.Unwrapped;
 import dev.saccade.core.parts.Variant;
 
 import org.junit.jupiter.api.Test;
 
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -145,7 +148,9 @@ class ConfigsTest {
     void retiredKeysMeanWhatTheyMeant() {
         Recipe now = bind("optimizer: {type: adamw, weight_decay: 0.1}");
         assertEquals(now, bind("optimizer: {type: adamw, decay: 0.1, amsgrad: true}"));
-        assertEquals(now, bind("optimizer: {type: adamw, decay: 0.2, weight_decay: 0.1}"));
+        assertProblem(
+                "optimizer: {type: adamw, decay: 0.2, weight_decay: 0.1}",
+                "optimizer.decay: is the former name of weight_decay, which is there too");
         assertProblem(
                 "optimizer:\n  type: adamw\n  decay: much\n",
                 "recipe.yaml:3: optimizer.weight_decay: got the text");
@@ -316,6 +321,76 @@ class ConfigsTest {
         assertEquals(
                 Map.of("sgd", new Recipe.Sgd(0.02, 0.9)),
                 Configs.<Recipe.Optimizer>members(Recipe.Sgd.class));
+    }
+
+    @Variant(name = "tiny", settings = "dept: 3")
+    private record Misspelled(@Default("tiny") String variant, @Default("1") int depth) {}
+
+    @Variant(name = "tiny")
+    private record Elsewhere(@Default("huge") String variant) {}
+
+    @Variant(name = "tiny")
+    @Variant(name = "tiny")
+    private record Twice(@Default("tiny") String variant) {}
+
+    @Test
+    void wrongAnnotationsAreTold() {
+        assertRefused(Misspelled.class, "Misspelled: @Variant(tiny): unknown key [dept]");
+        assertRefused(
+                Elsewhere.class, "Elsewhere: @Default(huge): expected the name of a @Variant");
+        assertRefused(Twice.class, "Twice: @Variant(tiny): is there twice");
+    }
+
+    private record Inner(int first, @Default("2") int second) {}
+
+    private record Whole(@Unwrapped Inner inside, @Default("1") int last) {}
+
+    @Test
+    void unwrappedSettingsMayBeRequired() {
+        assertEquals(new Whole(new Inner(4, 2), 1), Configs.of(Whole.class, "first=4"));
+        assertRefused(Whole.class, "first: missing; it has no default");
+    }
+
+    private record Odd(@Default("1") int kind, @Default("[1]") List<Integer> items) {
+
+        Odd {
+            switch (kind) {
+                case 2 -> throw new IllegalArgumentException();
+                case 3 -> throw new IllegalArgumentException("items[7]: too many");
+                case 4 -> throw SaccadeException.user("kind: got 4");
+                case 5 -> throw new IllegalStateException("no");
+                default -> {}
+            }
+        }
+    }
+
+    @Test
+    void whateverAConstructorThrowsIsARefusal() {
+        assertRefused(Odd.class, "java.lang.IllegalArgumentException", "kind=2");
+        assertRefused(Odd.class, "items[7]: too many", "kind=3", "items=[1, 2]");
+        assertRefused(Odd.class, "kind: got 4", "kind=4");
+        assertRefused(Odd.class, "Odd fails: java.lang.IllegalStateException: no", "kind=5");
+    }
+
+    @Test
+    void valuesOfJavaAreThoseOfYaml() {
+        Map<String, Object> none = new HashMap<>();
+        none.put("warm_up", null);
+        assertEquals(Optional.empty(), Configs.of(Recipe.class, none).warmUp());
+        assertEquals(7, Configs.of(Recipe.class, Map.of("epochs", (short) 7)).epochs());
+        String message =
+                assertThrows(
+                                SaccadeException.class,
+                                () -> Configs.of(Recipe.class, Map.of("scales", new int[1])))
+                        .getMessage();
+        assertTrue(message.startsWith("settings: got a int[], expected a record"), message);
+    }
+
+    private static void assertRefused(
+            Class<? extends Record> type, String expected, String... settings) {
+        String message =
+                assertThrows(SaccadeException.class, () -> Configs.of(type, settings)).getMessage();
+        assertTrue(message.contains(expected), message);
     }
 
     private static Recipe bind(String yaml) {
