@@ -69,7 +69,7 @@ class EarlierCheckpointsTest {
               center_offset: 0.0
               bbox_coder: CODER
               loss_bbox: %s
-              reg_decoded_bbox: false
+              reg_decoded_bbox: %s
               assigner: ASSIGNER
               sampler: SAMPLER
               allowed_border: %s
@@ -138,7 +138,7 @@ class EarlierCheckpointsTest {
     void everyBoxLossHadABeta(String written, BoxLoss loss) {
         String head =
                 "type: mask_rcnn\n"
-                        + TWO_STAGES.formatted(written, -1.0, 1000)
+                        + TWO_STAGES.formatted(written, loss.comparesBoxes(), -1.0, 1000)
                         + """
                         bbox_head:
                           num_shared_convs: 0
@@ -195,6 +195,6 @@ class EarlierCheckpointsTest {
         String rpn = "{type: smooth_l1, beta: 0.1111111111111111, loss_weight: 1.0}";
         assertEquals(
                 Configs.of(CascadeMaskRcnnHead.Config.class),
-                read("type: cascade_mask_rcnn\n" + TWO_STAGES.formatted(rpn, 0.0, 2000) + stages));
+                read("type: cascade_mask_rcnn\n" + TWO_STAGES.formatted(rpn, false, 0.0, 2000) + stages));
     }
 }

@@ -19,6 +19,7 @@ import dev.saccade.core.parts.Retired;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.heads.box.Assigner;
 import dev.saccade.heads.box.BoxCoder;
+import dev.saccade.heads.box.BoxRegression;
 import dev.saccade.heads.box.MulticlassNms;
 import dev.saccade.heads.box.Sampler;
 import dev.saccade.heads.box.ScoredBoxes;
@@ -87,6 +88,7 @@ public final class RetinaNetHead extends AnchorHead {
                     .within("nms_pre", nmsPre, 1, 100_000_000)
                     .throwIfAny();
             AnchorGenerator.check("ratios", scalesPerOctave, ratios.size());
+            BoxRegression.check(lossBbox, regDecodedBbox);
         }
 
         @Override

@@ -19,6 +19,7 @@ import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.heads.box.Assigner;
 import dev.saccade.heads.box.BoxCoder;
+import dev.saccade.heads.box.BoxRegression;
 import dev.saccade.heads.box.Sampler;
 import dev.saccade.heads.box.ScoredBoxes;
 import dev.saccade.heads.loss.BoxLoss;
@@ -85,6 +86,7 @@ public final class RpnHead extends AnchorHead {
                     .within("allowed_border", allowedBorder, -1, 1e6)
                     .throwIfAny();
             AnchorGenerator.check("ratios", scales.size(), ratios.size());
+            BoxRegression.check(lossBbox, regDecodedBbox);
         }
 
         @Override

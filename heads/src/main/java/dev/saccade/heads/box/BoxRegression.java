@@ -4,6 +4,7 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.core.Checks;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.structures.Boxes;
@@ -17,6 +18,23 @@ import dev.saccade.heads.loss.BoxLoss;
  * @param decoded whether the loss looks at the boxes moved, or at the numbers of the move
  */
 public record BoxRegression(BoxCoder coder, BoxLoss loss, boolean decoded) {
+
+    /** Checks that the loss can look at what it is given. */
+    public BoxRegression {
+        check(loss, decoded);
+    }
+
+    /**
+     * Refuses a loss that compares boxes, but would be given the numbers of a move; for the config
+     * of a head.
+     */
+    public static void check(BoxLoss loss, boolean decoded) {
+        Checks.require(
+                decoded || !loss.comparesBoxes(),
+                "loss_bbox",
+                loss.type(),
+                "reg_decoded_bbox: true with it, as it compares boxes, not their changes");
+    }
 
     /**
      * Returns the weighted sum of the loss, a scalar that is 0 for no boxes.

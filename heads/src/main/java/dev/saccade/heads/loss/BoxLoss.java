@@ -24,4 +24,9 @@ public interface BoxLoss extends PartConfig {
      *     the mean of the four
      */
     NDArray sum(NDArray pred, NDArray target, NDArray weight);
+
+    /** Returns whether it compares boxes by their corners, and nothing else that tells of them. */
+    default boolean comparesBoxes() {
+        return false;
+    }
 }

@@ -13,14 +13,14 @@ import dev.saccade.core.parts.Retired;
  */
 @Retired(key = "beta")
 @Part("ciou")
-public record CiouLoss(@Default("1") double lossWeight) implements WeightOnlyBoxLoss {
+public record CiouLoss(@Default("1") double lossWeight) implements OverlapLoss {
 
     private static final Script SCRIPT =
             Script.compile(
                     SIGNATURE,
-                    Overlap.OF_BOXES
-                            + Overlap.ENCLOSURE
-                            + Overlap.DISTANCE
+                    OF_BOXES
+                            + ENCLOSURE
+                            + DISTANCE
                             + """
                             h_p = torch.add(torch.sub(p[3], p[1]), 1e-06)
                             h_t = torch.add(torch.sub(t[3], t[1]), 1e-06)

@@ -12,14 +12,14 @@ import dev.saccade.core.parts.Retired;
  */
 @Retired(key = "beta")
 @Part("diou")
-public record DiouLoss(@Default("1") double lossWeight) implements WeightOnlyBoxLoss {
+public record DiouLoss(@Default("1") double lossWeight) implements OverlapLoss {
 
     private static final Script SCRIPT =
             Script.compile(
                     SIGNATURE,
-                    Overlap.OF_BOXES
-                            + Overlap.ENCLOSURE
-                            + Overlap.DISTANCE
+                    OF_BOXES
+                            + ENCLOSURE
+                            + DISTANCE
                             + """
                             loss = torch.rsub(torch.sub(iou, distance), 1.)
                             return torch.sum(torch.mul(loss, weight))

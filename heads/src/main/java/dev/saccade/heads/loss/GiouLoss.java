@@ -12,13 +12,13 @@ import dev.saccade.core.parts.Retired;
  */
 @Retired(key = "beta")
 @Part("giou")
-public record GiouLoss(@Default("1") double lossWeight) implements WeightOnlyBoxLoss {
+public record GiouLoss(@Default("1") double lossWeight) implements OverlapLoss {
 
     private static final Script SCRIPT =
             Script.compile(
                     SIGNATURE,
-                    Overlap.OF_BOXES
-                            + Overlap.ENCLOSURE
+                    OF_BOXES
+                            + ENCLOSURE
                             + """
                             union = torch.clamp(union, 1e-06)
                             hull = torch.clamp(torch.mul(cw, ch), 1e-06)

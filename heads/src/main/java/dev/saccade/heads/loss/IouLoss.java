@@ -13,12 +13,12 @@ import dev.saccade.core.parts.Retired;
  */
 @Retired(key = "beta")
 @Part("iou")
-public record IouLoss(@Default("1") double lossWeight) implements WeightOnlyBoxLoss {
+public record IouLoss(@Default("1") double lossWeight) implements OverlapLoss {
 
     private static final Script SCRIPT =
             Script.compile(
                     SIGNATURE,
-                    Overlap.OF_BOXES
+                    OF_BOXES
                             + """
                             iou = torch.div(inter, torch.clamp(union, 1e-06))
                             loss = torch.neg(torch.log(torch.clamp(iou, 1e-06)))

@@ -78,6 +78,7 @@ public final class BoxHead extends Module {
                     lossCls.type(),
                     "a loss of one softmax, as background has a score of its own, such as"
                             + " {type: cross_entropy, use_sigmoid: false}");
+            BoxRegression.check(lossBbox, regDecodedBbox);
         }
     }
 

@@ -1,18 +1,26 @@
 package dev.saccade.heads.loss;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.config.Configs;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.heads.anchor.RetinaNetHead;
+import dev.saccade.heads.anchor.RpnHead;
+import dev.saccade.heads.roi.BoxHead;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
+import java.util.List;
 import java.util.function.DoubleFunction;
 import java.util.stream.Stream;
 
@@ -46,6 +54,22 @@ class LossesTest {
                 0,
                 focal.sum(none, manager.create(new int[0]), manager.create(new float[0]))
                         .getFloat());
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {RetinaNetHead.Config.class, RpnHead.Config.class, BoxHead.Config.class})
+    void aLossOfBoxesIsNotGivenTheirChanges(Class<? extends Record> head) {
+        for (String type : List.of("iou", "giou", "diou", "ciou")) {
+            String loss = "loss_bbox={type: " + type + "}";
+            String message =
+                    assertThrows(SaccadeException.class, () -> Configs.of(head, loss)).getMessage();
+            assertTrue(
+                    message.contains(
+                            "loss_bbox: got " + type + ", expected reg_decoded_bbox: true"),
+                    message);
+            Configs.of(head, loss, "reg_decoded_bbox=true");
+        }
+        Configs.of(head, "loss_bbox={type: smooth_l1}");
     }
 
     @Test

@@ -1,10 +1,10 @@
 package dev.saccade.heads.loss;
 
-/** What the scripts of losses that compare whole boxes begin with. */
-final class Overlap {
+/** A loss of how far two boxes lie over one another, and what its script begins with. */
+interface OverlapLoss extends WeightOnlyBoxLoss {
 
     /** Corners, intersection and areas of box pairs; one weight a box. */
-    static final String OF_BOXES =
+    String OF_BOXES =
             """
             weight = torch.mean(weight, [1])
             p = torch.unbind(pred, 1)
@@ -18,14 +18,14 @@ final class Overlap {
             """;
 
     /** Sides of the smallest box around both. */
-    static final String ENCLOSURE =
+    String ENCLOSURE =
             """
             cw = torch.sub(torch.maximum(p[2], t[2]), torch.minimum(p[0], t[0]))
             ch = torch.sub(torch.maximum(p[3], t[3]), torch.minimum(p[1], t[1]))
             """;
 
     /** The IoU, and the squared center distance over the squared diagonal of the enclosure. */
-    static final String DISTANCE =
+    String DISTANCE =
             """
             iou = torch.div(inter, torch.add(union, 1e-06))
             c2 = torch.add(torch.add(torch.pow(cw, 2), torch.pow(ch, 2)), 1e-06)
@@ -35,5 +35,8 @@ final class Overlap {
             distance = torch.div(rho2, c2)
             """;
 
-    private Overlap() {}
+    @Override
+    default boolean comparesBoxes() {
+        return true;
+    }
 }
