@@ -4,6 +4,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
+import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 
 import org.opencv.core.Mat;
@@ -11,6 +12,7 @@ import org.opencv.core.Mat;
 import java.nio.FloatBuffer;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
 /**
  * A photograph on its way through the transforms, with what it shows.
@@ -141,6 +143,23 @@ public final class Sample implements AutoCloseable {
      */
     public void write(FloatBuffer target, int position, Size size) {
         normalization.orElse(Normalization.NONE).write(image, target, position, size);
+    }
+
+    /** Returns which of its parts are of another size than its info says, if some are. */
+    Optional<String> mismatch() {
+        Size pixels = new Size(image.rows(), image.cols());
+        if (!pixels.equals(info.size())) {
+            return Optional.of("gave an image of %s, but an info of %s".formatted(pixels, info.size()));
+        }
+        return Stream.concat(
+                        targets.masks().stream().map(Rle::size),
+                        labels.map(LabelMap::size).stream())
+                .filter(size -> !size.equals(info.padded()))
+                .findFirst()
+                .map(
+                        size ->
+                                "gave masks or labels of %s, but an info of %s"
+                                        .formatted(size, info.padded()));
     }
 
     /** Frees the image. */

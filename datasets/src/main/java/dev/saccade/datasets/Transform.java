@@ -1,5 +1,6 @@
 package dev.saccade.datasets;
 
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.PartConfig;
 
 import java.util.List;
@@ -27,17 +28,29 @@ public interface Transform extends PartConfig {
     /**
      * Returns a sample after several steps, one after the other, and uses up the one given, also if
      * one fails.
+     *
+     * @throws SaccadeException of kind user that names the step, if what one gives does not fit
+     *     together
      */
     static Sample applyAll(List<Transform> steps, Sample sample, SplittableRandom random) {
         Sample changed = sample;
         try {
             for (Transform step : steps) {
-                changed = step.apply(changed, random);
+                Sample result = step.apply(changed, random);
+                require(result != null, step, "gave nothing, expected a sample");
+                changed = result;
+                changed.mismatch().ifPresent(told -> require(false, step, told));
             }
             return changed;
         } catch (RuntimeException e) {
             changed.close();
             throw e;
+        }
+    }
+
+    private static void require(boolean fits, Transform step, String told) {
+        if (!fits) {
+            throw SaccadeException.user("transform %s: %s", step.type(), told);
         }
     }
 }

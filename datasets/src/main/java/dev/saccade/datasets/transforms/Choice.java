@@ -29,10 +29,7 @@ public record Choice(@Default("[[]]") List<List<Transform>> branches) implements
 
     @Override
     public Sample apply(Sample sample, SplittableRandom random) {
-        Sample changed = sample;
-        for (Transform transform : branches.get(random.nextInt(branches.size()))) {
-            changed = transform.apply(changed, random);
-        }
-        return changed;
+        return Transform.applyAll(
+                branches.get(random.nextInt(branches.size())), sample, random);
     }
 }
