@@ -6,6 +6,7 @@ import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Version;
+import dev.saccade.core.parts.PartFailure;
 
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -129,7 +130,11 @@ public final class Saccade implements Callable<Integer> {
     private static int report(
             Exception thrown, CommandLine command, CommandLine.ParseResult arguments) {
         Exception error =
-                OutOfMemory.ELSEWHERE.of(thrown).map(Exception.class::cast).orElse(thrown);
+                OutOfMemory.ELSEWHERE
+                        .of(thrown)
+                        .or(() -> PartFailure.of(thrown))
+                        .map(Exception.class::cast)
+                        .orElse(thrown);
         PrintWriter err = command.getErr();
         if (error instanceof SaccadeException known
                 && known.kind() != SaccadeException.Kind.INTERNAL) {

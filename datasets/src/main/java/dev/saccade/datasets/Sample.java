@@ -149,7 +149,8 @@ public final class Sample implements AutoCloseable {
     Optional<String> mismatch() {
         Size pixels = new Size(image.rows(), image.cols());
         if (!pixels.equals(info.size())) {
-            return Optional.of("gave an image of %s, but an info of %s".formatted(pixels, info.size()));
+            return Optional.of(
+                    "gave an image of %s, but an info of %s".formatted(pixels, info.size()));
         }
         return Stream.concat(
                         targets.masks().stream().map(Rle::size),

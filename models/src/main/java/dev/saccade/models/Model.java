@@ -19,6 +19,7 @@ import dev.saccade.core.ops.Scope;
 import dev.saccade.core.parts.Backbone;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.parts.Neck;
+import dev.saccade.core.parts.PartConfig;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.Instances;
@@ -117,14 +118,35 @@ public abstract sealed class Model<P> extends Module permits DetectionModel, Seg
         return Scope.call(
                 () -> {
                     FeaturePyramid maps = maps(pixels);
-                    return neck.map(each -> each.forward(maps)).orElse(maps);
+                    return neck.map(each -> maps(each, maps)).orElse(maps);
                 },
                 FeaturePyramid::levels);
     }
 
     private FeaturePyramid maps(NDArray pixels) {
-        return Scope.call(
-                () -> backbone.forward(MemoryFormat.channelsLast(pixels)), FeaturePyramid::levels);
+        FeaturePyramid maps =
+                Scope.call(
+                        () -> backbone.forward(MemoryFormat.channelsLast(pixels)),
+                        FeaturePyramid::levels);
+        requireAsSaid(maps, backbone.features(), "backbone", config.backbone());
+        return maps;
+    }
+
+    private FeaturePyramid maps(Neck neck, FeaturePyramid given) {
+        FeaturePyramid maps = neck.forward(given);
+        requireAsSaid(maps, neck.features(), "neck", config.neck().orElseThrow());
+        return maps;
+    }
+
+    private static void requireAsSaid(
+            FeaturePyramid maps, List<FeatureInfo> said, String part, PartConfig config) {
+        List<Long> got = maps.levels().stream().map(level -> level.getShape().get(1)).toList();
+        List<Long> expected = said.stream().map(level -> (long) level.channels()).toList();
+        if (!got.equals(expected)) {
+            throw SaccadeException.user(
+                    "model.%s: %s gave levels of %s channels, but its features() are of %s",
+                    part, config.type(), got, expected);
+        }
     }
 
     /**

@@ -195,6 +195,9 @@ class EarlierCheckpointsTest {
         String rpn = "{type: smooth_l1, beta: 0.1111111111111111, loss_weight: 1.0}";
         assertEquals(
                 Configs.of(CascadeMaskRcnnHead.Config.class),
-                read("type: cascade_mask_rcnn\n" + TWO_STAGES.formatted(rpn, false, 0.0, 2000) + stages));
+                read(
+                        "type: cascade_mask_rcnn\n"
+                                + TWO_STAGES.formatted(rpn, false, 0.0, 2000)
+                                + stages));
     }
 }

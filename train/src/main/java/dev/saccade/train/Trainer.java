@@ -178,7 +178,18 @@ public final class Trainer implements Run {
     }
 
     private double scheduledLearningRate() {
-        return config.schedule().learningRate(config.learningRate(), state.iteration(), length);
+        double rate =
+                config.schedule().learningRate(config.learningRate(), state.iteration(), length);
+        if (!isLearningRate(rate)) {
+            throw SaccadeException.user(
+                    "schedule %s: gives a learning rate of %s for step %d, expected >= 0",
+                    config.schedule().type(), rate, state.iteration() + 1);
+        }
+        return rate;
+    }
+
+    private static boolean isLearningRate(double rate) {
+        return rate >= 0 && Double.isFinite(rate);
     }
 
     private StepTime time(long start, double waitedBefore) {
@@ -309,8 +320,7 @@ public final class Trainer implements Run {
 
     @Override
     public void setLearningRate(double rate) {
-        checkArgument(
-                rate >= 0 && Double.isFinite(rate), "learning rate: got %s, expected >= 0", rate);
+        checkArgument(isLearningRate(rate), "learning rate: got %s, expected >= 0", rate);
         learningRate = rate;
     }
 

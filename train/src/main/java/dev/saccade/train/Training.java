@@ -4,6 +4,7 @@ import static com.google.common.base.Preconditions.checkState;
 
 import ai.djl.ndarray.NDManager;
 
+import com.google.common.base.Throwables;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.checkpoint.AtomicFile;
@@ -12,6 +13,7 @@ import dev.saccade.config.ConfigWriter;
 import dev.saccade.config.Configs;
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.parts.PartFailure;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.loader.Batch;
@@ -325,10 +327,20 @@ public final class Training {
                                 task.model, task.model::losses, optimizer, loader, task.validation);
                 Hooks notes = new Hooks(List.of(new RunNotes(config, task.train, task.notes)));
                 Hooks all = notes.and(acting).and(logs);
-                return new Trainer(setup, config, checkpoints, state, all)
-                        .train(() -> stopRequested);
+                try {
+                    return new Trainer(setup, config, checkpoints, state, all)
+                            .train(() -> stopRequested);
+                } catch (RuntimeException e) {
+                    throw PartFailure.of(e).map(told -> noted(told, logs)).orElseThrow(() -> e);
+                }
             }
         }
+    }
+
+    /** A user is told in one line what a part has failed of; who has written it wants more. */
+    private static SaccadeException noted(SaccadeException failure, Hooks logs) {
+        logs.noted(Throwables.getStackTraceAsString(failure));
+        return failure;
     }
 
     private Map<String, String> identity(Dataset train) {

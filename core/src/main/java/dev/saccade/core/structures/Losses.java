@@ -3,8 +3,11 @@ package dev.saccade.core.structures;
 import static com.google.common.base.Preconditions.checkState;
 
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.DataType;
 
 import com.google.common.collect.ImmutableMap;
+
+import dev.saccade.core.SaccadeException;
 
 import java.util.List;
 import java.util.Map;
@@ -19,11 +22,33 @@ import java.util.stream.Stream;
  */
 public record Losses(Map<String, NDArray> terms, Map<String, NDArray> figures) {
 
-    /** Keeps copies of the maps. */
+    /**
+     * Keeps copies of the maps.
+     *
+     * @throws SaccadeException of kind user, if one is no scalar
+     */
     public Losses {
         terms = ImmutableMap.copyOf(terms);
         figures = ImmutableMap.copyOf(figures);
         checkState(!terms.isEmpty(), "a head must give at least one loss term");
+        terms.forEach(Losses::requireScalar);
+        figures.forEach(Losses::requireScalar);
+    }
+
+    /**
+     * Returns a number that a part has computed.
+     *
+     * @param name of the part or the number
+     * @throws SaccadeException of kind user that says by the name what was got, unless it is one
+     *     float32
+     */
+    public static NDArray requireScalar(String name, NDArray number) {
+        if (number.getDataType() != DataType.FLOAT32 || number.size() != 1) {
+            throw SaccadeException.user(
+                    "%s: gave %s of shape %s, expected one number of float32",
+                    name, number.getDataType(), number.getShape());
+        }
+        return number;
     }
 
     /** Makes losses without figures. */

@@ -75,7 +75,7 @@ final class PhotoReader {
             };
         } catch (RuntimeException e) {
             throw SaccadeException.internal(
-                    e, "image %d: %s: %s", photo.id(), photo.file(), e.getMessage());
+                    e, "image %d: %s: %s", photo.id(), photo.file(), e.toString());
         }
     }
 }

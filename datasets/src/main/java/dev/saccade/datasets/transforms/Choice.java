@@ -29,7 +29,6 @@ public record Choice(@Default("[[]]") List<List<Transform>> branches) implements
 
     @Override
     public Sample apply(Sample sample, SplittableRandom random) {
-        return Transform.applyAll(
-                branches.get(random.nextInt(branches.size())), sample, random);
+        return Transform.applyAll(branches.get(random.nextInt(branches.size())), sample, random);
     }
 }

@@ -53,8 +53,7 @@ class OwnTransformTest {
     }
 
     private static Sample labels() {
-        return Sample.of(
-                image(6, 8), ImageInfo.of(SIZE), LabelMap.of(SIZE, new short[6 * 8]));
+        return Sample.of(image(6, 8), ImageInfo.of(SIZE), LabelMap.of(SIZE, new short[6 * 8]));
     }
 
     private static void assertTold(String told, Sample sample, UnaryOperator<Sample> change) {

@@ -217,11 +217,13 @@ public abstract class AnchorHead extends DetectionHead {
     protected final NDArray clsLoss(LevelMaps maps, AnchorTargets.Level targets) {
         NDManager manager = maps.cls().getManager();
         Shape anchors = new Shape(targets.labels().length);
-        return config.lossCls()
-                .sum(
-                        LevelMaps.perAnchor(maps.cls(), clsOutChannels()),
-                        Tensors.of(manager, targets.labels(), anchors),
-                        Tensors.of(manager, targets.labelWeights(), anchors));
+        return Losses.requireScalar(
+                "loss_cls " + config.lossCls().type(),
+                config.lossCls()
+                        .sum(
+                                LevelMaps.perAnchor(maps.cls(), clsOutChannels()),
+                                Tensors.of(manager, targets.labels(), anchors),
+                                Tensors.of(manager, targets.labelWeights(), anchors)));
     }
 
     /**
@@ -247,9 +249,9 @@ public abstract class AnchorHead extends DetectionHead {
         for (int n = 0; n < images.size(); n++) {
             Instances learned = objects.get(n).withArea();
             int[] inside = grid.inside(images.get(n), config.allowedBorder());
-            Assignment assignment = config.assigner().assign(grid.priors(inside), learned);
+            Assignment assignment = Assignment.by(config.assigner(), grid.priors(inside), learned);
             SamplingResult sampled =
-                    config.sampler().sample(assignment, SampleRandom.of(n, path()));
+                    SamplingResult.by(config.sampler(), assignment, SampleRandom.of(n, path()));
             targets.add(
                     at(inside, sampled.posInds()),
                     learned.select(assignment.objects(sampled.posInds())),

@@ -3,6 +3,9 @@ package dev.saccade.heads.box;
 import com.google.common.primitives.Floats;
 import com.google.common.primitives.Ints;
 
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.Instances;
+
 import java.util.Arrays;
 import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
@@ -15,6 +18,32 @@ import java.util.stream.IntStream;
  */
 @SuppressWarnings("ArrayRecordComponent") // a result that is read once, on the hot path
 public record Assignment(int[] gtInds, float[] maxOverlaps) {
+
+    /**
+     * Returns what an assigner says, see {@link Assigner#assign}.
+     *
+     * @throws SaccadeException of kind user that names the assigner, if it does not say something
+     *     of every prior, or speaks of objects that are not there
+     */
+    public static Assignment by(Assigner assigner, Priors priors, Instances objects) {
+        Assignment found = assigner.assign(priors, objects);
+        int number = priors.boxes().size();
+        if (found.gtInds.length != number || found.maxOverlaps.length != number) {
+            throw SaccadeException.user(
+                    "assigner %s: gave %d gtInds and %d maxOverlaps, expected one for each of %d"
+                            + " priors",
+                    assigner.type(), found.gtInds.length, found.maxOverlaps.length, number);
+        }
+        for (int index : found.gtInds) {
+            if (index < -1 || index > objects.size()) {
+                throw SaccadeException.user(
+                        "assigner %s: gave %d among its gtInds, expected -1 to %d, the number of"
+                                + " objects",
+                        assigner.type(), index, objects.size());
+            }
+        }
+        return found;
+    }
 
     /** Returns the positions of the priors that an object is assigned to, ascending. */
     public int[] positives() {

@@ -8,6 +8,7 @@ import dev.saccade.core.Checks;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.Losses;
 import dev.saccade.heads.loss.BoxLoss;
 
 /**
@@ -50,12 +51,17 @@ public record BoxRegression(BoxCoder coder, BoxLoss loss, boolean decoded) {
                     NDArray weight =
                             Tensors.of(deltas.getManager(), weights, new Shape(weights.length, 1))
                                     .broadcast(deltas.getShape());
-                    return decoded
-                            ? loss.sum(
-                                    coder.decode(on(deltas, boxes.toArray()), deltas),
-                                    on(deltas, targets.toArray()),
-                                    weight)
-                            : loss.sum(deltas, on(deltas, coder.encode(boxes, targets)), weight);
+                    NDArray sum =
+                            decoded
+                                    ? loss.sum(
+                                            coder.decode(on(deltas, boxes.toArray()), deltas),
+                                            on(deltas, targets.toArray()),
+                                            weight)
+                                    : loss.sum(
+                                            deltas,
+                                            on(deltas, coder.encode(boxes, targets)),
+                                            weight);
+                    return Losses.requireScalar("loss_bbox " + loss.type(), sum);
                 });
     }
 

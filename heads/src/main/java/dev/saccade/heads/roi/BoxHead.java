@@ -209,7 +209,10 @@ public final class BoxHead extends Module {
                     NDArray number = Tensors.of(manager, samples.number());
                     float[] ones = new float[samples.positives().length];
                     Arrays.fill(ones, 1);
-                    NDArray cls = config.lossCls().sum(output.logits(), labels, weights);
+                    NDArray cls =
+                            Losses.requireScalar(
+                                    "loss_cls " + config.lossCls().type(),
+                                    config.lossCls().sum(output.logits(), labels, weights));
                     NDArray bbox =
                             regression.sum(
                                     positives(output.deltas(), samples),

@@ -105,14 +105,14 @@ public final class RoiStage {
     }
 
     private RoiSamples.OfImage sample(Boxes proposals, Instances objects, SplittableRandom random) {
-        Assignment assignment = config.assigner().assign(new Priors(proposals), objects);
+        Assignment assignment = Assignment.by(config.assigner(), new Priors(proposals), objects);
         Boxes candidates = proposals;
         int copies = config.sampler().addGtAsProposals() ? objects.size() : 0;
         if (copies > 0) {
             candidates = Boxes.concat(List.of(objects.boxes(), proposals));
             assignment = assignment.behindObjects(copies);
         }
-        SamplingResult sampled = config.sampler().sample(assignment, random);
+        SamplingResult sampled = SamplingResult.by(config.sampler(), assignment, random);
         int[] positives = sampled.posInds();
         boolean[] repeated = new boolean[positives.length];
         for (int i = 0; i < repeated.length; i++) {

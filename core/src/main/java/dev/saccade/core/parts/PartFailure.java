@@ -1,0 +1,139 @@
+package dev.saccade.core.parts;
+
+import static com.google.common.collect.ImmutableSet.toImmutableSet;
+
+import com.google.common.base.Throwables;
+import com.google.common.collect.ImmutableSet;
+import com.google.common.collect.Lists;
+
+import dev.saccade.core.OutOfMemory;
+import dev.saccade.core.SaccadeException;
+
+import java.net.URL;
+import java.security.CodeSource;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.ServiceConfigurationError;
+import java.util.ServiceLoader;
+import java.util.stream.Stream;
+
+/**
+ * Tells a fault in code that others have brought from a bug in Saccade: code that lies where one of
+ * their {@link PartProvider}s does, and that the error came through.
+ */
+public final class PartFailure {
+
+    private static final String SACCADE = "dev.saccade.";
+
+    /** What TorchScript begins the last line of a traceback with. */
+    private static final String TORCH_ERROR = "RuntimeError: ";
+
+    private PartFailure() {}
+
+    /**
+     * Returns what is to be told of an error that came out of a part from outside: the part, the
+     * line of its source and the reason; nothing, if it came from elsewhere or is told already.
+     */
+    public static Optional<SaccadeException> of(Throwable error) {
+        if (isTold(error) || OutOfMemory.ELSEWHERE.of(error).isPresent()) {
+            return Optional.empty();
+        }
+        List<Throwable> fromRoot = Lists.reverse(Throwables.getCausalChain(error));
+        ImmutableSet<String> outside = outside();
+        List<StackTraceElement> own =
+                fromRoot.stream()
+                        .flatMap(cause -> Arrays.stream(cause.getStackTrace()))
+                        .filter(frame -> isIn(outside, frame))
+                        .toList();
+        if (own.isEmpty()) {
+            return Optional.empty();
+        }
+        return Optional.of(
+                SaccadeException.user(
+                        error,
+                        "%s: failed in %s: %s; it is not of Saccade, look there first",
+                        name(own),
+                        own.get(0),
+                        reason(fromRoot)));
+    }
+
+    private static boolean isTold(Throwable error) {
+        return error instanceof SaccadeException known
+                && known.kind() != SaccadeException.Kind.INTERNAL;
+    }
+
+    /** Returns the folders and jars that others bring parts in. */
+    private static ImmutableSet<String> outside() {
+        try {
+            return ServiceLoader.load(PartProvider.class).stream()
+                    .map(ServiceLoader.Provider::type)
+                    .filter(provider -> !provider.getName().startsWith(SACCADE))
+                    .flatMap(PartFailure::location)
+                    .collect(toImmutableSet());
+        } catch (ServiceConfigurationError e) {
+            return ImmutableSet.of();
+        }
+    }
+
+    private static boolean isIn(ImmutableSet<String> outside, StackTraceElement frame) {
+        return !frame.getClassName().startsWith(SACCADE)
+                && classOf(frame).flatMap(PartFailure::location).anyMatch(outside::contains);
+    }
+
+    private static Stream<Class<?>> classOf(StackTraceElement frame) {
+        ClassLoader loader = Thread.currentThread().getContextClassLoader();
+        try {
+            return Stream.of(Class.forName(frame.getClassName(), /* initialize= */ false, loader));
+        } catch (ClassNotFoundException | LinkageError e) {
+            return Stream.empty();
+        }
+    }
+
+    private static Stream<String> location(Class<?> type) {
+        return Optional.ofNullable(type.getProtectionDomain().getCodeSource())
+                .map(CodeSource::getLocation)
+                .map(URL::toExternalForm)
+                .stream();
+    }
+
+    /** Returns the name of the part that was called, or else of the class. */
+    private static String name(List<StackTraceElement> frames) {
+        return frames.stream()
+                .flatMap(PartFailure::classOf)
+                .flatMap(PartFailure::parts)
+                .findFirst()
+                .map(part -> "part " + part.value())
+                .orElseGet(() -> frames.get(0).getClassName());
+    }
+
+    /** Returns what a class is called: by itself, or by the one record of its settings. */
+    private static Stream<Part> parts(Class<?> type) {
+        List<Part> named =
+                Stream.concat(Stream.of(type), Arrays.stream(type.getDeclaredClasses()))
+                        .flatMap(
+                                each ->
+                                        Optional.ofNullable(each.getAnnotation(Part.class))
+                                                .stream())
+                        .toList();
+        return named.size() == 1 ? named.stream() : Stream.empty();
+    }
+
+    /** Returns why, in one line: with the place, if Saccade has added it, else the root's words. */
+    private static String reason(List<Throwable> fromRoot) {
+        return Lists.reverse(fromRoot).stream()
+                .filter(SaccadeException.class::isInstance)
+                .map(Throwable::getMessage)
+                .filter(message -> message.lines().count() == 1)
+                .findFirst()
+                .orElseGet(() -> line(fromRoot.get(0)));
+    }
+
+    private static String line(Throwable root) {
+        List<String> lines = root.toString().lines().map(String::strip).toList();
+        return lines.stream()
+                .filter(line -> line.startsWith(TORCH_ERROR))
+                .findFirst()
+                .orElseGet(() -> String.join(" ", lines.subList(0, Math.min(2, lines.size()))));
+    }
+}

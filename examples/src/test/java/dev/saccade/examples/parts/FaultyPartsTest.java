@@ -1,0 +1,165 @@
+package dev.saccade.examples.parts;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.saccade.cli.Saccade;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.parts.PartFailure;
+import dev.saccade.core.structures.Size;
+import dev.saccade.demo.SceneDataset;
+import dev.saccade.demo.SceneRenderer;
+import dev.saccade.train.RunFolder;
+import dev.saccade.train.Training;
+import dev.saccade.train.config.RunConfig;
+
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A fault in a part from outside is told as one of that part. */
+class FaultyPartsTest {
+
+    private static final Path CONFIG = Path.of("../configs/retinanet/resnet18_fpn_demo.yaml");
+
+    @TempDir static Path scenes;
+    @TempDir private Path folder;
+
+    @BeforeAll
+    static void draw() {
+        SceneDataset.write(scenes, new SceneRenderer(1, new Size(64, 96)), 4, 2, n -> {});
+    }
+
+    private static List<String> settings(String... faulty) {
+        List<String> all =
+                new ArrayList<>(
+                        List.of(
+                                "data.root='" + scenes + "'",
+                                "data.batch_size=2",
+                                "data.val=null",
+                                "iterations=2",
+                                "model.neck.out_channels=8",
+                                "model.head.feat_channels=8"));
+        all.addAll(List.of(faulty));
+        return all;
+    }
+
+    private String failure(String... faulty) {
+        RunConfig config = RunConfig.load(CONFIG, settings(faulty).toArray(String[]::new));
+        SaccadeException e =
+                assertThrows(
+                        SaccadeException.class,
+                        () -> Training.of(config).start(folder.resolve("run")));
+        assertEquals(SaccadeException.Kind.USER, e.kind(), e.getMessage());
+        return e.getMessage();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "loss_bbox={type: faulty_box_loss} | loss_bbox faulty_box_loss: gave float32 of"
+                        + " shape (",
+                "loss_bbox={type: faulty_box_loss, fault: type} | loss_bbox faulty_box_loss: gave"
+                        + " float64 of shape (), expected one number of float32",
+                "loss_cls={type: faulty_loss} | loss_cls faulty_loss: gave float32 of shape (",
+                "loss_cls={type: faulty_loss, fault: type} | loss_cls faulty_loss: gave float64",
+                "assigner={type: faulty_assigner, missing: 1} | assigner faulty_assigner: gave ",
+                "assigner={type: faulty_assigner, index: 9} | gave 9 among its gtInds",
+                "assigner={type: faulty_assigner, index: -2} | gave -2 among its gtInds",
+                "sampler={type: faulty_sampler, positives: [0], negatives: []} | gave 0 among its"
+                        + " posInds, a prior that no object",
+                "sampler={type: faulty_sampler, positives: [], negatives: [3, 3]} | gave 3 behind 3"
+                        + " among its negInds",
+                "sampler={type: faulty_sampler, positives: [], negatives: [99999999]} | gave"
+                        + " 99999999 behind -1 among its negInds",
+            })
+    void whatDoesNotFitIsToldWithItsType(String setting, String told) {
+        String unset = setting.substring(0, setting.indexOf('=')) + "=null";
+        String message = failure("model.head." + unset, "model.head." + setting);
+        assertTrue(message.contains(told), message);
+    }
+
+    @Test
+    void levelsAreThoseThatANeckSays() {
+        assertEquals(
+                "model.neck: faulty_neck gave levels of [32, 64, 128, 256] channels, but its"
+                        + " features() are of [8]",
+                failure("model.neck={type: faulty_neck}"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {0.5, 0, -1})
+    void learningRatesAreNumbersFrom0(double number) {
+        assertEquals(
+                "schedule faulty_schedule: gives a learning rate of "
+                        + Math.log(number)
+                        + " for step 2, expected >= 0",
+                failure("schedule={type: faulty_schedule, number: " + number + "}"));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "throws | java.lang.IllegalStateException: no such loss;",
+                "torch  | The size of tensor a",
+                "script | Unknown builtin op: aten::sun",
+            })
+    void whatAPartThrowsIsToldWithItsPlace(String fault, String reason) throws IOException {
+        String setting = "model.head.loss_cls={type: faulty_loss, fault: " + fault + "}";
+
+        String message = failure(setting);
+
+        assertTrue(message.startsWith("part faulty_loss: failed in org.example.faulty."), message);
+        assertTrue(message.contains("(FaultyParts.java:"), message);
+        assertTrue(message.contains(reason), message);
+        assertEquals(1, message.lines().count(), message);
+        String log = Files.readString(new RunFolder(folder.resolve("run")).log());
+        assertTrue(log.contains("at org.example.faulty.FaultyParts.faulty("), log);
+    }
+
+    @Test
+    void whatSaccadeThrowsIsOfNoPart() {
+        assertTrue(PartFailure.of(new IllegalStateException("a bug")).isEmpty());
+        assertTrue(PartFailure.of(SaccadeException.user("told")).isEmpty());
+    }
+
+    @Test
+    void theCommandEndsWithTheCodeOfAMistake() {
+        List<String> words = new ArrayList<>(List.of("train", CONFIG.toString()));
+        settings("data.train_transforms=[{type: faulty_transform}]")
+                .forEach(setting -> words.addAll(List.of("--set", setting)));
+        words.addAll(List.of("--out", folder.resolve("run").toString()));
+        ByteArrayOutputStream printed = new ByteArrayOutputStream();
+        PrintStream before = System.err;
+        System.setErr(new PrintStream(printed, true, UTF_8));
+        int code;
+        try {
+            code = Saccade.run(words.toArray(String[]::new));
+        } finally {
+            System.setErr(before);
+        }
+        String told = printed.toString(UTF_8);
+        assertEquals(SaccadeException.Kind.USER.exitCode(), code, told);
+        assertTrue(told.contains("saccade: part faulty_transform: failed in org.example"), told);
+        assertTrue(told.contains("image "), told);
+        assertTrue(told.contains("not yet; it is not of Saccade, look there first"), told);
+        assertFalse(told.contains("\tat "), told);
+    }
+}

@@ -1,0 +1,150 @@
+package org.example.faulty;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.DataType;
+
+import dev.saccade.core.ops.Script;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.parts.Neck;
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.PartConfig;
+import dev.saccade.core.parts.PartProvider;
+import dev.saccade.core.structures.FeaturePyramid;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.datasets.Sample;
+import dev.saccade.datasets.Transform;
+import dev.saccade.heads.box.Assigner;
+import dev.saccade.heads.box.Assignment;
+import dev.saccade.heads.box.Priors;
+import dev.saccade.heads.box.Sampler;
+import dev.saccade.heads.box.SamplingResult;
+import dev.saccade.heads.loss.BoxLoss;
+import dev.saccade.heads.loss.ClassificationLoss;
+import dev.saccade.train.schedules.RunLength;
+import dev.saccade.train.schedules.Schedule;
+import dev.saccade.train.schedules.Warmup;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/** Parts as newcomers write them: each has the fault that it is asked for. */
+public final class FaultyParts implements PartProvider {
+
+    @Override
+    public List<Class<? extends PartConfig>> parts() {
+        return List.of(
+                FaultyBoxLoss.class,
+                FaultyClassificationLoss.class,
+                FaultyAssigner.class,
+                FaultySampler.class,
+                FaultyTransform.class,
+                FaultySchedule.class,
+                FaultyNeck.Config.class);
+    }
+
+    private static NDArray faulty(NDArray numbers, String fault) {
+        return switch (fault) {
+            case "shape" -> numbers.abs();
+            case "type" -> numbers.abs().sum().toType(DataType.FLOAT64, false);
+            case "throws" -> throw new IllegalStateException("no such loss");
+            case "torch" -> numbers.add(numbers.getManager().ones(numbers.getShape().add(7)));
+            case "script" ->
+                    Script.compile("(x: Tensor) -> Tensor", "return torch.sun(x)").run(numbers);
+            default -> throw new AssertionError(fault);
+        };
+    }
+
+    /** A loss of boxes. */
+    @Part("faulty_box_loss")
+    public record FaultyBoxLoss(@Default("shape") String fault) implements BoxLoss {
+
+        @Override
+        public NDArray sum(NDArray pred, NDArray target, NDArray weight) {
+            return faulty(pred, fault);
+        }
+    }
+
+    /** A loss of classes. */
+    @Part("faulty_loss")
+    public record FaultyClassificationLoss(@Default("shape") String fault)
+            implements ClassificationLoss {
+
+        @Override
+        public NDArray sum(NDArray logits, NDArray labels, NDArray weights) {
+            return faulty(logits, fault);
+        }
+    }
+
+    /** An assigner. */
+    @Part("faulty_assigner")
+    public record FaultyAssigner(@Default("0") int missing, @Default("0") int index)
+            implements Assigner {
+
+        @Override
+        public Assignment assign(Priors priors, Instances objects) {
+            int[] gtInds = new int[priors.boxes().size() - missing];
+            Arrays.fill(gtInds, index);
+            return new Assignment(gtInds, new float[gtInds.length]);
+        }
+    }
+
+    /** A sampler. */
+    @Part("faulty_sampler")
+    public record FaultySampler(List<Integer> positives, List<Integer> negatives)
+            implements Sampler {
+
+        @Override
+        public SamplingResult sample(Assignment assignment, SplittableRandom random) {
+            return new SamplingResult(
+                    positives.stream().mapToInt(i -> i).toArray(),
+                    negatives.stream().mapToInt(i -> i).toArray(),
+                    true);
+        }
+    }
+
+    /** A transform. */
+    @Part("faulty_transform")
+    public record FaultyTransform() implements Transform {
+
+        @Override
+        public Sample apply(Sample sample, SplittableRandom random) {
+            throw new UnsupportedOperationException("not yet");
+        }
+    }
+
+    /** A schedule. */
+    @Part("faulty_schedule")
+    public record FaultySchedule(@Default("1") double number, Warmup warmup) implements Schedule {
+
+        @Override
+        public double regular(double base, long iteration, RunLength length) {
+            return iteration < 1 ? base : Math.log(number);
+        }
+    }
+
+    /** A neck that changes nothing, and says so of other levels. */
+    public static final class FaultyNeck extends Neck {
+
+        /** Its settings. */
+        @Part("faulty_neck")
+        public record Config() implements Neck.Config {
+
+            @Override
+            public Neck build(List<FeatureInfo> features) {
+                return new FaultyNeck();
+            }
+        }
+
+        @Override
+        public FeaturePyramid forward(FeaturePyramid features) {
+            return features;
+        }
+
+        @Override
+        public List<FeatureInfo> features() {
+            return List.of(new FeatureInfo(8, 8));
+        }
+    }
+}
