@@ -77,10 +77,10 @@ public record BackboneSummary(
                         .filter(entry -> !Module.isBuffer(entry.getValue()))
                         .mapToLong(entry -> entry.getValue().getShape().size())
                         .sum();
-        List<NamePattern> needless = config.checkpointRules().needless();
+        List<NamePattern> unexpected = config.checkpointRules().unexpected();
         long more =
                 OF_CLASSIFIERS.stream()
-                        .filter(name -> needless.stream().anyMatch(each -> each.matches(name)))
+                        .filter(name -> unexpected.stream().anyMatch(each -> each.matches(name)))
                         .count();
         return fusedParameters(backbone) - outputNorms + channels * more + (channels + 1) * CLASSES;
     }

@@ -29,7 +29,7 @@ final class FocalCheckpoints {
                                     FocalCheckpoints::pooled),
                             new IndexTable(
                                     POOLED, "{*}.valid_ind_unfold_{i}", FocalCheckpoints::unfolded))
-                    .withFresh(
+                    .withMissing(
                             "{b}layers.3.blocks.{j}.attn"
                                     + ".relative_position_bias_table_to_neighbors");
 

@@ -106,7 +106,7 @@ public final class Pvt extends StagedTransformer {
         public CheckpointRules checkpointRules() {
             return CLASSIFIER
                     .withPositions(PositionTable.bilinear("{b}pos_embed{i}"))
-                    .withNeedless("{b}cls_token");
+                    .withUnexpected("{b}cls_token");
         }
 
         @Override

@@ -106,7 +106,7 @@ public final class ResNet extends Backbone {
             String ours = "layer1.0.conv1.weight";
             return CheckpointRules.NONE
                     .withNames(new NameTable("torchvision", ours, List.of(ours), ""))
-                    .withNeedless("{b}fc.weight", "{b}fc.bias");
+                    .withUnexpected("{b}fc.weight", "{b}fc.bias");
         }
 
         @Override

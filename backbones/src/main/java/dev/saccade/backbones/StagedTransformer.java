@@ -43,9 +43,9 @@ abstract class StagedTransformer extends Backbone {
 
     static final CheckpointRules CLASSIFIER =
             CheckpointRules.NONE
-                    .withNeedless(
+                    .withUnexpected(
                             "{b}norm.weight", "{b}norm.bias", "{b}head.weight", "{b}head.bias")
-                    .withFresh("{b}norm{i}.{*}");
+                    .withMissing("{b}norm{i}.{*}");
 
     /** The hyper-parameters that all such families have. */
     interface Config extends Backbone.Config {

@@ -103,7 +103,7 @@ final class SwinCheckpoints {
 
     static final CheckpointRules RULES =
             TABLES.withNames(OPENMMLAB, TIMM, TORCHVISION)
-                    .withNeedless("{b}head.fc.weight", "{b}head.fc.bias");
+                    .withUnexpected("{b}head.fc.weight", "{b}head.fc.bias");
 
     private SwinCheckpoints() {}
 

@@ -22,7 +22,7 @@ import java.util.Optional;
 class CheckpointRulesTest {
 
     private static CheckpointRules rules(String type) {
-        return Configs.usual(Backbone.Config.class).stream()
+        return Configs.defaults(Backbone.Config.class).stream()
                 .filter(config -> config.type().equals(type))
                 .findFirst()
                 .orElseThrow()
@@ -76,7 +76,7 @@ class CheckpointRulesTest {
         "linglo, head.bias, true"
     })
     void aClassifierNeedsNoPlace(String type, String name, boolean expected) {
-        assertEquals(expected, Stored.isAny(rules(type).needless(), name));
+        assertEquals(expected, Stored.isAny(rules(type).unexpected(), name));
     }
 
     @ParameterizedTest
@@ -87,7 +87,7 @@ class CheckpointRulesTest {
         "focal, layers.2.blocks.1.attn.relative_position_bias_table_to_neighbors, false"
     })
     void aClassifierLacksNormalizationsOfOutputs(String type, String name, boolean expected) {
-        assertEquals(expected, Stored.isAny(rules(type).fresh(), name));
+        assertEquals(expected, Stored.isAny(rules(type).missing(), name));
     }
 
     @Test
@@ -99,7 +99,7 @@ class CheckpointRulesTest {
                 .removeIf(
                         name ->
                                 name.endsWith("num_batches_tracked")
-                                        || Stored.isAny(rules("resnet").needless(), name));
+                                        || Stored.isAny(rules("resnet").unexpected(), name));
 
         assertEquals(Stored.shapes(Configs.of(ResNet.Config.class).build()), named);
     }

@@ -33,7 +33,7 @@ class SwinCheckpointsTest {
     private static final CheckpointRules RULES = Configs.of(Swin.Config.class).checkpointRules();
 
     private static boolean needsNoPlace(String name) {
-        return name.endsWith("_index") || Stored.isAny(RULES.needless(), name);
+        return name.endsWith("_index") || Stored.isAny(RULES.unexpected(), name);
     }
 
     @ParameterizedTest
@@ -43,7 +43,7 @@ class SwinCheckpointsTest {
         Stored.shapes(Configs.of(Swin.Config.class, "variant=tiny").build())
                 .forEach((name, shape) -> ours.put(prefix + name, shape));
         if (!library.equals("openmmlab")) {
-            ours.keySet().removeIf(name -> Stored.isAny(RULES.fresh(), name));
+            ours.keySet().removeIf(name -> Stored.isAny(RULES.missing(), name));
         }
         Map<String, Shape> theirs = new TreeMap<>();
         Stored.names("swin_tiny_" + library + ".names")

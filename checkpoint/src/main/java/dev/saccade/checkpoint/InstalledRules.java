@@ -19,7 +19,7 @@ final class InstalledRules {
      * @throws SaccadeException of kind user that names it, if a part cannot be loaded
      */
     static CheckpointRules all() {
-        List<ModelPartConfig> parts = Configs.usual(ModelPartConfig.class);
+        List<ModelPartConfig> parts = Configs.defaults(ModelPartConfig.class);
         for (Class<? extends ModelPartConfig> part :
                 Configs.known(ModelPartConfig.class).values()) {
             if (bringsRules(part) && parts.stream().noneMatch(part::isInstance)) {

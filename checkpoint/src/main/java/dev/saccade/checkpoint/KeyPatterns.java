@@ -18,7 +18,7 @@ final class KeyPatterns {
     private static final NamePattern HOOKS = new NamePattern("hooks.{*}");
 
     private final ImmutableList<NamePattern> computed;
-    private final ImmutableList<NamePattern> needless;
+    private final ImmutableList<NamePattern> ignored;
     private final ImmutableList<NamePattern> fresh;
 
     KeyPatterns(CheckpointRules rules) {
@@ -28,12 +28,12 @@ final class KeyPatterns {
                         .addAll(rules.indexes().stream().map(IndexTable::name).iterator())
                         .addAll(rules.computed())
                         .build();
-        needless =
+        ignored =
                 ImmutableList.<NamePattern>builder()
                         .add(OPTIMIZER, HOOKS)
-                        .addAll(rules.needless())
+                        .addAll(rules.unexpected())
                         .build();
-        fresh = ImmutableList.copyOf(rules.fresh());
+        fresh = ImmutableList.copyOf(rules.missing());
     }
 
     /** Returns whether a tensor is a counter or an index table, computed anew where needed. */
@@ -45,8 +45,8 @@ final class KeyPatterns {
      * Returns whether it is right that a tensor of a checkpoint finds no place: it is of the
      * classifier of a pre-training, or the state of an optimizer or a hook.
      */
-    boolean isNeedless(String name) {
-        return isAny(needless, name);
+    boolean isIgnored(String name) {
+        return isAny(ignored, name);
     }
 
     /** Returns whether it is right that a checkpoint has nothing for a parameter. */

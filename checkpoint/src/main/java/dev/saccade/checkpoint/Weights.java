@@ -223,7 +223,7 @@ public final class Weights {
             if (patterns.isComputed(name)) {
                 return Fate.COMPUTED;
             }
-            return patterns.isNeedless(name) ? Fate.IGNORED : Fate.UNEXPECTED;
+            return patterns.isIgnored(name) ? Fate.IGNORED : Fate.UNEXPECTED;
         }
 
         Map<String, WeightInit> values() {

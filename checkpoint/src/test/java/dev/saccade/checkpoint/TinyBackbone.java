@@ -75,8 +75,8 @@ public final class TinyBackbone extends Backbone {
                                                             ImmutableLongArray.of(
                                                                     positions.shape().get(0))))))
                     .withComputed("{*}.mask")
-                    .withNeedless("{b}fc.weight")
-                    .withFresh("{b}norm{i}.{*}");
+                    .withUnexpected("{b}fc.weight")
+                    .withMissing("{b}norm{i}.{*}");
         }
     }
 

@@ -42,15 +42,15 @@ record DetectionMeasurement(
     /** Runs a detector over a data set with a progress bar. */
     static DetectionMeasurement measure(
             Detector detector, Dataset dataset, MeasurementOptions options) {
-        TargetKind learned = detector.spec().model().head().targets();
+        TargetKind targets = detector.spec().model().head().targets();
         int workers = options.workers();
-        DetectionEvaluator coco = coco(options).build(dataset, learned, workers);
+        DetectionEvaluator coco = coco(options).build(dataset, targets, workers);
         Evaluators<Instances> others =
                 Evaluators.build(
                         options.evaluatorsBeside(DetectionEvaluator.Config.class),
                         Instances.class,
                         dataset,
-                        learned,
+                        targets,
                         workers);
         Map<String, Double> metrics = Measurement.run(detector, dataset, coco, others, workers);
         DetectionMeasurement measured =

@@ -37,7 +37,7 @@ final class TrainProgress implements Hook {
                                 Locale.ROOT,
                                 "epoch %d loss %.3f data %.0f%%",
                                 step.epoch() + 1,
-                                step.metrics().loss(),
+                                step.logVars().loss(),
                                 100 * step.time().dataShare()));
     }
 

@@ -57,7 +57,7 @@ final class Binding {
     }
 
     /** Returns the record of all defaults; nothing, if a setting is required. */
-    static Optional<Object> usual(Class<? extends Record> type) {
+    static Optional<Object> defaults(Class<? extends Record> type) {
         return byDefault(type.getName(), type, Defaults.NOTHING, Optional.empty());
     }
 

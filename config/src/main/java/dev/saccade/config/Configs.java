@@ -115,9 +115,9 @@ public final class Configs {
      * Returns the components of a kind with their default settings; those that require a setting
      * are left out.
      */
-    public static <P extends PartConfig> List<P> usual(Class<P> kind) {
+    public static <P extends PartConfig> List<P> defaults(Class<P> kind) {
         return known(kind).values().stream()
-                .flatMap(part -> Binding.usual(part.asSubclass(Record.class)).stream())
+                .flatMap(part -> Binding.defaults(part.asSubclass(Record.class)).stream())
                 .map(kind::cast)
                 .toList();
     }

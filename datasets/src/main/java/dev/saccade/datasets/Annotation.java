@@ -23,7 +23,7 @@ import java.util.stream.DoubleStream;
  * @param marks what is special about it
  */
 public record Annotation(
-        long id, int label, Box box, double area, Segmentation segmentation, Set<Mark> marks) {
+        long id, int label, Bbox box, double area, Segmentation segmentation, Set<Mark> marks) {
 
     /** What is special about an object. */
     public enum Mark {
@@ -41,10 +41,10 @@ public record Annotation(
      * @param width in pixels
      * @param height in pixels
      */
-    public record Box(double x, double y, double width, double height) {
+    public record Bbox(double x, double y, double width, double height) {
 
         /** What stands for a box that cannot be used: no number is one. */
-        public static final Box NONE = new Box(Double.NaN, Double.NaN, Double.NaN, Double.NaN);
+        public static final Bbox NONE = new Bbox(Double.NaN, Double.NaN, Double.NaN, Double.NaN);
 
         /** Returns width times height. */
         public double area() {
@@ -86,7 +86,7 @@ public record Annotation(
      */
     public static Annotation of(
             long id, int label, double x, double y, double width, double height) {
-        Box box = new Box(x, y, width, height);
+        Bbox box = new Bbox(x, y, width, height);
         return new Annotation(id, label, box, box.area(), new Segmentation.None(), Set.of());
     }
 
@@ -100,7 +100,7 @@ public record Annotation(
         return new Annotation(
                 id,
                 label,
-                new Box(bounds.x(), bounds.y(), bounds.width(), bounds.height()),
+                new Bbox(bounds.x(), bounds.y(), bounds.width(), bounds.height()),
                 mask.area(),
                 new Segmentation.Runs(mask.size(), mask.toCompressedString()),
                 Set.of());
@@ -140,7 +140,7 @@ public record Annotation(
         return new Annotation(
                 id,
                 label,
-                new Box(left, top, right - left, bottom - top),
+                new Bbox(left, top, right - left, bottom - top),
                 area,
                 new Segmentation.Polygons(List.of(rings)),
                 Set.of());

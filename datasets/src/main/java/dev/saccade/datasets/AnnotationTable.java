@@ -106,8 +106,8 @@ public final class AnnotationTable {
     }
 
     /** Returns the box at a row. */
-    public Annotation.Box box(int row) {
-        return new Annotation.Box(
+    public Annotation.Bbox box(int row) {
+        return new Annotation.Bbox(
                 boxes.get(4 * row),
                 boxes.get(4 * row + 1),
                 boxes.get(4 * row + 2),
@@ -204,7 +204,7 @@ public final class AnnotationTable {
             annotationIds.add(annotation.id());
             annotationImageIds.add(imageId);
             annotationCategoryIds.add(categoryId);
-            Annotation.Box box = annotation.box();
+            Annotation.Bbox box = annotation.box();
             boxes.add(box.x()).add(box.y()).add(box.width()).add(box.height());
             areas.add(annotation.area());
             crowds.set(rows, annotation.crowd());

@@ -39,7 +39,7 @@ public enum Dropped {
 
     /** Likewise, for an object of a wanted class, as if it were no crowd. */
     static Optional<Dropped> reasonOfSingle(Annotation object, Size image) {
-        Annotation.Box box = object.box();
+        Annotation.Bbox box = object.box();
         double left = Math.max(box.x(), 0);
         double top = Math.max(box.y(), 0);
         double right = Math.min(box.x() + box.width(), image.width());

@@ -59,7 +59,7 @@ public final class TrainingTargets {
     private static Boxes boxes(List<Annotation> annotations) {
         float[] corners = new float[4 * annotations.size()];
         for (int i = 0; i < annotations.size(); i++) {
-            Annotation.Box box = annotations.get(i).box();
+            Annotation.Bbox box = annotations.get(i).box();
             corners[4 * i] = (float) box.x();
             corners[4 * i + 1] = (float) box.y();
             corners[4 * i + 2] = (float) (box.x() + box.width());

@@ -26,7 +26,7 @@ class TrainingTargetsTest {
         return new Annotation(
                 id,
                 1,
-                new Annotation.Box(2, 3, 10, 10),
+                new Annotation.Bbox(2, 3, 10, 10),
                 100,
                 outline,
                 crowd ? Set.of(Annotation.Mark.CROWD) : Set.of());

@@ -43,11 +43,11 @@ public interface Evaluator<P> {
         /**
          * Returns the evaluator of a data set.
          *
-         * @param learned what the head has learned and so predicts
+         * @param targets what the head has learned and so predicts
          * @param threads how many may share the work of {@link Evaluator#evaluate}
          * @throws SaccadeException of kind user, if the data set lacks what is to be measured
          */
-        Evaluator<?> build(Dataset dataset, TargetKind learned, int threads);
+        Evaluator<?> build(Dataset dataset, TargetKind targets, int threads);
     }
 
     /** Returns the names of the metrics that evaluations of the data set have. */

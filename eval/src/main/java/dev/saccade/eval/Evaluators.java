@@ -25,10 +25,10 @@ public final class Evaluators<P> implements Evaluator<P> {
     }
 
     /** Returns those that measure where a config names none. */
-    public static List<Config> standard(TargetKind learned) {
-        return Configs.usual(Config.class).stream()
+    public static List<Config> standard(TargetKind targets) {
+        return Configs.defaults(Config.class).stream()
                 .filter(config -> config.isStandard())
-                .filter(config -> config.predictionType() == learned.predictionType())
+                .filter(config -> config.predictionType() == targets.predictionType())
                 .toList();
     }
 
@@ -36,7 +36,7 @@ public final class Evaluators<P> implements Evaluator<P> {
      * Builds the evaluators of a data set.
      *
      * @param predictionType the class of what the model predicts
-     * @param learned what its head has learned
+     * @param targets what its head has learned
      * @param threads how many share the work of {@link #evaluate}
      * @throws SaccadeException of kind user, if one measures other predictions, or two give a
      *     metric of the same name
@@ -45,7 +45,7 @@ public final class Evaluators<P> implements Evaluator<P> {
             List<Config> configs,
             Class<P> predictionType,
             Dataset dataset,
-            TargetKind learned,
+            TargetKind targets,
             int threads) {
         ImmutableList.Builder<Evaluator<P>> evaluators = ImmutableList.builder();
         Map<String, String> givenBy = new HashMap<>();
@@ -60,7 +60,7 @@ public final class Evaluators<P> implements Evaluator<P> {
                         typesFor(predictionType));
             }
             @SuppressWarnings("unchecked") // what the class of its predictions has told
-            Evaluator<P> evaluator = (Evaluator<P>) config.build(dataset, learned, threads);
+            Evaluator<P> evaluator = (Evaluator<P>) config.build(dataset, targets, threads);
             for (String metric : evaluator.metrics()) {
                 String other = givenBy.put(metric, config.type());
                 if (other != null) {
@@ -76,7 +76,7 @@ public final class Evaluators<P> implements Evaluator<P> {
     }
 
     private static List<String> typesFor(Class<?> predictionType) {
-        return Configs.usual(Config.class).stream()
+        return Configs.defaults(Config.class).stream()
                 .filter(config -> config.predictionType() == predictionType)
                 .map(Config::type)
                 .toList();

@@ -36,7 +36,7 @@ public final class MemoryDataset implements Dataset {
     /** Adds an object to the last image; annotation ids count from 0. */
     public MemoryDataset object(
             int label, double x, double y, double width, double height, double area) {
-        return annotate(label, new Annotation.Box(x, y, width, height), area, Set.of());
+        return annotate(label, new Annotation.Bbox(x, y, width, height), area, Set.of());
     }
 
     /** Adds an object to the last image that has a box only. */
@@ -45,12 +45,12 @@ public final class MemoryDataset implements Dataset {
     }
 
     public MemoryDataset crowd(int label, double x, double y, double width, double height) {
-        Annotation.Box box = new Annotation.Box(x, y, width, height);
+        Annotation.Bbox box = new Annotation.Bbox(x, y, width, height);
         return annotate(label, box, box.area() * 6 / 8, Set.of(Annotation.Mark.CROWD));
     }
 
     private MemoryDataset annotate(
-            int label, Annotation.Box box, double area, Set<Annotation.Mark> marks) {
+            int label, Annotation.Bbox box, double area, Set<Annotation.Mark> marks) {
         double right = box.x() + box.width();
         double bottom = box.y() + box.height();
         double[] ring = {box.x(), box.y(), right, box.y(), right, bottom, box.x(), bottom};

@@ -61,7 +61,7 @@ public final class RandomScene {
 
     private void detect(long imageId, int label, int x, int y, int width, int height) {
         double score = next(20) / 20.0;
-        boxes.add(imageId, label, new Detections.Box(x, y, width, height), score);
+        boxes.add(imageId, label, new Detections.Bbox(x, y, width, height), score);
         masks.add(imageId, label, Rle.fromBox(MemoryDataset.SIZE, x, y, width, height), score);
     }
 }

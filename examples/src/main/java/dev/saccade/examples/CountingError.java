@@ -46,7 +46,7 @@ public final class CountingError implements Evaluator<Instances> {
         }
 
         @Override
-        public CountingError build(Dataset dataset, TargetKind learned, int threads) {
+        public CountingError build(Dataset dataset, TargetKind targets, int threads) {
             return new CountingError(dataset, minScore);
         }
     }

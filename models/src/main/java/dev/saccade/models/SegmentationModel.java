@@ -115,17 +115,17 @@ public final class SegmentationModel extends Model<LabelMap> {
 
     private Losses losses(FeaturePyramid pyramid, NDArray labels) {
         ImmutableMap.Builder<String, NDArray> terms = ImmutableMap.builder();
-        ImmutableMap.Builder<String, NDArray> figures = ImmutableMap.builder();
+        ImmutableMap.Builder<String, NDArray> metrics = ImmutableMap.builder();
         Losses decode = decodeHead.losses(pyramid, labels);
         decode.terms().forEach((name, term) -> terms.put("decode." + name, term));
-        decode.figures().forEach((name, figure) -> figures.put("decode." + name, figure));
+        decode.metrics().forEach((name, metric) -> metrics.put("decode." + name, metric));
         auxiliaryHead.ifPresent(
                 head -> {
                     Losses aux = head.losses(pyramid, labels);
                     aux.terms().forEach((name, term) -> terms.put("aux." + name, term));
-                    aux.figures().forEach((name, figure) -> figures.put("aux." + name, figure));
+                    aux.metrics().forEach((name, metric) -> metrics.put("aux." + name, metric));
                 });
-        return new Losses(terms.buildOrThrow(), figures.buildOrThrow());
+        return new Losses(terms.buildOrThrow(), metrics.buildOrThrow());
     }
 
     /**

@@ -126,7 +126,7 @@ class SegmentationModelTest {
         NDArray labels = manager.randomInteger(-1, 3, new Shape(2, 64, 64), DataType.INT64);
         Losses losses = segmenter.losses(new ImageBatch(pixels(2, 64, 64), images), labels);
         assertEquals(Set.of("decode.loss_seg", "aux.loss_seg"), losses.terms().keySet());
-        assertEquals(Set.of("decode.acc_seg", "aux.acc_seg"), losses.figures().keySet());
+        assertEquals(Set.of("decode.acc_seg", "aux.acc_seg"), losses.metrics().keySet());
         assertTrue(segmenter.namedParameters().containsKey("decode_head.conv_seg.weight"));
         assertTrue(segmenter.namedParameters().containsKey("auxiliary_head.convs.0.bn.bias"));
     }

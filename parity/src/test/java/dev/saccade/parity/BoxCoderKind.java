@@ -7,7 +7,7 @@ import dev.saccade.heads.box.DeltaXywhBoxCoder;
 
 import java.util.List;
 
-/** From boxes to their changes and back. */
+/** From boxes to bbox deltas and back. */
 final class BoxCoderKind implements Kind {
 
     private static final Tolerance ENCODED = new Tolerance(1e-5, 0, 1e-4);

@@ -30,7 +30,7 @@ final class BoxOverlaps {
                         detections.add(
                                 1,
                                 0,
-                                new Detections.Box(box.get(0), box.get(1), box.get(2), box.get(3)),
+                                new Detections.Bbox(box.get(0), box.get(1), box.get(2), box.get(3)),
                                 1));
         List<Annotation> annotations = new ArrayList<>();
         for (int i = 0; i < objects.size(); i++) {
@@ -44,7 +44,7 @@ final class BoxOverlaps {
     }
 
     private static Annotation annotation(int id, List<Double> box, boolean crowd) {
-        Annotation.Box where = new Annotation.Box(box.get(0), box.get(1), box.get(2), box.get(3));
+        Annotation.Bbox where = new Annotation.Bbox(box.get(0), box.get(1), box.get(2), box.get(3));
         return new Annotation(
                 id,
                 0,

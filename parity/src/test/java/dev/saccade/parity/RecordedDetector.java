@@ -153,7 +153,7 @@ final class RecordedDetector {
                         .toArray());
     }
 
-    /** Compares losses, figures and gradients of one training step. */
+    /** Compares losses, metrics and gradients of one training step. */
     void compareTraining(Instances targets) {
         batch.pixels().setRequiresGradient(true);
         NDArray total =
@@ -161,7 +161,7 @@ final class RecordedDetector {
                         () -> {
                             Losses losses = detector.losses(batch, List.of(targets));
                             compareScalars(losses.terms());
-                            compareScalars(losses.figures());
+                            compareScalars(losses.metrics());
                             return losses.total();
                         });
         recorded.compare("train_total", total.reshape(1), MAPS);

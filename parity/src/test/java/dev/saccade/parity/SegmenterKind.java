@@ -65,7 +65,7 @@ final class SegmenterKind implements Kind {
                         () -> {
                             Losses losses = segmenter.losses(batch, labels);
                             compareScalars(recorded, losses.terms());
-                            compareScalars(recorded, losses.figures());
+                            compareScalars(recorded, losses.metrics());
                             return losses.total();
                         });
         Tolerance stated = Tolerance.parse(recorded.settings().text("tolerance"));

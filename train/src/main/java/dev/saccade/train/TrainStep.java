@@ -15,7 +15,7 @@ import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.datasets.loader.Batch;
 import dev.saccade.train.config.RunConfig;
-import dev.saccade.train.hooks.StepMetrics;
+import dev.saccade.train.hooks.LogVars;
 import dev.saccade.train.optimizers.Gradients;
 import dev.saccade.train.optimizers.Optimizer;
 
@@ -43,13 +43,13 @@ final class TrainStep {
     /**
      * What a step was like.
      *
-     * @param metrics means over the images
+     * @param logVars means over the images
      * @param images images learned from
      */
-    record Result(StepMetrics metrics, int images) {}
+    record Result(LogVars logVars, int images) {}
 
     /** What the model says of a batch, by name; or the sum over the images of some. */
-    private record BatchMetrics(Map<String, Double> losses, Map<String, Double> figures) {
+    private record BatchMetrics(Map<String, Double> losses, Map<String, Double> metrics) {
 
         BatchMetrics() {
             this(new LinkedHashMap<>(), new LinkedHashMap<>());
@@ -57,14 +57,14 @@ final class TrainStep {
 
         void add(BatchMetrics batch, int images) {
             batch.losses.forEach((name, x) -> losses.merge(name, x * images, Double::sum));
-            batch.figures.forEach((name, x) -> figures.merge(name, x * images, Double::sum));
+            batch.metrics.forEach((name, x) -> metrics.merge(name, x * images, Double::sum));
         }
 
-        StepMetrics mean(int images, double gradientNorm) {
+        LogVars mean(int images, double gradientNorm) {
             Map<String, Double> means = Maps.transformValues(losses, sum -> sum / images);
             double loss = means.values().stream().mapToDouble(mean -> mean).sum();
-            return new StepMetrics(
-                    loss, means, Maps.transformValues(figures, sum -> sum / images), gradientNorm);
+            return new LogVars(
+                    loss, means, Maps.transformValues(metrics, sum -> sum / images), gradientNorm);
         }
     }
 
@@ -148,8 +148,8 @@ final class TrainStep {
         if (!found.losses.values().stream().allMatch(Double::isFinite)) {
             throw divergence.ofLosses(found.losses, batch);
         }
-        losses.figures().forEach((name, figure) -> found.figures.put(name, value(figure)));
-        losses.figures().values().forEach(NDArray::close);
+        losses.metrics().forEach((name, metric) -> found.metrics.put(name, value(metric)));
+        losses.metrics().values().forEach(NDArray::close);
         int images = batch.images().size();
         NDArray total =
                 Scope.array(

@@ -16,8 +16,8 @@ import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.hooks.EarlyStopping;
 import dev.saccade.train.hooks.EvaluationReport;
 import dev.saccade.train.hooks.Hooks;
+import dev.saccade.train.hooks.LogVars;
 import dev.saccade.train.hooks.Run;
-import dev.saccade.train.hooks.StepMetrics;
 import dev.saccade.train.hooks.StepReport;
 import dev.saccade.train.hooks.StepTime;
 import dev.saccade.train.optimizers.Optimizer;
@@ -170,7 +170,7 @@ public final class Trainer implements Run {
         TrainStep.Result taken = step.take(batches, state.iteration() + 1, epoch, learningRate);
         state = state.afterStep(taken.images());
         StepTime time = time(start, waited);
-        hooks.afterStep(this, () -> report(epoch, taken.metrics(), time));
+        hooks.afterStep(this, () -> report(epoch, taken.logVars(), time));
         addedMetrics.clear();
         if (state.iteration() % length.iterationsPerEpoch() == 0) {
             hooks.afterEpoch(this);
@@ -202,15 +202,15 @@ public final class Trainer implements Run {
         return new StepTime(seconds, dataSeconds, Duration.ofMillis(remaining));
     }
 
-    private StepReport report(int epoch, StepMetrics learned, StepTime time) {
-        Map<String, Double> figures = new LinkedHashMap<>(learned.figures());
-        figures.putAll(addedMetrics);
+    private StepReport report(int epoch, LogVars learned, StepTime time) {
+        Map<String, Double> metrics = new LinkedHashMap<>(learned.metrics());
+        metrics.putAll(addedMetrics);
         return new StepReport(
                 state.iteration(),
                 length.iterations(),
                 epoch,
                 learningRate,
-                new StepMetrics(learned.loss(), learned.losses(), figures, learned.gradientNorm()),
+                new LogVars(learned.loss(), learned.losses(), metrics, learned.gradientNorm()),
                 time);
     }
 

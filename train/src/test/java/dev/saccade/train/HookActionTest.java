@@ -105,7 +105,7 @@ class HookActionTest {
 
     @Test
     void addMetricsThatOtherHooksAndTheLogsHave() throws IOException {
-        List<Map<String, Double>> figures = new ArrayList<>();
+        List<Map<String, Double>> metrics = new ArrayList<>();
         Path log = folder.resolve("metrics.jsonl");
         try (Logging logging = new Logging(new JsonLog(log, 0), 2)) {
             new TinyRun()
@@ -117,7 +117,7 @@ class HookActionTest {
                                             run.addMetric("fourth", 7);
                                         }
                                     }))
-                    .hook(afterStep((run, step) -> figures.add(step.metrics().figures())))
+                    .hook(afterStep((run, step) -> metrics.add(step.logVars().metrics())))
                     .hook(logging)
                     .start(TinyRun.config(folder, "iterations=4"), photos, folder.resolve("run"));
         }
@@ -127,7 +127,7 @@ class HookActionTest {
                         Map.of("before", 2.0),
                         Map.of("before", 3.0),
                         Map.of("before", 4.0, "fourth", 7.0)),
-                figures);
+                metrics);
         List<String> lines = Files.readAllLines(log);
         assertTrue(lines.get(0).contains("\"figures\":{\"before\":1.5}"), lines.get(0));
         assertTrue(

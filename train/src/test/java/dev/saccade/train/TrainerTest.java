@@ -64,7 +64,7 @@ class TrainerTest {
         assertEquals(Outcome.FINISHED, outcome);
         assertEquals(20, steps.size());
         assertTrue(
-                steps.get(19).metrics().loss() < 0.5 * steps.get(0).metrics().loss(),
+                steps.get(19).logVars().loss() < 0.5 * steps.get(0).logVars().loss(),
                 steps.toString());
         assertEquals(0.05 * 0.001, steps.get(0).learningRate(), 1e-12);
         assertEquals(0.05, steps.get(11).learningRate(), 1e-12);

@@ -146,7 +146,7 @@ final class CocoDoor implements Door {
         ImmutableMap.Builder<String, Object> fields = ImmutableMap.builder();
         fields.put("id", shown.id()).put("image_id", photo.id());
         fields.put("category_id", dataset.categoryId(shown.label()));
-        Annotation.Box box = shown.box();
+        Annotation.Bbox box = shown.box();
         fields.put("bbox", List.of(box.x(), box.y(), box.width(), box.height()));
         fields.put("area", shown.area()).put("iscrowd", shown.crowd() ? 1 : 0);
         fields.put("ignore", shown.ignore());

@@ -14,16 +14,17 @@ import java.util.stream.Stream;
  * @param positions tables of positions, resized to another grid
  * @param indexes tables that the Python classes store beside the weights
  * @param computed what else such files hold that is computed anew where it is needed, such as masks
- * @param needless what else such files hold that needs no place, such as a classifier
- * @param fresh parameters that such files hold nothing for, such as normalizations of the outputs
+ * @param unexpected what else such files hold that needs no place and is ignored, such as a
+ *     classifier
+ * @param missing parameters that such files rightly lack, such as normalizations of the outputs
  */
 public record CheckpointRules(
         List<NameTable> names,
         List<PositionTable> positions,
         List<IndexTable> indexes,
         List<NamePattern> computed,
-        List<NamePattern> needless,
-        List<NamePattern> fresh) {
+        List<NamePattern> unexpected,
+        List<NamePattern> missing) {
 
     /** Of a part that has no other names and no tables. */
     public static final CheckpointRules NONE =
@@ -35,8 +36,8 @@ public record CheckpointRules(
         positions = ImmutableList.copyOf(positions);
         indexes = ImmutableList.copyOf(indexes);
         computed = ImmutableList.copyOf(computed);
-        needless = ImmutableList.copyOf(needless);
-        fresh = ImmutableList.copyOf(fresh);
+        unexpected = ImmutableList.copyOf(unexpected);
+        missing = ImmutableList.copyOf(missing);
     }
 
     /** Returns these rules, then others. */
@@ -46,44 +47,46 @@ public record CheckpointRules(
                 joined(positions, others.positions),
                 joined(indexes, others.indexes),
                 joined(computed, others.computed),
-                joined(needless, others.needless),
-                joined(fresh, others.fresh));
+                joined(unexpected, others.unexpected),
+                joined(missing, others.missing));
     }
 
     /** Adds the names of other libraries. */
     public CheckpointRules withNames(NameTable... more) {
         return new CheckpointRules(
-                joined(names, List.of(more)), positions, indexes, computed, needless, fresh);
+                joined(names, List.of(more)), positions, indexes, computed, unexpected, missing);
     }
 
     /** Adds tables of positions. */
     public CheckpointRules withPositions(PositionTable... more) {
         return new CheckpointRules(
-                names, joined(positions, List.of(more)), indexes, computed, needless, fresh);
+                names, joined(positions, List.of(more)), indexes, computed, unexpected, missing);
     }
 
     /** Adds tables that are stored beside the weights. */
     public CheckpointRules withIndexes(IndexTable... more) {
         return new CheckpointRules(
-                names, positions, joined(indexes, List.of(more)), computed, needless, fresh);
+                names, positions, joined(indexes, List.of(more)), computed, unexpected, missing);
     }
 
     /** Adds names of what is computed. */
     public CheckpointRules withComputed(String... more) {
         return new CheckpointRules(
-                names, positions, indexes, joined(computed, patterns(more)), needless, fresh);
+                names, positions, indexes, joined(computed, patterns(more)), unexpected, missing);
     }
 
-    /** Adds names of what needs no place. */
-    public CheckpointRules withNeedless(String... more) {
+    /** Adds names of keys that need no place, which are then no longer reported as unexpected. */
+    public CheckpointRules withUnexpected(String... more) {
         return new CheckpointRules(
-                names, positions, indexes, computed, joined(needless, patterns(more)), fresh);
+                names, positions, indexes, computed, joined(unexpected, patterns(more)), missing);
     }
 
-    /** Adds names of parameters that such files hold nothing for. */
-    public CheckpointRules withFresh(String... more) {
+    /**
+     * Adds names of parameters that such files lack, which are then no longer reported as missing.
+     */
+    public CheckpointRules withMissing(String... more) {
         return new CheckpointRules(
-                names, positions, indexes, computed, needless, joined(fresh, patterns(more)));
+                names, positions, indexes, computed, unexpected, joined(missing, patterns(more)));
     }
 
     private static List<NamePattern> patterns(String... names) {

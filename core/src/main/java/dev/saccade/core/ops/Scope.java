@@ -61,7 +61,7 @@ public final class Scope {
                 body,
                 losses -> {
                     List<NDArray> arrays = new ArrayList<>(losses.terms().values());
-                    arrays.addAll(losses.figures().values());
+                    arrays.addAll(losses.metrics().values());
                     return arrays;
                 });
     }

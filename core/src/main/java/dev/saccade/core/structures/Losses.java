@@ -18,9 +18,9 @@ import java.util.stream.Stream;
  * there is nothing to learn.
  *
  * @param terms scalars by name, in the order of the head
- * @param figures scalars that tell how training goes but are not learned from, such as an accuracy
+ * @param metrics scalars that tell how training goes but are not learned from, such as an accuracy
  */
-public record Losses(Map<String, NDArray> terms, Map<String, NDArray> figures) {
+public record Losses(Map<String, NDArray> terms, Map<String, NDArray> metrics) {
 
     /**
      * Keeps copies of the maps.
@@ -29,7 +29,7 @@ public record Losses(Map<String, NDArray> terms, Map<String, NDArray> figures) {
      */
     public Losses {
         terms = ImmutableMap.copyOf(terms);
-        figures = ImmutableMap.copyOf(figures);
+        metrics = ImmutableMap.copyOf(metrics);
         checkState(!terms.isEmpty(), "a head must give at least one loss term");
         terms.forEach(Losses::requireScalar);
         figures.forEach(Losses::requireScalar);
@@ -51,14 +51,14 @@ public record Losses(Map<String, NDArray> terms, Map<String, NDArray> figures) {
         return number;
     }
 
-    /** Makes losses without figures. */
+    /** Makes losses without metrics. */
     public Losses(Map<String, NDArray> terms) {
         this(terms, ImmutableMap.of());
     }
 
-    /** Returns all arrays, terms and figures. */
+    /** Returns all arrays, terms and metrics. */
     public List<NDArray> scalars() {
-        return Stream.concat(terms.values().stream(), figures.values().stream()).toList();
+        return Stream.concat(terms.values().stream(), metrics.values().stream()).toList();
     }
 
     /** Returns the sum of all terms, a scalar to go backward from. */

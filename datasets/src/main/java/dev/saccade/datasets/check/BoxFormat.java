@@ -1,7 +1,7 @@
 package dev.saccade.datasets.check;
 
 import dev.saccade.core.structures.Size;
-import dev.saccade.datasets.Annotation.Box;
+import dev.saccade.datasets.Annotation.Bbox;
 import dev.saccade.datasets.AnnotationTable;
 
 import java.util.Arrays;
@@ -68,7 +68,7 @@ final class BoxFormat {
             };
         }
 
-        private boolean fits(Box box, Size image, double tolerance) {
+        private boolean fits(Bbox box, Size image, double tolerance) {
             double[] corner = corners(box.x(), box.y(), box.width(), box.height());
             return corner[0] < corner[2]
                     && corner[1] < corner[3]
@@ -78,7 +78,7 @@ final class BoxFormat {
 
     private final Map<Order, Integer> fitting = new EnumMap<>(Order.class);
     private final Map<Order, Integer> fittingFractions = new EnumMap<>(Order.class);
-    private Optional<Box> first = Optional.empty();
+    private Optional<Bbox> first = Optional.empty();
     private int boxes;
     private int fractions;
     private int out;
@@ -99,7 +99,7 @@ final class BoxFormat {
         return format.fault();
     }
 
-    private void add(Box box, Size image) {
+    private void add(Bbox box, Size image) {
         if (!(box.width() > 0 && box.height() > 0)) {
             return;
         }
@@ -117,7 +117,7 @@ final class BoxFormat {
         farOut += isWithin(corners, image, across, down) ? 0 : 1;
     }
 
-    private static void count(Map<Order, Integer> counts, Box box, Size image, double tolerance) {
+    private static void count(Map<Order, Integer> counts, Bbox box, Size image, double tolerance) {
         for (Order order : Order.values()) {
             if (order.fits(box, image, tolerance)) {
                 counts.merge(order, 1, Integer::sum);
@@ -125,7 +125,7 @@ final class BoxFormat {
         }
     }
 
-    private static boolean isFraction(Box box) {
+    private static boolean isFraction(Bbox box) {
         double limit = 1 + FRACTION_TOLERANCE;
         return Math.abs(box.x()) <= limit
                 && Math.abs(box.y()) <= limit
@@ -189,7 +189,7 @@ final class BoxFormat {
         return order == Order.CENTERS ? "YOLO's " + order.numbers : order.numbers;
     }
 
-    private static String text(Box box) {
+    private static String text(Bbox box) {
         return String.format(
                 Locale.ROOT,
                 "[%.4g, %.4g, %.4g, %.4g]",

@@ -141,7 +141,7 @@ public final class ObjectCheck {
 
     private void checkBox(
             Annotation annotation, Size image, String subject, Consumer<Finding> findings) {
-        Annotation.Box box = annotation.box();
+        Annotation.Bbox box = annotation.box();
         String bbox = "bbox " + box;
         if (box.width() <= 0 || box.height() <= 0) {
             findings.accept(Finding.warning(file, subject, bbox + " has no area, it is dropped"));
@@ -190,14 +190,14 @@ public final class ObjectCheck {
         }
     }
 
-    private static boolean sticksOut(Annotation.Box box, Size image) {
+    private static boolean sticksOut(Annotation.Bbox box, Size image) {
         return box.x() < -TOLERANCE
                 || box.y() < -TOLERANCE
                 || box.x() + box.width() > image.width() + TOLERANCE
                 || box.y() + box.height() > image.height() + TOLERANCE;
     }
 
-    private static boolean isOutside(Annotation.Box box, Size image) {
+    private static boolean isOutside(Annotation.Bbox box, Size image) {
         return box.x() >= image.width()
                 || box.y() >= image.height()
                 || box.x() + box.width() <= 0

@@ -217,7 +217,7 @@ final class CocoReader {
         OptionalLong imageId = OptionalLong.empty();
         OptionalLong categoryId = OptionalLong.empty();
         double area = Double.NaN;
-        Annotation.Box box = Annotation.Box.NONE;
+        Annotation.Bbox box = Annotation.Bbox.NONE;
         Set<Annotation.Mark> marks = EnumSet.noneOf(Annotation.Mark.class);
         Segmentation segmentation = new Segmentation.None();
         String other = "";
@@ -265,7 +265,7 @@ final class CocoReader {
         }
     }
 
-    private Optional<Annotation.Box> readBox() throws IOException {
+    private Optional<Annotation.Bbox> readBox() throws IOException {
         JsonLocation start = parser.currentTokenLocation();
         Optional<double[]> read = readNumbers("bbox");
         if (read.isPresent() && read.get().length != 4) {
@@ -274,7 +274,7 @@ final class CocoReader {
                     "bbox has " + read.get().length + " numbers, expected [x, y, width, height]");
         }
         return read.filter(box -> box.length == 4)
-                .map(box -> new Annotation.Box(box[0], box[1], box[2], box[3]));
+                .map(box -> new Annotation.Bbox(box[0], box[1], box[2], box[3]));
     }
 
     private Segmentation readSegmentation() throws IOException {

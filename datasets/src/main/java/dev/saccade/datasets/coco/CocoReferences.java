@@ -136,7 +136,7 @@ final class CocoReferences {
             if (!categories.contains(category)) {
                 findings.accept(Finding.error(file, subject, "there is no category " + category));
             }
-            Annotation.Box box = table.box(row);
+            Annotation.Bbox box = table.box(row);
             if (!box.isFinite()) {
                 findings.accept(Finding.error(file, subject, "bbox " + box + " is not finite"));
             }

@@ -70,8 +70,8 @@ class OwnDatasetTest {
         return Files.write(folder.resolve(name), bytes);
     }
 
-    private static DatasetReport check(Dataset dataset, TargetKind learned) {
-        return DatasetCheck.run(dataset, new CheckOptions(false, learned, 2, () -> {}));
+    private static DatasetReport check(Dataset dataset, TargetKind targets) {
+        return DatasetCheck.run(dataset, new CheckOptions(false, targets, 2, () -> {}));
     }
 
     private static List<String> told(DatasetReport report, Finding.Severity severity) {
@@ -102,7 +102,7 @@ class OwnDatasetTest {
         double[] square = {10, 20, 18, 20, 18, 24, 10, 24};
         double[] triangle = {30, 10, 30, 20, 40, 20};
         Annotation outline = Annotation.of(1, 2, square, triangle);
-        assertEquals(new Annotation.Box(10, 10, 30, 14), outline.box());
+        assertEquals(new Annotation.Bbox(10, 10, 30, 14), outline.box());
         assertEquals(32.0 + 50, outline.area());
         assertEquals(
                 Rle.fromPolygons(SIZE, List.of(square, triangle)),

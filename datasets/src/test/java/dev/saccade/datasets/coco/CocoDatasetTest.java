@@ -72,7 +72,7 @@ class CocoDatasetTest {
                 new Annotation(
                         900,
                         0,
-                        new Annotation.Box(0, 0, 9.5, 9),
+                        new Annotation.Bbox(0, 0, 9.5, 9),
                         7.25,
                         new Segmentation.None(),
                         Set.of(Annotation.Mark.CROWD)),

@@ -50,7 +50,7 @@ public final class PhotoFolder implements Dataset {
                         new Annotation(
                                 id,
                                 1,
-                                new Annotation.Box(width / 2, height / 2, width, height),
+                                new Annotation.Bbox(width / 2, height / 2, width, height),
                                 width * height,
                                 new Segmentation.Polygons(List.of(corners)),
                                 Set.of())));
@@ -65,7 +65,7 @@ public final class PhotoFolder implements Dataset {
                 new Annotation(
                         objects.size(),
                         1,
-                        new Annotation.Box(x, y, width, height),
+                        new Annotation.Bbox(x, y, width, height),
                         width * height,
                         new Segmentation.None(),
                         Set.of(Annotation.Mark.CROWD)));

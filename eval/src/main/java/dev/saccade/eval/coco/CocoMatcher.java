@@ -8,7 +8,8 @@ import com.google.common.primitives.ImmutableDoubleArray;
  * most, of equal ones the later. An object that counts goes before one that is ignored, and a crowd
  * is never used up.
  *
- * <p>Has buffers, so each thread needs its own.
+ * <p>{@link ClassImageIndex} says what a cell and a slot are. Has buffers, so each thread needs its
+ * own.
  */
 final class CocoMatcher {
 
@@ -24,7 +25,7 @@ final class CocoMatcher {
 
     private int firstObject;
 
-    /** Overlap of each detection with each object. */
+    /** IoU of detection d with object g, at d * objects + g. */
     private double[] ious = new double[256];
 
     /** The objects, those that count first, and how many these are. */
@@ -97,12 +98,12 @@ final class CocoMatcher {
         }
     }
 
-    private void matchAtAllThresholds(AreaRange area, int slot, int row) {
+    private void matchAtAllThresholds(AreaRange area, int slot, int firstIou) {
         int detection = matches.detectionCells().entry(slot);
         int matched = 0;
         int ignored = 0;
         for (int t = 0; t < THRESHOLDS.length(); t++) {
-            int best = best(t, row);
+            int best = best(t, firstIou);
             if (best >= 0) {
                 int object = object(order[best]);
                 taken[order[best]] |= groundTruth.crowd(object) ? 0 : 1 << t;
@@ -119,8 +120,12 @@ final class CocoMatcher {
         matches.set(area, slot, matched, ignored);
     }
 
-    /** Returns the place in the order of the object for a detection, or -1. */
-    private int best(int t, int row) {
+    /**
+     * Returns the place in the order of the object for a detection, or -1.
+     *
+     * @param firstIou where its overlaps start
+     */
+    private int best(int t, int firstIou) {
         double bestIou = Math.min(THRESHOLDS.get(t), 1 - 1e-10);
         int best = -1;
         for (int i = 0; i < objects; i++) {
@@ -131,8 +136,8 @@ final class CocoMatcher {
             if (best >= 0 && best < counting && i >= counting) {
                 break;
             }
-            if (ious[row + g] >= bestIou) {
-                bestIou = ious[row + g];
+            if (ious[firstIou + g] >= bestIou) {
+                bestIou = ious[firstIou + g];
                 best = i;
             }
         }

@@ -67,7 +67,7 @@ public final class CocoResults {
         }
     }
 
-    private static void writeBox(JsonGenerator json, Detections.Box box) throws IOException {
+    private static void writeBox(JsonGenerator json, Detections.Bbox box) throws IOException {
         json.writeFieldName("bbox");
         json.writeArray(new double[] {box.x(), box.y(), box.width(), box.height()}, 0, 4);
     }

@@ -166,7 +166,7 @@ final class CocoResultsReader {
                 detections.add(
                         imageId,
                         label,
-                        new Detections.Box(box.get(0), box.get(1), box.get(2), box.get(3)),
+                        new Detections.Bbox(box.get(0), box.get(1), box.get(2), box.get(3)),
                         score);
             }
         } catch (SaccadeException e) {

@@ -35,7 +35,7 @@ public final class Detections {
      * @param x left edge
      * @param y top edge
      */
-    public record Box(double x, double y, double width, double height) {
+    public record Bbox(double x, double y, double width, double height) {
 
         private boolean isFinite() {
             return Double.isFinite(x)
@@ -79,7 +79,7 @@ public final class Detections {
          * @param score the larger the surer
          * @throws SaccadeException if a number is not finite
          */
-        public Builder add(long imageId, int label, Box box, double score) {
+        public Builder add(long imageId, int label, Bbox box, double score) {
             if (!box.isFinite() || !Double.isFinite(score)) {
                 throw SaccadeException.user(
                         "detection in image %d: expected finite numbers, got box %s with score %s",
@@ -96,7 +96,7 @@ public final class Detections {
         /** Adds a mask, whose bounds are the box. */
         public Builder add(long imageId, int label, Rle mask, double score) {
             Rle.Bounds bounds = mask.bounds();
-            Box box = new Box(bounds.x(), bounds.y(), bounds.width(), bounds.height());
+            Bbox box = new Bbox(bounds.x(), bounds.y(), bounds.width(), bounds.height());
             add(imageId, label, box, score);
             return masked(mask);
         }
@@ -112,7 +112,7 @@ public final class Detections {
             for (int i = 0; i < predicted.size(); i++) {
                 double x = predicted.boxes().x1(i);
                 double y = predicted.boxes().y1(i);
-                Box box = new Box(x, y, predicted.boxes().x2(i) - x, predicted.boxes().y2(i) - y);
+                Bbox box = new Bbox(x, y, predicted.boxes().x2(i) - x, predicted.boxes().y2(i) - y);
                 double score = predicted.score(i);
                 if (!box.isFinite() || !Double.isFinite(score)) {
                     throw SaccadeException.user(
@@ -166,9 +166,9 @@ public final class Detections {
     }
 
     /** Returns where a detection is. */
-    public Box box(int detection) {
+    public Bbox box(int detection) {
         int at = 4 * detection;
-        return new Box(boxes.get(at), boxes.get(at + 1), boxes.get(at + 2), boxes.get(at + 3));
+        return new Bbox(boxes.get(at), boxes.get(at + 1), boxes.get(at + 2), boxes.get(at + 3));
     }
 
     /** Returns the mask of a detection, if it has one. */

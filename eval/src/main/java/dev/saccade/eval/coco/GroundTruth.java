@@ -70,7 +70,7 @@ public final class GroundTruth {
                 }
                 imageOf.add(i);
                 labelOf.add(object.label());
-                Annotation.Box box = object.box();
+                Annotation.Bbox box = object.box();
                 boxOf.add(box.x()).add(box.y()).add(box.width()).add(box.height());
                 areaOf.add(object.area());
                 crowds.set(count++, object.crowd());

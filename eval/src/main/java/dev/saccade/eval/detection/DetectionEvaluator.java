@@ -58,13 +58,13 @@ public final class DetectionEvaluator implements Evaluator<Instances> {
         }
 
         @Override
-        public DetectionEvaluator build(Dataset dataset, TargetKind learned, int threads) {
+        public DetectionEvaluator build(Dataset dataset, TargetKind targets, int threads) {
             CocoParameters boxes = CocoParameters.official(IouType.BOX);
             CocoParameters masks =
                     new CocoParameters(IouType.MASK, areaOf, boxes.maxDetections(), true);
             return new DetectionEvaluator(
                     dataset,
-                    learned == TargetKind.MASKS ? List.of(boxes, masks) : List.of(boxes),
+                    targets == TargetKind.MASKS ? List.of(boxes, masks) : List.of(boxes),
                     threads);
         }
     }

@@ -42,7 +42,7 @@ public final class SegmentationEvaluator implements Evaluator<LabelMap> {
         }
 
         @Override
-        public SegmentationEvaluator build(Dataset dataset, TargetKind learned, int threads) {
+        public SegmentationEvaluator build(Dataset dataset, TargetKind targets, int threads) {
             return new SegmentationEvaluator(dataset);
         }
     }

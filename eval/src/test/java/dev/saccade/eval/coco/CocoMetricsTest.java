@@ -142,8 +142,8 @@ class CocoMetricsTest {
                         .object(0, 50, 50, 40, 40, 1600);
         Detections.Builder detections =
                 new Detections.Builder()
-                        .add(1, 0, new Detections.Box(0, 0, 40, 32), .9)
-                        .add(1, 0, new Detections.Box(60, 0, 10, 10), .8);
+                        .add(1, 0, new Detections.Bbox(0, 0, 40, 32), .9)
+                        .add(1, 0, new Detections.Bbox(60, 0, 10, 10), .8);
         CocoMetrics metrics = metrics(dataset, detections);
         double ap = 51 / 101.0;
         double[] expected = {.7 * ap, ap, ap, -1, .7 * ap, -1, .35, .35, .35, -1, .35, -1};
@@ -166,7 +166,7 @@ class CocoMetricsTest {
                                     detections.add(
                                             image,
                                             a.label(),
-                                            new Detections.Box(
+                                            new Detections.Bbox(
                                                     a.box().x(),
                                                     a.box().y(),
                                                     a.box().width(),
@@ -189,10 +189,10 @@ class CocoMetricsTest {
                         .object(0, 150, 150, 50, 50, 2500);
         Detections.Builder detections =
                 new Detections.Builder()
-                        .add(1, 0, new Detections.Box(10, 10, 20, 20), .9)
-                        .add(1, 0, new Detections.Box(40, 40, 20, 20), .8)
-                        .add(1, 0, new Detections.Box(150, 150, 50, 50), .7)
-                        .add(1, 0, new Detections.Box(151, 150, 50, 50), .6);
+                        .add(1, 0, new Detections.Bbox(10, 10, 20, 20), .9)
+                        .add(1, 0, new Detections.Bbox(40, 40, 20, 20), .8)
+                        .add(1, 0, new Detections.Bbox(150, 150, 50, 50), .7)
+                        .add(1, 0, new Detections.Bbox(151, 150, 50, 50), .6);
         CocoMetrics metrics = metrics(dataset, detections);
         assertEquals(
                 List.of(
@@ -212,9 +212,9 @@ class CocoMetricsTest {
                 new MemoryDataset("a").image(1).object(0, 0, 0, 50, 50, 2500).image(2);
         Detections.Builder detections =
                 new Detections.Builder()
-                        .add(2, 0, new Detections.Box(0, 0, 50, 50), .5)
-                        .add(1, 0, new Detections.Box(0, 0, 50, 48), .5)
-                        .add(1, 0, new Detections.Box(0, 0, 50, 50), .5);
+                        .add(2, 0, new Detections.Bbox(0, 0, 50, 50), .5)
+                        .add(1, 0, new Detections.Bbox(0, 0, 50, 48), .5)
+                        .add(1, 0, new Detections.Bbox(0, 0, 50, 50), .5);
         CocoMetrics metrics = metrics(dataset, detections);
         assertEquals(
                 List.of(Verdict.FALSE_POSITIVE, Verdict.TRUE_POSITIVE, Verdict.FALSE_POSITIVE),
@@ -229,7 +229,7 @@ class CocoMetricsTest {
         assertEquals(0, metrics(dataset, new Detections.Builder()).values().get("AP"));
         MemoryDataset empty = new MemoryDataset("a").image(1);
         Detections.Builder stray =
-                new Detections.Builder().add(1, 0, new Detections.Box(0, 0, 9, 9), 1);
+                new Detections.Builder().add(1, 0, new Detections.Bbox(0, 0, 9, 9), 1);
         CocoMetrics undefined = metrics(empty, stray);
         assertTrue(IntStream.range(0, 12).allMatch(i -> values(undefined)[i] == -1));
         assertTrue(undefined.values().isEmpty());
@@ -245,8 +245,8 @@ class CocoMetricsTest {
                         .object(0, 100, 0, 50, 50, 2500);
         Detections.Builder detections =
                 new Detections.Builder()
-                        .add(1, 0, new Detections.Box(0, 100, 50, 50), .9)
-                        .add(1, 0, new Detections.Box(0, 0, 50, 50), .8);
+                        .add(1, 0, new Detections.Bbox(0, 100, 50, 50), .9)
+                        .add(1, 0, new Detections.Bbox(0, 0, 50, 50), .8);
         List<PrecisionRecallCurve> curves = metrics(dataset, detections).curves(5);
         assertEquals(1, curves.size(), "a class without objects has no curve");
         PrecisionRecallCurve curve = curves.get(0);
@@ -261,8 +261,8 @@ class CocoMetricsTest {
         MemoryDataset dataset = new MemoryDataset("a").image(1);
         Detections.Builder detections =
                 new Detections.Builder()
-                        .add(77, 0, new Detections.Box(0, 0, 9, 9), 1)
-                        .add(1, 3, new Detections.Box(0, 0, 9, 9), 1);
+                        .add(77, 0, new Detections.Bbox(0, 0, 9, 9), 1)
+                        .add(1, 3, new Detections.Bbox(0, 0, 9, 9), 1);
         SaccadeException error =
                 assertThrows(SaccadeException.class, () -> metrics(dataset, detections));
         assertEquals(SaccadeException.Kind.USER, error.kind());
@@ -296,7 +296,7 @@ class CocoMetricsTest {
                 SaccadeException.class,
                 () ->
                         new Detections.Builder()
-                                .add(1, 0, new Detections.Box(0, 0, Double.NaN, 9), 1));
+                                .add(1, 0, new Detections.Bbox(0, 0, Double.NaN, 9), 1));
         MemoryDataset none = new MemoryDataset().image(1);
         assertThrows(SaccadeException.class, () -> metrics(none, new Detections.Builder()));
         assertThrows(
@@ -304,7 +304,7 @@ class CocoMetricsTest {
                 () -> new CocoParameters(IouType.BOX, IouType.BOX, List.of(10, 1, 100), true));
         MemoryDataset dataset = new MemoryDataset("a").image(1).object(0, 0, 0, 9, 9, 81);
         Detections.Builder boxes =
-                new Detections.Builder().add(1, 0, new Detections.Box(0, 0, 9, 9), 1);
+                new Detections.Builder().add(1, 0, new Detections.Bbox(0, 0, 9, 9), 1);
         CocoParameters masks = CocoParameters.official(IouType.MASK);
         assertThrows(SaccadeException.class, () -> metrics(dataset, boxes, masks));
     }

@@ -59,7 +59,7 @@ class CocoResultsTest {
     void writesCocoFormat() throws IOException {
         Detections.Builder detections =
                 new Detections.Builder()
-                        .add(7, 1, new Detections.Box(1.5, 2, 30, 40.25), (double) .1f);
+                        .add(7, 1, new Detections.Bbox(1.5, 2, 30, 40.25), (double) .1f);
         Path file = folder.resolve("results.json");
         CocoResults.write(file, DATASET, detections.build(), IouType.BOX);
         assertEquals(
@@ -85,8 +85,8 @@ class CocoResultsTest {
         MemoryDataset dataset = new MemoryDataset("a").image(Long.MAX_VALUE).image(12);
         Detections.Builder written =
                 new Detections.Builder()
-                        .add(Long.MAX_VALUE, 0, new Detections.Box(1, 2, 3, 4), .5)
-                        .add(12, 0, new Detections.Box(1, 2, 3, 4), .5);
+                        .add(Long.MAX_VALUE, 0, new Detections.Bbox(1, 2, 3, 4), .5)
+                        .add(12, 0, new Detections.Bbox(1, 2, 3, 4), .5);
         Path file = folder.resolve("results.json");
         CocoResults.write(file, dataset, written.build(), IouType.BOX);
         String json = Files.readString(file).replace("\"image_id\":12", "\"image_id\":12.0");

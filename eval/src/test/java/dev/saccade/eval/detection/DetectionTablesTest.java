@@ -24,7 +24,9 @@ class DetectionTablesTest {
                                     .image(1)
                                     .object(0, 0, 0, 50, 50, 2500),
                             IouType.BOX),
-                    new Detections.Builder().add(1, 0, new Detections.Box(0, 0, 50, 50), 1).build(),
+                    new Detections.Builder()
+                            .add(1, 0, new Detections.Bbox(0, 0, 50, 50), 1)
+                            .build(),
                     CocoParameters.official(IouType.BOX),
                     1);
 
@@ -63,7 +65,7 @@ class DetectionTablesTest {
                         new MemoryDataset("cat", "umbrella").image(1).object(0, 0, 0, 50, 50, 2500),
                         IouType.BOX);
         Detections detections =
-                new Detections.Builder().add(1, 1, new Detections.Box(0, 0, 50, 50), 1).build();
+                new Detections.Builder().add(1, 1, new Detections.Bbox(0, 0, 50, 50), 1).build();
         assertEquals(
                 """
                 error           count  +AP50

@@ -69,12 +69,12 @@ class ErrorBreakdownTest {
                         .object(0, 0, 0, 50, 50, 2500);
         Detections.Builder detections =
                 new Detections.Builder()
-                        .add(1, 0, new Detections.Box(0, 0, 100, 100), .9)
-                        .add(1, 0, new Detections.Box(0, 0, 100, 100), .8)
-                        .add(1, 0, new Detections.Box(150, 0, 100, 100), .7)
-                        .add(1, 1, new Detections.Box(200, 0, 100, 100), .6)
-                        .add(1, 0, new Detections.Box(0, 150, 50, 50), .5)
-                        .add(1, 0, new Detections.Box(200, 0, 100, 100), .4);
+                        .add(1, 0, new Detections.Bbox(0, 0, 100, 100), .9)
+                        .add(1, 0, new Detections.Bbox(0, 0, 100, 100), .8)
+                        .add(1, 0, new Detections.Bbox(150, 0, 100, 100), .7)
+                        .add(1, 1, new Detections.Bbox(200, 0, 100, 100), .6)
+                        .add(1, 0, new Detections.Bbox(0, 150, 50, 50), .5)
+                        .add(1, 0, new Detections.Bbox(200, 0, 100, 100), .4);
         ErrorBreakdown breakdown = breakdown(dataset, detections);
         assertEquals(HALF / 2, breakdown.ap(), 1e-9);
         check(breakdown, DetectionError.CLASSIFICATION, 1, .5);
@@ -94,10 +94,10 @@ class ErrorBreakdownTest {
                         .object(0, 150, 0, 100, 100, 1e4);
         Detections.Builder detections =
                 new Detections.Builder()
-                        .add(1, 0, new Detections.Box(0, 0, 100, 100), .9)
-                        .add(1, 0, new Detections.Box(5, 0, 100, 100), .8)
-                        .add(1, 0, new Detections.Box(200, 150, 100, 100), .7)
-                        .add(1, 0, new Detections.Box(150, 0, 100, 100), .6);
+                        .add(1, 0, new Detections.Bbox(0, 0, 100, 100), .9)
+                        .add(1, 0, new Detections.Bbox(5, 0, 100, 100), .8)
+                        .add(1, 0, new Detections.Bbox(200, 150, 100, 100), .7)
+                        .add(1, 0, new Detections.Bbox(150, 0, 100, 100), .6);
         ErrorBreakdown breakdown = breakdown(dataset, detections);
         double rest = 50 / 101.0;
         assertEquals(HALF + rest / 2, breakdown.ap(), 1e-9);
@@ -110,8 +110,8 @@ class ErrorBreakdownTest {
         MemoryDataset dataset = new MemoryDataset("a").image(1).object(0, 0, 0, 100, 100, 1e4);
         Detections.Builder detections =
                 new Detections.Builder()
-                        .add(1, 0, new Detections.Box(60, 0, 100, 100), .9)
-                        .add(1, 0, new Detections.Box(50, 0, 100, 100), .8);
+                        .add(1, 0, new Detections.Bbox(60, 0, 100, 100), .9)
+                        .add(1, 0, new Detections.Bbox(50, 0, 100, 100), .8);
         ErrorBreakdown breakdown = breakdown(dataset, detections);
         assertEquals(0, breakdown.ap());
         check(breakdown, DetectionError.LOCALIZATION, 2, 1);
@@ -122,7 +122,7 @@ class ErrorBreakdownTest {
     void nothingToFindIsNoError() {
         MemoryDataset dataset = new MemoryDataset("a").image(1);
         Detections.Builder detections =
-                new Detections.Builder().add(1, 0, new Detections.Box(0, 0, 9, 9), .9);
+                new Detections.Builder().add(1, 0, new Detections.Bbox(0, 0, 9, 9), .9);
         ErrorBreakdown breakdown = breakdown(dataset, detections);
         assertEquals(0, breakdown.ap());
         check(breakdown, DetectionError.BACKGROUND, 1, 0);

@@ -149,7 +149,7 @@ public final class CenternessHead extends AnchorHead {
     }
 
     @Override
-    protected Instances select(List<ScoredBoxes> candidates) {
+    protected Instances bboxPostProcess(List<ScoredBoxes> candidates) {
         ScoredBoxes all = ScoredBoxes.concat(candidates);
         return config.nms().apply(all.boxes(), all.scores(), numClasses()).instances();
     }

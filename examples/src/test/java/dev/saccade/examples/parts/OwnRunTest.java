@@ -125,15 +125,15 @@ class OwnRunTest {
         Recording run = record("run");
 
         assertEquals(2 * STEPS_PER_EPOCH, run.steps.size());
-        double smoothed = run.steps.get(0).metrics().loss();
+        double smoothed = run.steps.get(0).logVars().loss();
         for (int i = 0; i < run.steps.size(); i++) {
             StepReport step = run.steps.get(i);
             assertEquals(
                     Set.of("loss_cls", "loss_bbox", "loss_centerness"),
-                    step.metrics().losses().keySet());
-            assertTrue(Double.isFinite(step.metrics().loss()), step.toString());
-            smoothed = (smoothed + step.metrics().loss()) / 2;
-            assertEquals(smoothed, step.metrics().figures().get("smoothed_loss"));
+                    step.logVars().losses().keySet());
+            assertTrue(Double.isFinite(step.logVars().loss()), step.toString());
+            smoothed = (smoothed + step.logVars().loss()) / 2;
+            assertEquals(smoothed, step.logVars().metrics().get("smoothed_loss"));
             double rate = i < STEPS_PER_EPOCH ? 1e-3 : 5e-4;
             assertEquals(rate, step.learningRate(), "the schedule halves it after an epoch");
             assertEquals(rate, run.moves.get(i), 1e-8, "steps of this optimizer have one length");
@@ -193,7 +193,7 @@ class OwnRunTest {
     private Map<String, Double> firstLosses(String run, String... settings) {
         List<String> all = new ArrayList<>(List.of("iterations=1", "data.val=null"));
         all.addAll(List.of(settings));
-        return record(run, all.toArray(String[]::new)).steps.get(0).metrics().losses();
+        return record(run, all.toArray(String[]::new)).steps.get(0).logVars().losses();
     }
 
     @ParameterizedTest

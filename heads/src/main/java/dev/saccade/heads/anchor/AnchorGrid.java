@@ -58,14 +58,14 @@ public final class AnchorGrid {
     public Priors priors(int... positions) {
         int[] perLevel = new int[levels()];
         for (int l = 0; l < perLevel.length; l++) {
-            perLevel[l] = at(positions, starts[l + 1]) - at(positions, starts[l]);
+            perLevel[l] = countBelow(positions, starts[l + 1]) - countBelow(positions, starts[l]);
         }
         boolean all = positions.length == anchors.size();
         return new Priors(all ? anchors : anchors.select(positions), perLevel);
     }
 
     /** Returns how many of some ascending positions are less than another. */
-    static int at(int[] positions, int bound) {
+    static int countBelow(int[] positions, int bound) {
         int found = Arrays.binarySearch(positions, bound);
         return found < 0 ? -found - 1 : found;
     }

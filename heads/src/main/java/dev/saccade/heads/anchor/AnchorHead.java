@@ -39,12 +39,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A head that scores and moves anchors, as mmdetection's of the same name: it lays them out, says
- * what each should learn, computes the losses and decodes what is predicted.
+ * A head that scores and regresses anchors, as mmdetection's of the same name: it lays them out,
+ * says what each should learn, computes the losses and decodes what is predicted.
  *
  * <p>A subclass adds layers and says what they make of a level ({@link #forward(NDArray)}) and how
- * objects are selected ({@link #select}). Where it learns or scores in another way, it overrides
- * {@link #levelLosses}, {@link #avgFactor}, {@link #targets} or {@link #scores}.
+ * objects are selected ({@link #bboxPostProcess}). Where it learns or scores in another way, it
+ * overrides {@link #levelLosses}, {@link #avgFactor}, {@link #targets} or {@link #scores}.
  */
 public abstract class AnchorHead extends DetectionHead {
 
@@ -64,10 +64,10 @@ public abstract class AnchorHead extends DetectionHead {
         /** Returns the loss of the boxes. */
         BoxLoss lossBbox();
 
-        /** Returns whether that loss looks at boxes rather than at what the coder encodes. */
+        /** Returns whether that loss looks at boxes rather than at bbox deltas. */
         boolean regDecodedBbox();
 
-        /** Returns how boxes are written. */
+        /** Returns what encodes boxes as bbox deltas. */
         BoxCoder bboxCoder();
 
         /** Returns which anchor learns what. */
@@ -253,15 +253,15 @@ public abstract class AnchorHead extends DetectionHead {
             SamplingResult sampled =
                     SamplingResult.by(config.sampler(), assignment, SampleRandom.of(n, path()));
             targets.add(
-                    at(inside, sampled.posInds()),
+                    gather(inside, sampled.posInds()),
                     learned.select(assignment.objects(sampled.posInds())),
-                    at(inside, sampled.negInds()),
+                    gather(inside, sampled.negInds()),
                     sampled.avgFactor());
         }
         return targets.build();
     }
 
-    private static int[] at(int[] values, int[] positions) {
+    private static int[] gather(int[] values, int[] positions) {
         return Arrays.stream(positions).map(i -> values[i]).toArray();
     }
 
@@ -281,12 +281,12 @@ public abstract class AnchorHead extends DetectionHead {
      * @param candidates the best anchors of each level
      * @return best first
      */
-    protected abstract Instances select(List<ScoredBoxes> candidates);
+    protected abstract Instances bboxPostProcess(List<ScoredBoxes> candidates);
 
     @Override
     public List<Instances> predict(FeaturePyramid features, List<ImageInfo> images) {
-        return originals(features, images).stream()
-                .map(this::select)
+        return rescaledCandidates(features, images).stream()
+                .map(this::bboxPostProcess)
                 .collect(ImmutableList.toImmutableList());
     }
 
@@ -299,13 +299,14 @@ public abstract class AnchorHead extends DetectionHead {
     public Instances predictViews(List<FeaturePyramid> views, List<ImageInfo> images) {
         List<ScoredBoxes> all = new ArrayList<>();
         for (int v = 0; v < views.size(); v++) {
-            all.addAll(originals(views.get(v), List.of(images.get(v))).get(0));
+            all.addAll(rescaledCandidates(views.get(v), List.of(images.get(v))).get(0));
         }
-        return select(all);
+        return bboxPostProcess(all);
     }
 
     /** Returns the best anchors of every level, in the coordinates of the original images. */
-    private List<List<ScoredBoxes>> originals(FeaturePyramid features, List<ImageInfo> images) {
+    private List<List<ScoredBoxes>> rescaledCandidates(
+            FeaturePyramid features, List<ImageInfo> images) {
         List<List<ScoredBoxes>> candidates = new ArrayList<>();
         NoGrad.run(
                 () ->
@@ -328,8 +329,8 @@ public abstract class AnchorHead extends DetectionHead {
     }
 
     /**
-     * Returns the best anchors of every level of each image, moved and clipped to the image, in the
-     * coordinates of the network input.
+     * Returns the best anchors of every level of each image, decoded and clipped to the image, in
+     * the coordinates of the network input.
      *
      * @param nmsPre so many anchors of a level, those of the highest scores
      */

@@ -97,7 +97,7 @@ public record AnchorTargets(List<Level> levels, float avgFactor) {
                 weights[i + shift] = 1;
             }
             int[] learning = within(allPositives);
-            int first = AnchorGrid.at(allPositives, start);
+            int first = AnchorGrid.countBelow(allPositives, start);
             int[] shifted = new int[learning.length];
             int[] learned = new int[learning.length];
             for (int k = 0; k < learning.length; k++) {
@@ -113,7 +113,9 @@ public record AnchorTargets(List<Level> levels, float avgFactor) {
 
         private int[] within(int[] positions) {
             return Arrays.copyOfRange(
-                    positions, AnchorGrid.at(positions, start), AnchorGrid.at(positions, end));
+                    positions,
+                    AnchorGrid.countBelow(positions, start),
+                    AnchorGrid.countBelow(positions, end));
         }
 
         Level build() {

@@ -30,16 +30,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * RetinaNet's head (Lin et al. 2017) as in mmdetection: two towers of convolutions, shared by all
- * levels, that score and move every anchor.
+ * RetinaNet's head (Lin et al. 2017) as in mmdetection: two stacks of convolutions, shared by all
+ * levels, that score and regress every anchor.
  */
 public final class RetinaNetHead extends AnchorHead {
 
     /**
      * The hyper-parameters of a RetinaNet head.
      *
-     * @param featChannels width of the towers
-     * @param stackedConvs length of the towers
+     * @param featChannels width of the stacked convolutions
+     * @param stackedConvs how many convolutions are stacked in each branch
      * @param octaveBaseScale size of the smallest anchor in strides
      * @param scalesPerOctave number of anchor sizes
      * @param ratios height over width of the anchors
@@ -47,8 +47,8 @@ public final class RetinaNetHead extends AnchorHead {
      *     corner; 0 in mmdetection's recipes, 0.5 for the middle
      * @param lossCls the loss of the classes
      * @param lossBbox the loss of the boxes
-     * @param regDecodedBbox whether that loss looks at boxes rather than at their changes
-     * @param bboxCoder how boxes are written
+     * @param regDecodedBbox whether that loss looks at boxes rather than at bbox deltas
+     * @param bboxCoder what encodes boxes as bbox deltas
      * @param assigner which anchor learns what
      * @param sampler which anchors are trained
      * @param nmsPre so many anchors of a level, those of the highest scores, are looked at
@@ -152,10 +152,11 @@ public final class RetinaNetHead extends AnchorHead {
 
     @Override
     protected LevelMaps forward(NDArray level) {
-        return new LevelMaps(tower(clsConvs, retinaCls, level), tower(regConvs, retinaReg, level));
+        return new LevelMaps(
+                stacked(clsConvs, retinaCls, level), stacked(regConvs, retinaReg, level));
     }
 
-    private static NDArray tower(List<ConvModule> convs, Conv2d last, NDArray level) {
+    private static NDArray stacked(List<ConvModule> convs, Conv2d last, NDArray level) {
         return Scope.array(
                 () -> {
                     NDArray x = level;
@@ -167,7 +168,7 @@ public final class RetinaNetHead extends AnchorHead {
     }
 
     @Override
-    protected Instances select(List<ScoredBoxes> candidates) {
+    protected Instances bboxPostProcess(List<ScoredBoxes> candidates) {
         ScoredBoxes all = ScoredBoxes.concat(candidates);
         return config.nms().apply(all.boxes(), all.scores(), numClasses()).instances();
     }

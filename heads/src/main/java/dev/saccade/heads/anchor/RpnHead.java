@@ -31,7 +31,7 @@ import java.util.Map;
 
 /**
  * The region proposal network of Faster R-CNN (Ren et al. 2015) on a pyramid, as in mmdetection:
- * says of every anchor whether it shows an object, of whatever class, and moves it there.
+ * says of every anchor whether it shows an object, of whatever class, and regresses it to that.
  */
 public final class RpnHead extends AnchorHead {
 
@@ -43,10 +43,10 @@ public final class RpnHead extends AnchorHead {
      * @param ratios height over width of the anchors
      * @param centerOffset where in its cell an anchor is centered, in strides from the top-left
      *     corner; 0 in mmdetection's recipes, 0.5 for the middle
-     * @param bboxCoder how boxes are written
+     * @param bboxCoder what encodes boxes as bbox deltas
      * @param lossCls the loss of the scores
      * @param lossBbox the loss of the boxes
-     * @param regDecodedBbox whether that loss looks at boxes rather than at their changes
+     * @param regDecodedBbox whether that loss looks at boxes rather than at bbox deltas
      * @param assigner which anchor learns what
      * @param sampler how many anchors are trained
      * @param allowedBorder anchors that reach further out of the image are not trained; negative
@@ -149,7 +149,7 @@ public final class RpnHead extends AnchorHead {
     }
 
     @Override
-    protected Instances select(List<ScoredBoxes> candidates) {
+    protected Instances bboxPostProcess(List<ScoredBoxes> candidates) {
         return config.testProposals().select(candidates);
     }
 

@@ -12,11 +12,11 @@ import dev.saccade.core.structures.Losses;
 import dev.saccade.heads.loss.BoxLoss;
 
 /**
- * Learning to move boxes.
+ * Bounding box regression.
  *
- * @param coder how a move is written
- * @param loss how far a move is from what it should be
- * @param decoded whether the loss looks at the boxes moved, or at the numbers of the move
+ * @param coder what encodes boxes as bbox deltas
+ * @param loss how far predictions are from their targets
+ * @param decoded whether the loss looks at decoded boxes, or at the deltas
  */
 public record BoxRegression(BoxCoder coder, BoxLoss loss, boolean decoded) {
 
@@ -40,9 +40,9 @@ public record BoxRegression(BoxCoder coder, BoxLoss loss, boolean decoded) {
     /**
      * Returns the weighted sum of the loss, a scalar that is 0 for no boxes.
      *
-     * @param deltas {@code [P, 4]} predicted moves
-     * @param boxes [P] boxes they move
-     * @param targets [P] boxes to get to
+     * @param deltas {@code [P, 4]} predicted bbox deltas
+     * @param boxes [P] boxes they start from
+     * @param targets [P] boxes to be regressed to
      * @param weights [P] the weight of each
      */
     public NDArray sum(NDArray deltas, Boxes boxes, Boxes targets, float... weights) {

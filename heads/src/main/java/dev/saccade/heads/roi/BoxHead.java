@@ -31,7 +31,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Says what a pooled region shows and moves its box, as mmdetection's {@code ConvFCBBoxHead}:
+ * Classifies a pooled region and regresses its box, as mmdetection's {@code ConvFCBBoxHead}:
  * convolutions, then linear layers, then a score for every class and four numbers for every class
  * or for all.
  */
@@ -45,8 +45,8 @@ public final class BoxHead extends Module {
      * @param norm what stands behind them
      * @param numSharedFcs number of linear layers
      * @param fcOutChannels their width
-     * @param bboxCoder how boxes are written
-     * @param regClassAgnostic whether boxes are moved alike for all classes
+     * @param bboxCoder what encodes boxes as bbox deltas
+     * @param regClassAgnostic whether all classes share the bbox deltas
      * @param regDecodedBbox whether the loss of the boxes looks at boxes rather than at their
      *     changes
      * @param lossCls the loss of the classes and of background, of one softmax
@@ -148,11 +148,11 @@ public final class BoxHead extends Module {
                                     WeightInit.ZEROS)));
             in = config.fcOutChannels();
         }
-        int moves = config.regClassAgnostic() ? 4 : 4 * numClasses;
+        int deltas = config.regClassAgnostic() ? 4 : 4 * numClasses;
         WeightInit clsInit = WeightInit.normal(0.01);
         WeightInit regInit = WeightInit.normal(0.001);
         cls = add("fc_cls", new Linear(in, numClasses + 1, clsInit, WeightInit.ZEROS));
-        reg = add("fc_reg", new Linear(in, moves, regInit, WeightInit.ZEROS));
+        reg = add("fc_reg", new Linear(in, deltas, regInit, WeightInit.ZEROS));
     }
 
     /**
@@ -241,7 +241,7 @@ public final class BoxHead extends Module {
     }
 
     /**
-     * Returns regions moved as the head says for what they show, not clipped to an image.
+     * Returns regions refined as the head says for what they show, not clipped to an image.
      *
      * @param boxes [R]
      * @param labels [R] what they show; where it is background, what the head takes them for
@@ -259,7 +259,7 @@ public final class BoxHead extends Module {
         return config.bboxCoder().decode(boxes, chosen);
     }
 
-    /** Returns regions moved as the head says for what it takes them for. */
+    /** Returns regions refined as the head says for what it takes them for. */
     Boxes refine(Output output, Boxes boxes) {
         int[] background = new int[boxes.size()];
         Arrays.fill(background, numClasses);

@@ -14,7 +14,7 @@ import java.util.Optional;
 
 /**
  * The heads of Cascade Mask R-CNN (Cai and Vasconcelos 2018) on a pyramid, as in mmdetection: each
- * stage starts from the regions that the one before has moved, and is trained to be stricter;
+ * stage starts from the regions that the one before has refined, and is trained to be stricter;
  * without the mask heads, those of Cascade R-CNN.
  */
 public final class CascadeMaskRcnnHead extends TwoStageHead {

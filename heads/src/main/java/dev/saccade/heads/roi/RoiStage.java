@@ -57,7 +57,7 @@ public final class RoiStage {
      *
      * @param index position among the stages
      * @param prefix what the names of its losses start with
-     * @param box says what regions show and moves them
+     * @param box classifies and regresses regions
      * @param mask draws what they show; none in a detector of boxes
      */
     RoiStage(Config config, int index, String prefix, BoxHead box, Optional<MaskHead> mask) {

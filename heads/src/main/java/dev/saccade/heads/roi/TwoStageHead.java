@@ -167,7 +167,7 @@ public abstract class TwoStageHead extends DetectionHead {
         return new TwoStageTraining(this, features, images).losses(targets);
     }
 
-    /** Scores regions and says where they move to. */
+    /** Returns the scores and bbox deltas of regions. */
     BoxHead.Output forward(RoiStage stage, FeaturePyramid features, Rois rois) {
         return stage.box().forward(config.bboxRoiExtractor().pool(features, rois));
     }
@@ -263,7 +263,7 @@ public abstract class TwoStageHead extends DetectionHead {
     }
 
     /**
-     * Scores and moves regions.
+     * Scores and regresses regions.
      *
      * @param proposals the regions of each image, in the coordinates of the network input
      * @return every class of every region of each image, in the same coordinates
@@ -291,8 +291,8 @@ public abstract class TwoStageHead extends DetectionHead {
             output = forward(stage, features, rois);
             logits = logits == null ? output.logits() : logits.add(output.logits());
             if (stage.index() < stages.size() - 1) {
-                Boxes moved = stage.box().refine(output, rois.boxes());
-                boxes = clipped(new Rois(moved, rois.images()), images);
+                Boxes refined = stage.box().refine(output, rois.boxes());
+                boxes = clipped(new Rois(refined, rois.images()), images);
             }
         }
         NDArray mean = logits.div(Tensors.of(logits.getManager(), stages.size()));

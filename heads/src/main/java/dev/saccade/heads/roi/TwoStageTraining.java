@@ -20,7 +20,7 @@ import java.util.stream.IntStream;
 /**
  * What a {@link TwoStageHead} is told in training: first what it proposes, then what each stage
  * makes of regions drawn among the proposals. A stage of a cascade is trained on the regions that
- * the one before has moved.
+ * the one before has refined.
  *
  * @param head what is trained
  * @param features the pyramid of a batch
@@ -40,7 +40,7 @@ record TwoStageTraining(TwoStageHead head, FeaturePyramid features, List<ImageIn
                     List<LevelMaps> maps = head.rpn().forward(features);
                     Map<String, NDArray> terms =
                             new LinkedHashMap<>(head.rpn().losses(maps, images, objects).terms());
-                    Map<String, NDArray> figures = new LinkedHashMap<>();
+                    Map<String, NDArray> metrics = new LinkedHashMap<>();
                     List<Boxes> boxes =
                             head.rpn().trainProposals(maps, images).stream()
                                     .map(Instances::boxes)
@@ -51,13 +51,13 @@ record TwoStageTraining(TwoStageHead head, FeaturePyramid features, List<ImageIn
                         Losses losses = losses(stage, output, samples);
                         losses.terms()
                                 .forEach((term, loss) -> terms.put(stage.prefix() + term, loss));
-                        losses.figures()
-                                .forEach((name, x) -> figures.put(stage.prefix() + name, x));
+                        losses.metrics()
+                                .forEach((name, x) -> metrics.put(stage.prefix() + name, x));
                         if (stage.index() < head.stages().size() - 1) {
                             boxes = refined(stage, output, samples);
                         }
                     }
-                    return new Losses(terms, figures);
+                    return new Losses(terms, metrics);
                 });
     }
 
@@ -67,7 +67,7 @@ record TwoStageTraining(TwoStageHead head, FeaturePyramid features, List<ImageIn
         stage.mask().ifPresent(mask -> terms.put("loss_mask", maskLoss(mask, samples)));
         float weight = (float) stage.config().lossWeight();
         terms.replaceAll((term, loss) -> loss.mul(Tensors.of(loss.getManager(), weight)));
-        return new Losses(terms, losses.figures());
+        return new Losses(terms, losses.metrics());
     }
 
     private NDArray maskLoss(MaskHead mask, RoiSamples samples) {
@@ -79,11 +79,11 @@ record TwoStageTraining(TwoStageHead head, FeaturePyramid features, List<ImageIn
     /** Returns the regions that the next stage is trained on, of each image. */
     private List<Boxes> refined(RoiStage stage, BoxHead.Output output, RoiSamples samples) {
         Rois rois = samples.rois();
-        Boxes moved = stage.box().refine(output, rois.boxes(), samples.labels());
+        Boxes refined = stage.box().refine(output, rois.boxes(), samples.labels());
         int[] kept =
                 IntStream.range(0, rois.size())
                         .filter(i -> !samples.repeated()[i] && samples.weights()[i] > 0)
                         .toArray();
-        return TwoStageHead.clipped(new Rois(moved, rois.images()).select(kept), images);
+        return TwoStageHead.clipped(new Rois(refined, rois.images()).select(kept), images);
     }
 }

@@ -11,7 +11,7 @@ import java.util.List;
 
 /**
  * Finds objects in several views of one image, such as scales and mirror images, as mmdetection's
- * {@code aug_test}: proposals of all views are joined, each view scores, moves and draws all of
+ * {@code aug_test}: proposals of all views are joined, each view scores, regresses and draws all of
  * them, and the means over the views count.
  *
  * @param head what looks at the views

@@ -237,7 +237,7 @@ class TwoStageHeadTest {
         assertEquals(
                 List.of("loss_rpn_cls", "loss_rpn_bbox", "loss_cls", "loss_bbox", "loss_mask"),
                 List.copyOf(one.terms().keySet()));
-        assertEquals(List.of("acc"), List.copyOf(one.figures().keySet()));
+        assertEquals(List.of("acc"), List.copyOf(one.metrics().keySet()));
         Losses two = cascade().losses(pyramid(1), images, targets);
         assertTrue(two.terms().keySet().containsAll(List.of("s0.loss_cls", "s1.loss_mask")));
         Losses boxes = maskRcnn("mask_head=null").losses(pyramid(1), images, targets);
@@ -320,7 +320,7 @@ class TwoStageHeadTest {
         int before = manager.getManagedArrays().size();
         Losses losses = head.losses(pyramid, images, List.of(target, target));
         new NDList(losses.terms().values()).close();
-        new NDList(losses.figures().values()).close();
+        new NDList(losses.metrics().values()).close();
         assertEquals(before, manager.getManagedArrays().size());
         head.train(false);
         head.predict(pyramid, images);

@@ -7,7 +7,7 @@ package dev.saccade.train.hooks;
  * @param iterations optimizer steps of the whole run
  * @param epoch the epoch the step belongs to, from 0
  * @param learningRate the learning rate before the rules for parameters
- * @param metrics how learning goes
+ * @param logVars how learning goes
  * @param time how long it took
  */
 public record StepReport(
@@ -15,5 +15,5 @@ public record StepReport(
         long iterations,
         int epoch,
         double learningRate,
-        StepMetrics metrics,
+        LogVars logVars,
         StepTime time) {}

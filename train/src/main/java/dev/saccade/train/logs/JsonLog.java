@@ -11,7 +11,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.saccade.checkpoint.AtomicFile;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.train.hooks.EvaluationReport;
-import dev.saccade.train.hooks.StepMetrics;
+import dev.saccade.train.hooks.LogVars;
 import dev.saccade.train.hooks.StepReport;
 
 import java.io.IOException;
@@ -69,13 +69,13 @@ public final class JsonLog implements LogWriter {
 
     @Override
     public void averaged(StepReport mean, MemoryUse memory) {
-        StepMetrics metrics = mean.metrics();
+        LogVars logVars = mean.logVars();
         ObjectNode line = event("step", mean.iteration(), mean.epoch());
         line.put("learning_rate", mean.learningRate());
-        line.put("loss", metrics.loss());
-        line.set("losses", numbers(metrics.losses()));
-        line.set("figures", numbers(metrics.figures()));
-        line.put("gradient_norm", metrics.gradientNorm());
+        line.put("loss", logVars.loss());
+        line.set("losses", numbers(logVars.losses()));
+        line.set("figures", numbers(logVars.metrics()));
+        line.put("gradient_norm", logVars.gradientNorm());
         line.put("seconds", mean.time().seconds());
         line.put("data_seconds", mean.time().dataSeconds());
         line.put("resident_bytes", memory.residentBytes());

@@ -2,7 +2,7 @@ package dev.saccade.train.logs;
 
 import static com.google.common.base.Preconditions.checkState;
 
-import dev.saccade.train.hooks.StepMetrics;
+import dev.saccade.train.hooks.LogVars;
 import dev.saccade.train.hooks.StepReport;
 import dev.saccade.train.hooks.StepTime;
 
@@ -14,8 +14,8 @@ import java.util.Map;
 final class StepMeter {
 
     private final Map<String, Double> losses = new LinkedHashMap<>();
-    private final Map<String, Double> figures = new LinkedHashMap<>();
-    private final Map<String, Integer> stepsWithFigure = new HashMap<>();
+    private final Map<String, Double> metrics = new LinkedHashMap<>();
+    private final Map<String, Integer> stepsWithMetric = new HashMap<>();
     private double loss;
     private double gradientNorm;
     private double seconds;
@@ -24,12 +24,12 @@ final class StepMeter {
 
     /** Takes a step in. */
     void add(StepReport step) {
-        StepMetrics metrics = step.metrics();
-        metrics.losses().forEach((name, value) -> losses.merge(name, value, Double::sum));
-        metrics.figures().forEach((name, value) -> figures.merge(name, value, Double::sum));
-        metrics.figures().keySet().forEach(name -> stepsWithFigure.merge(name, 1, Integer::sum));
-        loss += metrics.loss();
-        gradientNorm += metrics.gradientNorm();
+        LogVars logVars = step.logVars();
+        logVars.losses().forEach((name, value) -> losses.merge(name, value, Double::sum));
+        logVars.metrics().forEach((name, value) -> metrics.merge(name, value, Double::sum));
+        logVars.metrics().keySet().forEach(name -> stepsWithMetric.merge(name, 1, Integer::sum));
+        loss += logVars.loss();
+        gradientNorm += logVars.gradientNorm();
         seconds += step.time().seconds();
         dataSeconds += step.time().dataSeconds();
         steps++;
@@ -43,19 +43,19 @@ final class StepMeter {
     StepReport mean(StepReport last) {
         checkState(steps > 0, "no step to average");
         losses.replaceAll((name, sum) -> sum / steps);
-        figures.replaceAll((name, sum) -> sum / stepsWithFigure.get(name));
+        metrics.replaceAll((name, sum) -> sum / stepsWithMetric.get(name));
         StepReport mean =
                 new StepReport(
                         last.iteration(),
                         last.iterations(),
                         last.epoch(),
                         last.learningRate(),
-                        new StepMetrics(loss / steps, losses, figures, gradientNorm / steps),
+                        new LogVars(loss / steps, losses, metrics, gradientNorm / steps),
                         new StepTime(
                                 seconds / steps, dataSeconds / steps, last.time().remaining()));
         losses.clear();
-        figures.clear();
-        stepsWithFigure.clear();
+        metrics.clear();
+        stepsWithMetric.clear();
         loss = 0;
         gradientNorm = 0;
         seconds = 0;

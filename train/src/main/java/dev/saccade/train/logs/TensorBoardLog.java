@@ -4,7 +4,7 @@ import com.google.common.primitives.Bytes;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.train.hooks.EvaluationReport;
-import dev.saccade.train.hooks.StepMetrics;
+import dev.saccade.train.hooks.LogVars;
 import dev.saccade.train.hooks.StepReport;
 
 import java.io.IOException;
@@ -59,13 +59,13 @@ public final class TensorBoardLog implements LogWriter {
 
     @Override
     public void averaged(StepReport mean, MemoryUse memory) {
-        StepMetrics metrics = mean.metrics();
+        LogVars logVars = mean.logVars();
         ProtoMessage summary = new ProtoMessage();
         scalar(summary, "train/learning_rate", mean.learningRate());
-        scalar(summary, "train/loss", metrics.loss());
-        metrics.losses().forEach((name, value) -> scalar(summary, "train/" + name, value));
-        metrics.figures().forEach((name, value) -> scalar(summary, "train/" + name, value));
-        scalar(summary, "train/gradient_norm", metrics.gradientNorm());
+        scalar(summary, "train/loss", logVars.loss());
+        logVars.losses().forEach((name, value) -> scalar(summary, "train/" + name, value));
+        logVars.metrics().forEach((name, value) -> scalar(summary, "train/" + name, value));
+        scalar(summary, "train/gradient_norm", logVars.gradientNorm());
         scalar(summary, "speed/seconds_per_step", mean.time().seconds());
         scalar(summary, "speed/data_share", mean.time().dataShare());
         scalar(summary, "memory/resident_mib", memory.residentBytes() / (double) (1 << 20));

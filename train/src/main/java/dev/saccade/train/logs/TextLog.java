@@ -5,7 +5,7 @@ import static java.util.stream.Collectors.joining;
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.train.hooks.EvaluationReport;
-import dev.saccade.train.hooks.StepMetrics;
+import dev.saccade.train.hooks.LogVars;
 import dev.saccade.train.hooks.StepReport;
 import dev.saccade.train.hooks.StepTime;
 
@@ -69,7 +69,7 @@ public final class TextLog implements LogWriter {
     }
 
     private static String line(StepReport step) {
-        StepMetrics metrics = step.metrics();
+        LogVars logVars = step.logVars();
         StepTime time = step.time();
         return String.format(
                 Locale.ROOT,
@@ -79,10 +79,10 @@ public final class TextLog implements LogWriter {
                 step.iteration(),
                 step.iterations(),
                 step.learningRate(),
-                metrics.loss(),
-                terms(metrics.losses()),
-                metrics.figures().isEmpty() ? "" : "  " + terms(metrics.figures()),
-                metrics.gradientNorm(),
+                logVars.loss(),
+                terms(logVars.losses()),
+                logVars.metrics().isEmpty() ? "" : "  " + terms(logVars.metrics()),
+                logVars.gradientNorm(),
                 time.seconds(),
                 100 * time.dataShare(),
                 clock(time.remaining()));

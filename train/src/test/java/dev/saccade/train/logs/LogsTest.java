@@ -13,7 +13,7 @@ import com.google.common.collect.ImmutableMap;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.train.FailingDisk;
 import dev.saccade.train.hooks.EvaluationReport;
-import dev.saccade.train.hooks.StepMetrics;
+import dev.saccade.train.hooks.LogVars;
 import dev.saccade.train.hooks.StepReport;
 import dev.saccade.train.hooks.StepTime;
 
@@ -47,7 +47,7 @@ class LogsTest {
                 400,
                 1,
                 0.0125,
-                new StepMetrics(
+                new LogVars(
                         1.75,
                         ImmutableMap.of("loss_cls", 1.5, "loss_bbox", 0.25),
                         ImmutableMap.of("acc", 93.75),
