@@ -373,7 +373,7 @@ final class Binding {
                 node.origin(),
                 path,
                 what,
-                Nearest.find(name, known).map(near -> "; did you mean " + near + "?").orElse(""),
+                Nearest.suggestion(name, known),
                 known.isEmpty() ? "none" : String.join(", ", known));
         return FAILED;
     }

@@ -2,6 +2,7 @@ package dev.saccade.config;
 
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.Locale;
 import java.util.Optional;
 
 /** Finds what somebody who mistyped a name may have meant. */
@@ -9,16 +10,35 @@ public final class Nearest {
 
     private Nearest() {}
 
-    /** Returns the candidate with the fewest differing letters, if it is at all alike. */
+    /**
+     * Returns the candidate with the fewest differing letters, if it is at all alike; else the
+     * longest that the name starts with, as the {@code GIoULoss} of mmdetection does with {@code
+     * giou}. Case and underscores do not count.
+     */
     public static Optional<String> find(String name, Collection<String> candidates) {
         int tolerance = Math.max(2, name.length() / 3);
+        String letters = letters(name);
         return candidates.stream()
-                .filter(candidate -> distance(name, candidate) <= tolerance)
-                .min(Comparator.comparingInt(candidate -> distance(name, candidate)));
+                .filter(candidate -> distance(letters, letters(candidate)) <= tolerance)
+                .min(Comparator.comparingInt(each -> distance(letters, letters(each))))
+                .or(
+                        () ->
+                                candidates.stream()
+                                        .filter(each -> letters.startsWith(letters(each)))
+                                        .max(Comparator.comparingInt(String::length)));
+    }
+
+    /** Returns {@code ; did you mean NAME?} with what {@link #find} finds, or nothing. */
+    public static String suggestion(String name, Collection<String> candidates) {
+        return find(name, candidates).map(near -> "; did you mean " + near + "?").orElse("");
+    }
+
+    private static String letters(String name) {
+        return name.replace("_", "").toLowerCase(Locale.ROOT);
     }
 
     /** Edit distance in which two neighboring letters swapped count as one mistake. */
-    static int distance(String a, String b) {
+    private static int distance(String a, String b) {
         int[] beforeLast = new int[b.length() + 1];
         int[] last = new int[b.length() + 1];
         for (int j = 0; j <= b.length(); j++) {

@@ -135,11 +135,8 @@ final class Scalars {
                 return constant;
             }
         }
-        String near =
-                Nearest.find(value.toString(), names(type))
-                        .map(name -> "; did you mean " + name + "?")
-                        .orElse("");
-        throw new IllegalArgumentException(expected(type) + near);
+        String suggestion = Nearest.suggestion(value.toString(), names(type));
+        throw new IllegalArgumentException(expected(type) + suggestion);
     }
 
     private static List<String> names(Class<?> type) {

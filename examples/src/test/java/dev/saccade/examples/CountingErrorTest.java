@@ -135,6 +135,17 @@ class CountingErrorTest {
         Ended unknown = train("{evaluators: [{type: cocoa}]}");
         assertEquals(2, unknown.code(), unknown.err());
         assertTrue(unknown.err().contains("did you mean coco?"), unknown.err());
+        Ended unmeasured =
+                train("{evaluators: [{type: counting_error}], monitor: counting_accuracy}");
+        assertEquals(2, unmeasured.code(), unmeasured.err());
+        assertTrue(
+                unmeasured
+                        .err()
+                        .contains(
+                                "evaluation.monitor: there is no metric counting_accuracy of"
+                                        + " data.val; expected one of"),
+                unmeasured.err());
+        assertTrue(unmeasured.err().contains("did you mean count_accuracy?"), unmeasured.err());
         assertFalse(Files.exists(folder.resolve("run")));
     }
 }

@@ -2,6 +2,7 @@ package dev.saccade.train;
 
 import ai.djl.ndarray.NDManager;
 
+import dev.saccade.config.Nearest;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Transform;
@@ -51,8 +52,10 @@ final class ModelEvaluator<P> {
                         workers);
         if (!evaluators.metrics().contains(config.monitor())) {
             throw SaccadeException.user(
-                    "evaluation.monitor: there is no metric %s of data.val; expected one of %s",
-                    config.monitor(), evaluators.metrics());
+                    "evaluation.monitor: there is no metric %s of data.val; expected one of %s%s",
+                    config.monitor(),
+                    evaluators.metrics(),
+                    Nearest.suggestion(config.monitor(), evaluators.metrics()));
         }
         DatasetInference inference = new DatasetInference(dataset, workers);
         return progress -> {
