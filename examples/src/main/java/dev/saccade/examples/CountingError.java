@@ -15,8 +15,9 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.stream.IntStream;
 
 /**
- * By how many objects a detector miscounts a photograph, in the mean; a share of photographs with
- * the right count besides, by which the best checkpoint can be told.
+ * By how many objects a detector miscounts a photograph, in the mean; negative, since the
+ * checkpoint of the highest metric is the best. The share of photographs with the right count
+ * besides.
  */
 public final class CountingError implements Evaluator<Instances> {
 
@@ -64,7 +65,7 @@ public final class CountingError implements Evaluator<Instances> {
 
     @Override
     public Set<String> metrics() {
-        return Set.of("counting_error", "count_accuracy");
+        return Set.of("neg_counting_error", "count_accuracy");
     }
 
     @Override
@@ -91,8 +92,8 @@ public final class CountingError implements Evaluator<Instances> {
         long right = IntStream.range(0, all.length).filter(i -> all[i] == 0).count();
         return () ->
                 Map.of(
-                        "counting_error",
-                        error,
+                        "neg_counting_error",
+                        -error,
                         "count_accuracy",
                         (double) right / Math.max(1, all.length));
     }

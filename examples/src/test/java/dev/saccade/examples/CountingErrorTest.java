@@ -84,7 +84,7 @@ class CountingErrorTest {
                         "{evaluators: [{type: coco}, {type: counting_error, min_score: 0}],"
                                 + " monitor: count_accuracy}");
         assertEquals(0, trained.code(), trained.err());
-        assertTrue(trained.out().contains("counting_error"), trained.out());
+        assertTrue(trained.out().contains("neg_counting_error"), trained.out());
         Path run = folder.resolve("run");
         String log = Files.readString(run.resolve("metrics.jsonl"));
         JsonNode evaluated =
@@ -94,7 +94,7 @@ class CountingErrorTest {
                         .findFirst()
                         .orElseThrow()
                         .path("metrics");
-        assertTrue(evaluated.path("counting_error").asDouble() > 1, log);
+        assertTrue(evaluated.path("neg_counting_error").asDouble() < -1, log);
         assertTrue(evaluated.has("AP50"), log);
 
         Ended measured = saccade("eval", run, "--json");

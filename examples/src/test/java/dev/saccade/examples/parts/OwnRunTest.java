@@ -142,7 +142,7 @@ class OwnRunTest {
         run.evaluations.forEach(
                 each ->
                         assertEquals(
-                                Set.of("counting_error", "count_accuracy"),
+                                Set.of("neg_counting_error", "count_accuracy"),
                                 each.metrics().keySet()));
         Set<String> saved = new HashSet<>(Checkpoints.open(files("run").last()).tensors().keySet());
         assertTrue(
