@@ -14,6 +14,7 @@ import dev.saccade.models.Detector;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /** Finds objects: writes a picture with boxes, and masks if there are any, for each photograph. */
 final class DetectionPredictor implements Predictor {
@@ -45,16 +46,18 @@ final class DetectionPredictor implements Predictor {
      */
     record Found(
             String label,
-            double score,
-            List<Double> box,
+            float score,
+            List<Float> box,
             @JsonInclude(JsonInclude.Include.NON_EMPTY) Map<String, Object> segmentation) {
 
         private static Found of(DetectedObject object) {
             Box box = object.box();
             return new Found(
                     object.label(),
-                    object.score(),
-                    List.of(box.x1(), box.y1(), box.width(), box.height()),
+                    (float) object.score(),
+                    Stream.of(box.x1(), box.y1(), box.width(), box.height())
+                            .map(Double::floatValue)
+                            .toList(),
                     object.mask().map(Found::segmentation).orElse(Map.of()));
         }
 

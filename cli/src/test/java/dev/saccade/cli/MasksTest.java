@@ -66,6 +66,13 @@ class MasksTest {
         assertEquals(
                 new Rle.Bounds(24, 16, 48, 32),
                 Rle.fromString(new Size(64, 96), mask.path("counts").asText()).bounds());
+        String score = objects.path(0).path("score").asText();
+        assertEquals(Float.toString(Float.parseFloat(score)), score);
+        for (JsonNode number : objects.path(0).path("box")) {
+            String text = number.asText();
+            assertEquals(Float.toString(Float.parseFloat(text)), text);
+        }
+        assertEquals(4, objects.path(0).path("box").size());
 
         Path masks = folder.resolve("masks");
         Path boxes = folder.resolve("boxes");

@@ -121,7 +121,8 @@ public record ModelSpec(
      */
     public static Optional<ModelSpec> find(Map<String, String> metadata, String source) {
         return Optional.ofNullable(metadata.get(KEY))
-                .map(text -> Configs.bind(ConfigFile.parse(text, source), ModelSpec.class));
+                .map(text -> ConfigFile.parse(text, source + ", description of the model"))
+                .map(spec -> Configs.bind(spec, ModelSpec.class));
     }
 
     /**

@@ -358,6 +358,19 @@ class DetectorTest {
         ModelSpec read = ModelSpec.fromMetadata(Map.of("saccade.model", older), "file");
         assertEquals(Optional.empty(), read.views());
         assertEquals(List.of(List.of(RESIZE, Configs.of(Normalize.class))), read.viewTransforms());
+
+        Map<String, String> unknown =
+                Map.of("saccade.model", older.replace("retinanet", "RetinaHead"));
+        String message =
+                assertThrows(
+                                SaccadeException.class,
+                                () -> ModelSpec.fromMetadata(unknown, "best.safetensors"))
+                        .getMessage();
+        assertTrue(
+                message.contains(
+                        "best.safetensors, description of the model:1: model.head.type: unknown"
+                                + " type RetinaHead; did you mean retinanet?"),
+                message);
     }
 
     @Test
