@@ -111,7 +111,7 @@ class ReadmeTest {
         assertEquals(List.of(), broken);
     }
 
-    private static List<Path> pages() throws IOException {
+    static List<Path> pages() throws IOException {
         try (Stream<Path> files = Files.walk(HOME, 2)) {
             return files.filter(file -> file.toString().endsWith(".md")).toList();
         }
