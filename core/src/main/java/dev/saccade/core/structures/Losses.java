@@ -32,7 +32,7 @@ public record Losses(Map<String, NDArray> terms, Map<String, NDArray> metrics) {
         metrics = ImmutableMap.copyOf(metrics);
         checkState(!terms.isEmpty(), "a head must give at least one loss term");
         terms.forEach(Losses::requireScalar);
-        figures.forEach(Losses::requireScalar);
+        metrics.forEach(Losses::requireScalar);
     }
 
     /**
