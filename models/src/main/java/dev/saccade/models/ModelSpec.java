@@ -35,7 +35,8 @@ public record ModelSpec(
         Optional<TestTimeAugmentation> views,
         List<String> classes) {
 
-    private static final String KEY = "saccade.model";
+    /** The entry of a checkpoint's metadata that describes its model. */
+    public static final String KEY = "saccade.model";
 
     /** Keeps copies of the lists, and checks that the views can be made. */
     public ModelSpec {
@@ -71,7 +72,7 @@ public record ModelSpec(
         }
     }
 
-    /** Returns the entry of a checkpoint's metadata that {@link #fromMetadata} reads. */
+    /** Returns the entry {@link #KEY} of a checkpoint's metadata. */
     public Map<String, String> toMetadata() {
         return Map.of(KEY, ConfigWriter.yaml(Configs.unbind(this)));
     }

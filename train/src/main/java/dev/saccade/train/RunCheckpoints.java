@@ -13,6 +13,7 @@ import dev.saccade.checkpoint.Weights;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
+import dev.saccade.models.ModelSpec;
 import dev.saccade.train.hooks.Hooks;
 import dev.saccade.train.optimizers.Optimizer;
 import dev.saccade.train.schedules.RunLength;
@@ -195,10 +196,23 @@ public final class RunCheckpoints {
     private void requireSameRun(Path file, Map<String, String> metadata) {
         identity.forEach(
                 (key, value) -> {
-                    if (!value.equals(metadata.get(key))) {
+                    if (!value.equals(metadata.get(key)) && !isSameModel(file, key, metadata)) {
                         throw SaccadeException.user(
                                 "%s: is of another run, its %s is not the same", file, key);
                     }
                 });
+    }
+
+    /** Returns whether it is the model that is told in other words, as by an earlier version. */
+    private boolean isSameModel(Path file, String key, Map<String, String> metadata) {
+        if (!key.equals(ModelSpec.KEY)) {
+            return false;
+        }
+        try {
+            return ModelSpec.find(metadata, key).equals(ModelSpec.find(identity, key));
+        } catch (SaccadeException e) {
+            throw SaccadeException.user(
+                    e, "%s: is of another run, its %s cannot be read: %s", file, key, e);
+        }
     }
 }

@@ -3,6 +3,7 @@ package dev.saccade.train;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -11,6 +12,7 @@ import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
+import dev.saccade.checkpoint.SafeTensors;
 import dev.saccade.checkpoint.Tensor;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Dataset;
@@ -18,6 +20,7 @@ import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.eval.detection.DetectionEvaluation;
 import dev.saccade.eval.detection.DetectionEvaluator;
 import dev.saccade.models.Detector;
+import dev.saccade.models.ModelSpec;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.hooks.EvaluationReport;
 import dev.saccade.train.hooks.Hook;
@@ -28,13 +31,17 @@ import dev.saccade.train.logs.MemoryUse;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.UnaryOperator;
 
 class TrainingTest {
 
@@ -277,6 +284,52 @@ class TrainingTest {
         SaccadeException data =
                 assertThrows(SaccadeException.class, () -> Training.of(config()).resume(run));
         assertTrue(data.getMessage().contains("run.data is not the same"), data.getMessage());
+    }
+
+    /** Rewrites what the newest state says of its model, in all else as it is. */
+    private static void retell(Path run, UnaryOperator<String> model) {
+        Path last = new RunFolder(run).last();
+        Checkpoint state = SafeTensors.read(last);
+        Map<String, String> metadata = new HashMap<>(state.metadata());
+        String told = metadata.get(ModelSpec.KEY);
+        metadata.put(ModelSpec.KEY, model.apply(told));
+        assertNotEquals(told, metadata.get(ModelSpec.KEY));
+        SafeTensors.write(last, new Checkpoint(state.tensors(), metadata));
+    }
+
+    /** Before heads had a {@code loss_cls}, the settings of RetinaNet's were its own. */
+    private static String earlier(String model) {
+        return model.replaceFirst(
+                "(?m)^( +)loss_cls:.*\\R(\\1 +.*\\R)*",
+                "$1focal_gamma: 2.0\n$1focal_alpha: 0.25\n");
+    }
+
+    @Test
+    void resumesWhatAnEarlierVersionHasBegun() throws IOException {
+        Path whole = folder.resolve("whole");
+        Path parts = folder.resolve("parts");
+        Training.of(config()).start(whole);
+        Training.of(config("epochs=1")).start(parts);
+        retell(parts, TrainingTest::earlier);
+        assertEquals(Outcome.FINISHED, Training.of(config()).resume(parts));
+        assertArrayEquals(last(whole), last(parts));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "depth: 18, depth: 34, saccade.model is not the same",
+        "type: retinanet, type: old_net, saccade.model cannot be read: config: saccade.model:",
+        "type: retinanet, type: old_net, unknown type old_net",
+    })
+    void refusesToResumeAnotherModel(String was, String is, String message) throws IOException {
+        Path run = folder.resolve("run");
+        Training.of(config("epochs=1")).start(run);
+        retell(run, model -> model.replace(was, is));
+        SaccadeException e =
+                assertThrows(SaccadeException.class, () -> Training.of(config()).resume(run));
+        assertEquals(SaccadeException.Kind.USER, e.kind());
+        assertTrue(e.getMessage().contains("last.safetensors: is of another run"), e.getMessage());
+        assertTrue(e.getMessage().contains(message), e.getMessage());
     }
 
     @Test
