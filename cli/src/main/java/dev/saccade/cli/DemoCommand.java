@@ -136,7 +136,7 @@ final class DemoCommand implements Callable<Integer> {
     }
 
     private void predict(Path out, Path images) {
-        try (Detector detector = Detector.load(new RunFolder(out).best())) {
+        try (Detector detector = Detector.load(RunArgument.bestOf(out))) {
             Pictures pictures =
                     new Pictures(
                             MadeFolder.cleared(out.resolve("predictions"), "predict"),

@@ -2,6 +2,7 @@ package dev.saccade.cli;
 
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.train.RunFolder;
 import dev.saccade.train.config.RunConfig;
 
 import picocli.CommandLine.Model.CommandSpec;
@@ -9,13 +10,11 @@ import picocli.CommandLine.Parameters;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** The argument of commands that start from something trained: a run, or one of its checkpoints. */
 final class RunArgument {
-
-    private static final List<String> PREFERRED = List.of("best.safetensors", "last.safetensors");
 
     @Parameters(
             index = "0",
@@ -31,12 +30,13 @@ final class RunArgument {
                 PathKind.RUN,
                 PathKind.CHECKPOINT,
                 PathKind.OTHER_FILE);
-        if (!Files.isDirectory(run)) {
-            return run;
-        }
-        Path folder = run.resolve("checkpoints");
-        return PREFERRED.stream()
-                .map(folder::resolve)
+        return Files.isDirectory(run) ? bestOf(run) : run;
+    }
+
+    /** Returns the best checkpoint of a run, or its last where there is nothing to be best in. */
+    static Path bestOf(Path run) {
+        RunFolder folder = new RunFolder(run);
+        return Stream.of(folder.best(), folder.last())
                 .filter(Files::isRegularFile)
                 .findFirst()
                 .orElseThrow(

@@ -11,7 +11,6 @@ import dev.saccade.datasets.DatasetStatistics;
 import dev.saccade.models.TrainedModel;
 import dev.saccade.train.DataReports;
 import dev.saccade.train.Outcome;
-import dev.saccade.train.RunFolder;
 import dev.saccade.train.Training;
 import dev.saccade.train.config.DataConfig;
 import dev.saccade.train.config.RunConfig;
@@ -101,18 +100,18 @@ final class TrainCommand implements Callable<Integer> {
     }
 
     /**
-     * Measures the best state of a run, prints the tables and writes the report.
+     * Measures the best state of a run, or its last if none was the best, prints the tables and
+     * writes the report.
      *
      * @param subtitle one sentence about the run
      * @param reports what is known about its data sets
      * @return the file of the report
      */
     static Path report(Path folder, String subtitle, DataReports reports, PrintWriter out) {
-        RunFolder run = new RunFolder(folder);
         RunConfig config = Training.config(folder);
         DataConfig data = config.data();
         Dataset dataset = data.val().orElseThrow().open(data.root());
-        try (TrainedModel<?> model = TrainedModel.load(run.best())) {
+        try (TrainedModel<?> model = TrainedModel.load(RunArgument.bestOf(folder))) {
             Measurement measured =
                     Task.of(model).measure(dataset, MeasurementOptions.ofReport(config));
             measured.tables().forEach(out::println);

@@ -151,6 +151,17 @@ class SaccadeTest {
     }
 
     @Test
+    void measuresTheLastStateOfARunThatHasNoBest() throws IOException {
+        Path run = folder.resolve("run");
+        Ended trained = onScenes("train", run, "--set", "epochs=1");
+        assertEquals(0, trained.code(), trained.err());
+        Files.delete(run.resolve("checkpoints").resolve("best.safetensors"));
+        Ended again = onScenes("train", run, "--set", "epochs=1", "--resume");
+        assertEquals(0, again.code(), again.err());
+        assertEquals(trained.out(), again.out());
+    }
+
+    @Test
     void trainsResumesMeasuresAndPredicts() throws IOException {
         Path run = folder.resolve("run");
         Ended trained = onScenes("train", run, "--set", "epochs=2");

@@ -14,8 +14,8 @@ import java.util.Map;
  * @param iteration optimizer steps taken
  * @param samples images learned from, repetitions counted
  * @param evaluated optimizer steps taken at the last evaluation
- * @param best the best value of the monitored metric so far; NaN before the first
- * @param stale evaluations since the best
+ * @param best the best value of the monitored metric so far; NaN as long as there is none
+ * @param stale evaluations since the best, or in all without one
  * @param evaluationDue whether an evaluation is due, or was interrupted
  */
 public record RunState(
@@ -42,16 +42,23 @@ public record RunState(
 
     /**
      * Returns the state after an evaluation; the first value, and every higher one, is the best.
+     * NaN never is.
      */
     RunState afterEvaluation(double value) {
-        return Double.isNaN(best) || value > best
+        return value > best || (Double.isNaN(best) && !Double.isNaN(value))
                 ? new RunState(iteration, samples, iteration, value, 0, false)
                 : new RunState(iteration, samples, iteration, best, stale + 1, false);
     }
 
-    /** Returns whether the last evaluation was the best. */
+    /** Returns whether there was an evaluation after the last step. */
+    boolean isEvaluated() {
+        boolean never = Double.isNaN(best) && stale == 0;
+        return evaluated == iteration && !never;
+    }
+
+    /** Returns whether the evaluation after the last step was the best. */
     boolean isBest() {
-        return evaluated == iteration && stale == 0;
+        return isEvaluated() && stale == 0;
     }
 
     Map<String, String> toMetadata() {

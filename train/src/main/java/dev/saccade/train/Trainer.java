@@ -145,11 +145,28 @@ public final class Trainer implements Run {
                 }
             }
         }
+        if (!settle()) {
+            return Outcome.INTERRUPTED;
+        }
         if (isOver()) {
             return Outcome.FINISHED;
         }
         stopReason.ifPresent(this::note);
         return Outcome.STOPPED_EARLY;
+    }
+
+    /** Evaluates and saves the end of the run; returns false if interrupted. */
+    private boolean settle() {
+        if (setup.validation.isPresent() && !state.isEvaluated()) {
+            state = state.withEvaluationDue();
+            if (!evaluate()) {
+                return false;
+            }
+        }
+        if (!checkpoints.isSaved(state)) {
+            checkpoints.saveLast(state);
+        }
+        return true;
     }
 
     private boolean isUnderWay() {
@@ -220,13 +237,13 @@ public final class Trainer implements Run {
         if (saving.keepEvery().filter(this::isDue).isPresent()) {
             checkpoints.keepWeights(state, length);
         }
-        if (setup.validation.isPresent() && (isOver() || isDue(config.evaluation().every()))) {
+        if (setup.validation.isPresent() && isDue(config.evaluation().every())) {
             state = state.withEvaluationDue();
         }
         if (interrupted.getAsBoolean() || (state.evaluationDue() && !evaluate())) {
             return false;
         }
-        if (!isUnderWay() || checkpointRequested || isDue(saving.every())) {
+        if (checkpointRequested || isDue(saving.every())) {
             checkpoints.saveLast(state);
             checkpointRequested = false;
         }
@@ -258,7 +275,11 @@ public final class Trainer implements Run {
         } finally {
             setup.model.train(true);
         }
-        state = state.afterEvaluation(monitored(result));
+        double monitored = monitored(result);
+        state = state.afterEvaluation(monitored);
+        if (Double.isNaN(monitored)) {
+            note("%s is NaN, which is never the best".formatted(config.monitor()));
+        }
         if (state.isBest()) {
             checkpoints.saveBest(state);
         }

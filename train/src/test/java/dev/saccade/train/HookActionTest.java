@@ -204,6 +204,77 @@ class HookActionTest {
         assertArrayEquals(last("whole"), last("parts"));
     }
 
+    @ParameterizedTest
+    @ValueSource(longs = {0, 2, 4})
+    void stopARunThatIsMeasuredAndSavedWhereItEnds(long steps) {
+        RunConfig config = TinyRun.config(folder, "checkpoint.every.epochs=3");
+        List<Long> evaluated = new ArrayList<>();
+        Hook stops =
+                new Hook() {
+                    @Override
+                    public void beforeTrain(Run run) {
+                        stopIfTime(run);
+                    }
+
+                    @Override
+                    public void beforeEpoch(Run run) {
+                        stopIfTime(run);
+                    }
+
+                    @Override
+                    public void afterStep(Run run, StepReport step) {
+                        if (steps == 2) {
+                            stopIfTime(run);
+                        }
+                    }
+
+                    private void stopIfTime(Run run) {
+                        if (run.iteration() == steps) {
+                            run.stop("it is time");
+                        }
+                    }
+
+                    @Override
+                    public void afterEvaluation(Run run, EvaluationReport evaluation) {
+                        evaluated.add(evaluation.iteration());
+                    }
+                };
+        TinyRun run = new TinyRun().hook(stops).validation(scoring(0.5));
+        assertEquals(Outcome.STOPPED_EARLY, run.start(config, photos, folder.resolve("run")));
+        assertEquals(List.of(steps), evaluated);
+        for (Path file : List.of(files("run").last(), files("run").best())) {
+            Map<String, String> state = SafeTensors.read(file).metadata();
+            assertEquals(Long.toString(steps), state.get("run.iteration"), file.toString());
+            assertEquals("0.5", state.get("run.best"));
+        }
+    }
+
+    @Test
+    void stopARunWhoseLastEvaluationIsRepeatedWhereItWasInterrupted() {
+        RunConfig config = TinyRun.config(folder, "iterations=4");
+        List<Double> scores = new ArrayList<>();
+        Hook stops = beforeStep((run, step) -> run.stop("enough"));
+        TinyRun first = new TinyRun().hook(stops);
+        first.validation(
+                progress -> {
+                    first.interrupt();
+                    progress.run();
+                    throw new AssertionError("goes on");
+                });
+        assertEquals(Outcome.INTERRUPTED, first.start(config, photos, folder.resolve("run")));
+        Hook listens =
+                new Hook() {
+                    @Override
+                    public void afterEvaluation(Run run, EvaluationReport evaluation) {
+                        assertEquals(1 + 3 * scores.size(), evaluation.iteration());
+                        scores.addAll(evaluation.metrics().values());
+                    }
+                };
+        TinyRun second = new TinyRun().hook(listens).validation(scoring(0.1, 0.2));
+        assertEquals(Outcome.FINISHED, second.resume(config, photos, folder.resolve("run")));
+        assertEquals(List.of(0.1, 0.2), scores);
+    }
+
     @Test
     void stopARunBeforeItsFirstStepAndNotAfterItsLast() {
         RunConfig config = TinyRun.config(folder, "iterations=2");

@@ -1,10 +1,14 @@
 package dev.saccade.train;
 
+import static dev.saccade.train.HookFixtures.scoring;
+
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import static java.lang.Double.NaN;
 
 import com.google.common.collect.ImmutableMap;
 
@@ -13,6 +17,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Size;
+import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.hooks.EvaluationReport;
 import dev.saccade.train.hooks.Hook;
 import dev.saccade.train.hooks.Run;
@@ -234,6 +239,38 @@ class TrainerTest {
         assertEquals("8", SafeTensors.read(files.epoch(2)).metadata().get("run.iteration"));
         assertTrue(Files.exists(files.epoch(4)));
         assertFalse(Files.exists(files.epoch(3)));
+    }
+
+    @Test
+    void aMetricThatIsNanIsNeverTheBestAndEndsItsPatience() {
+        RunConfig config = TinyRun.config(folder, "evaluation.patience=3");
+        List<String> notes = new ArrayList<>();
+        List<Boolean> best = new ArrayList<>();
+        Hook listens =
+                new Hook() {
+                    @Override
+                    public void afterEvaluation(Run run, EvaluationReport evaluation) {
+                        best.add(evaluation.best());
+                    }
+
+                    @Override
+                    public void noted(String line) {
+                        notes.add(line);
+                    }
+                };
+        RunFolder never = new RunFolder(folder.resolve("never"));
+        TinyRun nan = new TinyRun().hook(listens).validation(scoring(NaN, NaN, NaN));
+        assertEquals(Outcome.STOPPED_EARLY, nan.start(config, photos, never.path()));
+        assertEquals(List.of(false, false, false), best);
+        assertEquals("AP is NaN, which is never the best", notes.get(0));
+        assertEquals("3 evaluations without a new best: stopping", notes.get(3));
+        assertFalse(Files.exists(never.best()));
+        assertEquals("12", SafeTensors.read(never.last()).metadata().get("run.iteration"));
+
+        RunFolder once = new RunFolder(folder.resolve("once"));
+        TinyRun mixed = new TinyRun().validation(scoring(NaN, 0.1, NaN, 0.05, NaN));
+        assertEquals(Outcome.FINISHED, mixed.start(config, photos, once.path()));
+        assertEquals("8", SafeTensors.read(once.best()).metadata().get("run.iteration"));
     }
 
     @Test

@@ -62,8 +62,9 @@ public interface Run {
     void requestCheckpoint();
 
     /**
-     * Asks the run to end, as {@code STOPPED_EARLY}, after the step that is being taken and what is
-     * due after it; does nothing in the last.
+     * Asks the run to end, as {@code STOPPED_EARLY}, after the step that is being taken, before the
+     * first if asked {@linkplain Hook#beforeTrain at the beginning}; its end is evaluated, if there
+     * is something to be measured on, and saved. Does nothing in the last step.
      *
      * @param reason told in the logs
      */
