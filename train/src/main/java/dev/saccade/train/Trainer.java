@@ -1,6 +1,7 @@
 package dev.saccade.train;
 
 import static com.google.common.base.Preconditions.checkArgument;
+import static com.google.common.base.Preconditions.checkNotNull;
 
 import ai.djl.ndarray.NDManager;
 
@@ -115,6 +116,8 @@ public final class Trainer implements Run {
         learningRate = scheduledLearningRate();
         setup.model.train(true);
         hooks.beforeTrain(this);
+        // What cannot be saved is told before the first step, not at the first save.
+        hooks.state();
         Outcome outcome = takeSteps();
         if (outcome == Outcome.INTERRUPTED) {
             checkpoints.saveLast(state);
@@ -347,7 +350,7 @@ public final class Trainer implements Run {
 
     @Override
     public void addMetric(String name, double value) {
-        addedMetrics.put(name, value);
+        addedMetrics.put(checkNotNull(name, "the name of a metric is null"), value);
     }
 
     @Override
@@ -366,11 +369,11 @@ public final class Trainer implements Run {
 
     @Override
     public void stop(String reason) {
-        stopReason = Optional.of(reason);
+        stopReason = Optional.of(checkNotNull(reason, "the reason to stop is null"));
     }
 
     @Override
     public void note(String line) {
-        hooks.noted(line);
+        hooks.noted(checkNotNull(line, "the line to note is null"));
     }
 }

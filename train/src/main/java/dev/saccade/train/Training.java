@@ -36,6 +36,7 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.time.ZoneId;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -252,7 +253,8 @@ public final class Training {
     private Outcome during(Hook[] hooks, Work<Hooks> work) {
         checkState(underWay.compareAndSet(false, true), "a run of this training is under way");
         stopRequested = false;
-        try (Hooks given = new Hooks(List.of(hooks))) {
+        try (Hooks given = new Hooks(Arrays.asList(hooks))) {
+            given.requireNames();
             return OutOfMemory.IN_TRAINING.told(() -> work.of(given));
         } finally {
             underWay.set(false);
@@ -306,7 +308,7 @@ public final class Training {
      */
     private Outcome train(Task task, RunFolder folder, Hooks given, boolean resume) {
         DataConfig data = config.data();
-        try (Hooks named = new Hooks(config.hooks().stream().map(Hook.Config::build).toList());
+        try (Hooks named = Hooks.build(config.hooks());
                 Optimizer optimizer = config.optimizer().build(task.model);
                 DataLoader<Batch> loader =
                         DataLoader.training(
@@ -316,6 +318,7 @@ public final class Training {
                                 data.batchSize(),
                                 data.workers(),
                                 config.seed())) {
+            named.requireNames();
             Hooks acting = named.and(given);
             RunCheckpoints checkpoints =
                     new RunCheckpoints(folder, task.model, optimizer, acting, identity(task.train));

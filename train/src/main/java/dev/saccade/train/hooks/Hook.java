@@ -21,13 +21,13 @@ public interface Hook extends AutoCloseable {
      */
     interface Config extends PartConfig {
 
-        /** Returns a hook for one run. */
+        /** Returns a hook for one run, never null. */
         Hook build();
     }
 
     /**
-     * Returns what tells this hook from the others of a run, in messages and in checkpoints; the
-     * name of its class by default.
+     * Returns what tells this hook from the others of a run, in messages and in checkpoints, without
+     * a colon and always the same; the name of its class by default.
      */
     default String name() {
         return getClass().getName();
@@ -74,7 +74,11 @@ public interface Hook extends AutoCloseable {
      */
     default void noted(String line) {}
 
-    /** Puts in what a run that is resumed needs to go on as if it had not stopped. */
+    /**
+     * Puts in what a run that is resumed needs to go on as if it had not stopped. Called before each
+     * save, and once after {@link #beforeTrain}, so that what cannot be saved is found before the
+     * first step.
+     */
     default void save(HookState state) {}
 
     /**

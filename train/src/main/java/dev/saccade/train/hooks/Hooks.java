@@ -7,6 +7,7 @@ import dev.saccade.checkpoint.Tensor;
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
 
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -17,14 +18,72 @@ import java.util.function.Supplier;
 /** The hooks of a run in their order; what one throws names it. */
 public final class Hooks implements AutoCloseable {
 
-    /** No name of a class holds it, so that it ends the name of a hook before that of a value. */
+    /** Ends the name of a hook before that of a value; see {@link #requireNames}. */
     private static final char END_OF_NAME = ':';
 
     private final ImmutableList<Hook> members;
 
-    /** Calls hooks in an order. */
+    /**
+     * Calls hooks in an order.
+     *
+     * @throws SaccadeException of kind user, if one of them is null
+     */
     public Hooks(List<? extends Hook> members) {
+        for (int i = 0; i < members.size(); i++) {
+            if (members.get(i) == null) {
+                throw SaccadeException.user(
+                        "hook %d of %d is null; expected a hook, or none at all",
+                        i + 1, members.size());
+            }
+        }
         this.members = ImmutableList.copyOf(members);
+    }
+
+    /**
+     * Makes the hooks that a config names.
+     *
+     * @throws SaccadeException that names the config of one that cannot be made; those before it
+     *     are closed
+     */
+    public static Hooks build(List<? extends Hook.Config> configs) {
+        List<Hook> built = new ArrayList<>();
+        try {
+            configs.forEach(config -> built.add(build(config)));
+            return new Hooks(built);
+        } catch (SaccadeException e) {
+            new Hooks(built).close();
+            throw e;
+        }
+    }
+
+    private static Hook build(Hook.Config config) {
+        String name = config.getClass().getName();
+        return told(
+                name,
+                "build",
+                () -> {
+                    Hook hook = config.build();
+                    if (hook == null) {
+                        throw SaccadeException.user("hook %s: build returns null", name);
+                    }
+                    return hook;
+                });
+    }
+
+    /**
+     * Refuses names by which what hooks keep cannot be told apart.
+     *
+     * @throws SaccadeException of kind user that names the first hook of such a name
+     */
+    public void requireNames() {
+        for (Hook hook : members) {
+            String type = hook.getClass().getName();
+            String name = told(type, "name", hook::name);
+            if (name == null || name.indexOf(END_OF_NAME) >= 0) {
+                throw SaccadeException.user(
+                        "hook %s: its name is %s, expected one without a colon", type, name);
+            }
+        }
     }
 
     /** Returns these hooks and others after them. */
@@ -151,17 +210,29 @@ public final class Hooks implements AutoCloseable {
     }
 
     private static void call(Hook hook, String event, Consumer<Hook> action) {
-        try {
-            action.accept(hook);
-        } catch (SaccadeException e) {
-            throw e;
-        } catch (RuntimeException e) {
-            throw OutOfMemory.IN_TRAINING.of(e).orElseGet(() -> failure(hook, event, e));
-        }
+        told(
+                hook.name(),
+                event,
+                () -> {
+                    action.accept(hook);
+                    return hook;
+                });
     }
 
-    private static SaccadeException failure(Hook hook, String event, RuntimeException cause) {
-        return SaccadeException.user(cause, "hook %s: failed in %s: %s", hook.name(), event, cause);
+    /** Names the hook whatever it throws: it is code of others, and may lack classes, too. */
+    private static <T> T told(String name, String event, Supplier<T> action) {
+        try {
+            return action.get();
+        } catch (SaccadeException e) {
+            throw e;
+        } catch (RuntimeException | Error e) {
+            throw OutOfMemory.IN_TRAINING
+                    .of(e)
+                    .orElseGet(
+                            () ->
+                                    SaccadeException.user(
+                                            e, "hook %s: failed in %s: %s", name, event, e));
+        }
     }
 
     /** Closes all, even where one of them throws. */
