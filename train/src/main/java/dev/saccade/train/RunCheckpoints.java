@@ -103,7 +103,9 @@ public final class RunCheckpoints {
         last = Optional.of(Content.of(checkpoint));
     }
 
-    /** Returns whether a state is what {@link #saveLast} has saved last, or what was resumed from. */
+    /**
+     * Returns whether a state is what {@link #saveLast} has saved last, or what was resumed from.
+     */
     boolean isSaved(RunState state) {
         return last.filter(content -> content.metadata().equals(metadata(state))).isPresent();
     }

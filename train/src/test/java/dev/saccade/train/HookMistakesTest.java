@@ -114,7 +114,8 @@ class HookMistakesTest {
     }
 
     static Stream<Consumer<Run>> nulls() {
-        return Stream.of(run -> run.addMetric(null, 1), run -> run.note(null), run -> run.stop(null));
+        return Stream.of(
+                run -> run.addMetric(null, 1), run -> run.note(null), run -> run.stop(null));
     }
 
     @ParameterizedTest

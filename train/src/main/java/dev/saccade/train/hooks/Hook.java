@@ -26,8 +26,8 @@ public interface Hook extends AutoCloseable {
     }
 
     /**
-     * Returns what tells this hook from the others of a run, in messages and in checkpoints, without
-     * a colon and always the same; the name of its class by default.
+     * Returns what tells this hook from the others of a run, in messages and in checkpoints,
+     * without a colon and always the same; the name of its class by default.
      */
     default String name() {
         return getClass().getName();
@@ -75,9 +75,9 @@ public interface Hook extends AutoCloseable {
     default void noted(String line) {}
 
     /**
-     * Puts in what a run that is resumed needs to go on as if it had not stopped. Called before each
-     * save, and once after {@link #beforeTrain}, so that what cannot be saved is found before the
-     * first step.
+     * Puts in what a run that is resumed needs to go on as if it had not stopped. Called before
+     * each save, and once after {@link #beforeTrain}, so that what cannot be saved is found before
+     * the first step.
      */
     default void save(HookState state) {}
 
