@@ -351,7 +351,7 @@ class ConfigsTest {
         assertRefused(Whole.class, "first: missing; it has no default");
     }
 
-    private record Odd(@Default("1") int kind, @Default("[1]") List<Integer> items) {
+    record Odd(@Default("1") int kind, @Default("[1]") List<Integer> items) {
 
         Odd {
             switch (kind) {

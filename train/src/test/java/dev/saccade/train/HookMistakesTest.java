@@ -126,7 +126,7 @@ class HookMistakesTest {
                 new Hook() {
                     @Override
                     public void noted(String line) {
-                        line.length();
+                        assertFalse(line.isBlank());
                     }
                 };
         String message = failure(bystander, mistaken);
