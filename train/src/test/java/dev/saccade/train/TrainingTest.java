@@ -318,7 +318,7 @@ class TrainingTest {
     @ParameterizedTest
     @CsvSource({
         "depth: 18, depth: 34, saccade.model is not the same",
-        "type: retinanet, type: old_net, saccade.model cannot be read: config: saccade.model:",
+        "type: retinanet, type: old_net, saccade.model cannot be read: config: saccade.model",
         "type: retinanet, type: old_net, unknown type old_net",
     })
     void refusesToResumeAnotherModel(String was, String is, String message) throws IOException {
