@@ -16,6 +16,7 @@ final class KeyPatterns {
 
     private static final NamePattern OPTIMIZER = new NamePattern("optimizer.{*}");
     private static final NamePattern HOOKS = new NamePattern("hooks.{*}");
+    private static final NamePattern EMA = new NamePattern("ema.{*}");
 
     private final ImmutableList<NamePattern> computed;
     private final ImmutableList<NamePattern> ignored;
@@ -30,7 +31,7 @@ final class KeyPatterns {
                         .build();
         ignored =
                 ImmutableList.<NamePattern>builder()
-                        .add(OPTIMIZER, HOOKS)
+                        .add(OPTIMIZER, HOOKS, EMA)
                         .addAll(rules.unexpected())
                         .build();
         fresh = ImmutableList.copyOf(rules.missing());
@@ -43,7 +44,8 @@ final class KeyPatterns {
 
     /**
      * Returns whether it is right that a tensor of a checkpoint finds no place: it is of the
-     * classifier of a pre-training, or the state of an optimizer or a hook.
+     * classifier of a pre-training, the state of an optimizer or a hook, or the weights behind
+     * averages.
      */
     boolean isIgnored(String name) {
         return isAny(ignored, name);

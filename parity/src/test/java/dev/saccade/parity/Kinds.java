@@ -22,6 +22,7 @@ final class Kinds {
                     entry("detector_cascade", new TwoStageKind()),
                     entry("detector_mask", new TwoStageKind()),
                     entry("detector_retina", new RetinaNetKind()),
+                    entry("ema", new EmaKind()),
                     entry("losses", new LossesKind()),
                     entry("lr_schedule", new LrScheduleKind()),
                     entry("module", new ElsaModuleKind()),

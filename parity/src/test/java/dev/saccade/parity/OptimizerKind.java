@@ -1,12 +1,9 @@
 package dev.saccade.parity;
 
 import ai.djl.ndarray.NDArray;
-import ai.djl.ndarray.NDList;
-import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.config.Configs;
 import dev.saccade.core.nn.Module;
-import dev.saccade.core.nn.WeightInit;
 import dev.saccade.train.optimizers.AdamW;
 import dev.saccade.train.optimizers.Gradients;
 import dev.saccade.train.optimizers.Optimizer;
@@ -21,8 +18,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
-import java.util.TreeSet;
 
 /** Steps of an optimizer from recorded gradients, with parameter groups and clipping. */
 final class OptimizerKind implements Kind {
@@ -30,45 +25,10 @@ final class OptimizerKind implements Kind {
     private static final Tolerance STATED = new Tolerance(1e-6, 0, 1e-5);
     private static final Tolerance FACTORS = Tolerance.absolute(1e-12);
 
-    /** Nothing but the recorded parameters, in a tree of their dotted names. */
-    private static final class Parameters extends Module {
-
-        private Parameters(Case recorded, String prefix) {
-            Set<String> children = new TreeSet<>();
-            for (String name : recorded.names(prefix)) {
-                String rest = name.substring(prefix.length());
-                int dot = rest.indexOf('.');
-                if (dot < 0) {
-                    Shape shape = new Shape(recorded.array(name).shape());
-                    parameter(rest, shape, WeightInit.ZEROS);
-                } else {
-                    children.add(rest.substring(0, dot));
-                }
-            }
-            children.forEach(name -> add(name, new Parameters(recorded, prefix + name + ".")));
-        }
-
-        static Parameters of(Case recorded) {
-            Parameters parameters = new Parameters(recorded, "init:");
-            parameters.initialize(recorded.manager(), 0);
-            parameters
-                    .namedParameters()
-                    .forEach(
-                            (name, parameter) ->
-                                    recorded.tensor("init:" + name).copyTo(parameter.getArray()));
-            return parameters;
-        }
-
-        @Override
-        public NDList call(NDList inputs) {
-            throw new UnsupportedOperationException("has parameters only");
-        }
-    }
-
     @Override
     public void run(Case recorded) {
         checkRecordedInTime(recorded);
-        Module module = Parameters.of(recorded);
+        Module module = RecordedParameters.of(recorded);
         Optimizer.Config config = config(recorded.config());
         compareGroups(recorded, ParameterGroup.split(module, config));
 

@@ -15,6 +15,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
 import dev.saccade.models.ModelSpec;
 import dev.saccade.train.hooks.Hooks;
+import dev.saccade.train.optimizers.ModelEma;
 import dev.saccade.train.optimizers.Optimizer;
 import dev.saccade.train.schedules.RunLength;
 
@@ -36,6 +37,9 @@ public final class RunCheckpoints {
 
     private static final String OPTIMIZER = "optimizer.";
     private static final String HOOKS = "hooks.";
+
+    /** The weights behind averages, which have the names of the weights. */
+    private static final String TRAINED = "ema.trained.";
 
     /** What tells a state from other files; that its values are right is told by its checksum. */
     private record Content(Map<String, String> metadata, Set<String> tensors) {
@@ -59,6 +63,7 @@ public final class RunCheckpoints {
     private final RunFolder folder;
     private final Module model;
     private final Optimizer optimizer;
+    private final Optional<ModelEma> ema;
     private final Hooks hooks;
     private final Map<String, String> identity;
 
@@ -68,6 +73,7 @@ public final class RunCheckpoints {
     /**
      * Saves to a folder.
      *
+     * @param ema averages of the weights, which every file has under the names of the weights
      * @param hooks what they keep is saved, too
      * @param identity metadata that every checkpoint of the run carries and that tell it from other
      *     runs
@@ -76,11 +82,13 @@ public final class RunCheckpoints {
             RunFolder folder,
             Module model,
             Optimizer optimizer,
+            Optional<ModelEma> ema,
             Hooks hooks,
             Map<String, String> identity) {
         this.folder = folder;
         this.model = model;
         this.optimizer = optimizer;
+        this.ema = ema;
         this.hooks = hooks;
         this.identity = ImmutableMap.copyOf(identity);
     }
@@ -92,6 +100,7 @@ public final class RunCheckpoints {
      */
     void saveLast(RunState state) {
         Map<String, Tensor> tensors = new LinkedHashMap<>(weights(state).tensors());
+        trained().forEach((name, array) -> tensors.put(TRAINED + name, Tensor.of(array)));
         optimizer.state().forEach((name, array) -> tensors.put(OPTIMIZER + name, Tensor.of(array)));
         hooks.state().forEach((name, tensor) -> tensors.put(HOOKS + name, tensor));
         Checkpoint checkpoint = new Checkpoint(tensors, metadata(state));
@@ -131,7 +140,19 @@ public final class RunCheckpoints {
     }
 
     private Checkpoint weights(RunState state) {
-        return Checkpoint.of(model, metadata(state));
+        Checkpoint trained = Checkpoint.of(model, metadata(state));
+        Map<String, Tensor> tensors = new LinkedHashMap<>(trained.tensors());
+        averages().forEach((name, array) -> tensors.put(name, Tensor.of(array)));
+        return new Checkpoint(tensors, trained.metadata());
+    }
+
+    private Map<String, NDArray> averages() {
+        return ema.map(ModelEma::averages).orElse(Map.of());
+    }
+
+    /** Returns the weights in whose place there are averages. */
+    private Map<String, NDArray> trained() {
+        return ema.map(ModelEma::weights).orElse(Map.of());
     }
 
     private Map<String, String> metadata(RunState state) {
@@ -141,7 +162,7 @@ public final class RunCheckpoints {
     }
 
     /**
-     * Brings weights, optimizer and hooks back and returns how far the run was.
+     * Brings weights, averages, optimizer and hooks back and returns how far the run was.
      *
      * @param warning told when the newest state is damaged and the one before is taken
      * @throws SaccadeException of kind user, if there is no state that can be used
@@ -174,6 +195,7 @@ public final class RunCheckpoints {
     private RunState restore(Path file, Checkpoint checkpoint) {
         requireSameRun(file, checkpoint.metadata());
         Map<String, Tensor> weights = new LinkedHashMap<>();
+        Map<String, Tensor> trained = new LinkedHashMap<>();
         Map<String, Tensor> kept = new LinkedHashMap<>();
         checkpoint
                 .tensors()
@@ -181,23 +203,44 @@ public final class RunCheckpoints {
                         (name, tensor) -> {
                             if (name.startsWith(HOOKS)) {
                                 kept.put(name.substring(HOOKS.length()), tensor);
+                            } else if (name.startsWith(TRAINED)) {
+                                trained.put(name.substring(TRAINED.length()), tensor);
                             } else if (!name.startsWith(OPTIMIZER)) {
                                 weights.put(name, tensor);
                             }
                         });
         RunState state = RunState.fromMetadata(file, checkpoint.metadata());
+        requireSameAverages(file, trained.keySet());
+        weights.putAll(trained);
         Weights.restore(new Checkpoint(weights, Map.of()), model);
-        for (Map.Entry<String, NDArray> entry : optimizer.state().entrySet()) {
-            Tensor tensor = checkpoint.tensors().get(OPTIMIZER + entry.getKey());
-            if (tensor == null || !tensor.shape().equals(entry.getValue().getShape())) {
-                throw SaccadeException.user(
-                        "%s: has no %s of the right shape; it is of another optimizer or model",
-                        file, OPTIMIZER + entry.getKey());
-            }
-            tensor.copyTo(entry.getValue());
-        }
+        copy(file, checkpoint, "", averages());
+        copy(file, checkpoint, OPTIMIZER, optimizer.state());
         hooks.restore(kept);
         return state;
+    }
+
+    private static void copy(
+            Path file, Checkpoint checkpoint, String prefix, Map<String, NDArray> arrays) {
+        arrays.forEach(
+                (name, array) -> {
+                    Tensor tensor = checkpoint.tensors().get(prefix + name);
+                    if (tensor == null || !tensor.shape().equals(array.getShape())) {
+                        throw SaccadeException.user(
+                                "%s: has no %s of the right shape; it is of another optimizer or"
+                                        + " model",
+                                file, prefix + name);
+                    }
+                    tensor.copyTo(array);
+                });
+    }
+
+    private void requireSameAverages(Path file, Set<String> names) {
+        if (!names.equals(averages().keySet())) {
+            throw SaccadeException.user(
+                    "%s: holds %s averages, the ema of this config makes %s; resume with the ema that"
+                            + " the run had, or start anew from its weights by init_from",
+                    file, names.size(), averages().size());
+        }
     }
 
     private void requireSameRun(Path file, Map<String, String> metadata) {

@@ -17,6 +17,7 @@ import dev.saccade.datasets.loader.Batch;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.hooks.LogVars;
 import dev.saccade.train.optimizers.Gradients;
+import dev.saccade.train.optimizers.ModelEma;
 import dev.saccade.train.optimizers.Optimizer;
 
 import java.util.HashMap;
@@ -24,6 +25,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * One optimizer step: load, forward, backward, clip, update.
@@ -36,6 +38,7 @@ final class TrainStep {
 
     private final BatchLosses model;
     private final Optimizer optimizer;
+    private final Optional<ModelEma> ema;
     private final RunConfig config;
     private final Map<String, Parameter> parameters;
     private Map<String, Float> normsBefore = Map.of();
@@ -71,12 +74,14 @@ final class TrainStep {
     /**
      * Prepares steps.
      *
+     * @param ema averages that follow the weights
      * @param config tells how many batches a step takes at most, how gradients are clipped, and the
      *     seed of all that layers draw
      */
-    TrainStep(BatchLosses model, Optimizer optimizer, RunConfig config) {
+    TrainStep(BatchLosses model, Optimizer optimizer, Optional<ModelEma> ema, RunConfig config) {
         this.model = model;
         this.optimizer = optimizer;
+        this.ema = ema;
         this.config = config;
         this.parameters = optimizer.parameters();
     }
@@ -118,7 +123,9 @@ final class TrainStep {
                 norms = gradients.norms();
             }
             float clipping = config.maxGradientNorm().map(norms::clipping).orElse(1f);
-            optimizer.step(gradients, clipping, learningRate);
+            ModelEma.Update averages =
+                    ema.map(e -> e.update(iteration - 1)).orElse(ModelEma.Update.NONE);
+            optimizer.step(gradients, clipping, learningRate, averages);
         }
         normsBefore = norms.byParameter();
         return new Result(metrics.mean(images, norms.total()), images);

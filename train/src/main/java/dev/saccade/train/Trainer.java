@@ -21,6 +21,7 @@ import dev.saccade.train.hooks.LogVars;
 import dev.saccade.train.hooks.Run;
 import dev.saccade.train.hooks.StepReport;
 import dev.saccade.train.hooks.StepTime;
+import dev.saccade.train.optimizers.ModelEma;
 import dev.saccade.train.optimizers.Optimizer;
 import dev.saccade.train.schedules.RunLength;
 
@@ -51,6 +52,7 @@ public final class Trainer implements Run {
      * @param model the module whose parameters are learned
      * @param losses runs it on a batch
      * @param optimizer changes its parameters
+     * @param ema averages of its parameters, which are measured in their place
      * @param loader gives the batches
      * @param validation measures it, if it is measured
      */
@@ -58,6 +60,7 @@ public final class Trainer implements Run {
             Module model,
             BatchLosses losses,
             Optimizer optimizer,
+            Optional<ModelEma> ema,
             DataLoader<Batch> loader,
             Optional<Validation> validation) {}
 
@@ -94,7 +97,7 @@ public final class Trainer implements Run {
         this.state = state;
         this.hooks = new Hooks(earlyStopping(config, state).stream().toList()).and(hooks);
         length = config.length(setup.loader.batchesPerEpoch());
-        step = new TrainStep(setup.losses, setup.optimizer, config);
+        step = new TrainStep(setup.losses, setup.optimizer, setup.ema, config);
     }
 
     private static Optional<EarlyStopping> earlyStopping(RunConfig config, RunState state) {
@@ -269,14 +272,10 @@ public final class Trainer implements Run {
 
     private Optional<EvaluationReport> measure() {
         Evaluation result;
-        setup.model.train(false);
         try {
-            Validation validation = setup.validation.orElseThrow();
-            result = NoGrad.call(() -> validation.run(this::throwIfInterrupted));
+            result = setup.ema.isPresent() ? setup.ema.get().during(this::validate) : validate();
         } catch (Interruption e) {
             return Optional.empty();
-        } finally {
-            setup.model.train(true);
         }
         double monitored = monitored(result);
         state = state.afterEvaluation(monitored);
@@ -294,6 +293,16 @@ public final class Trainer implements Run {
                         config.monitor(),
                         result.pictures(),
                         state.isBest()));
+    }
+
+    private Evaluation validate() {
+        Validation validation = setup.validation.orElseThrow();
+        setup.model.train(false);
+        try {
+            return NoGrad.call(() -> validation.run(this::throwIfInterrupted));
+        } finally {
+            setup.model.train(true);
+        }
     }
 
     private void throwIfInterrupted() {

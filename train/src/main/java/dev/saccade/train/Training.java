@@ -29,6 +29,7 @@ import dev.saccade.train.logs.LogWriter;
 import dev.saccade.train.logs.Logging;
 import dev.saccade.train.logs.TensorBoardLog;
 import dev.saccade.train.logs.TextLog;
+import dev.saccade.train.optimizers.ModelEma;
 import dev.saccade.train.optimizers.Optimizer;
 
 import java.nio.file.Files;
@@ -319,15 +320,22 @@ public final class Training {
                                 data.workers(),
                                 config.seed())) {
             named.requireNames();
+            Optional<ModelEma> ema = config.ema().map(averaging -> averaging.build(task.model));
             Hooks acting = named.and(given);
             RunCheckpoints checkpoints =
-                    new RunCheckpoints(folder, task.model, optimizer, acting, identity(task.train));
+                    new RunCheckpoints(
+                            folder, task.model, optimizer, ema, acting, identity(task.train));
             RunState state = resume ? checkpoints.resume(task.notes::add) : RunState.START;
             AtomicFile.write(folder.config(), ConfigWriter.yaml(Configs.unbind(config)));
             try (Hooks logs = logs(folder, state.iteration())) {
                 Trainer.Setup setup =
                         new Trainer.Setup(
-                                task.model, task.model::losses, optimizer, loader, task.validation);
+                                task.model,
+                                task.model::losses,
+                                optimizer,
+                                ema,
+                                loader,
+                                task.validation);
                 Hooks notes = new Hooks(List.of(new RunNotes(config, task.train, task.notes)));
                 Hooks all = notes.and(acting).and(logs);
                 try {

@@ -75,7 +75,12 @@ class RunCheckpointsTest {
 
     private RunCheckpoints newProcess() {
         return new RunCheckpoints(
-                files, run.net, optimizer, new Hooks(List.of()), Map.of("run.data", "tiny"));
+                files,
+                run.net,
+                optimizer,
+                Optional.empty(),
+                new Hooks(List.of()),
+                Map.of("run.data", "tiny"));
     }
 
     /** Saves a state whose weights tell its number. */

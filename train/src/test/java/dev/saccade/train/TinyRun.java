@@ -26,6 +26,7 @@ import dev.saccade.train.hooks.Hook;
 import dev.saccade.train.hooks.Hooks;
 import dev.saccade.train.hooks.Run;
 import dev.saccade.train.hooks.StepReport;
+import dev.saccade.train.optimizers.ModelEma;
 import dev.saccade.train.optimizers.Optimizer;
 
 import java.awt.image.BufferedImage;
@@ -227,10 +228,13 @@ final class TinyRun {
                         }
                     });
             Hooks all = new Hooks(hooks);
+            Optional<ModelEma> ema = config.ema().map(averaging -> averaging.build(net));
             RunCheckpoints checkpoints =
-                    new RunCheckpoints(folder, net, optimizer, all, Map.of("run.data", "tiny"));
+                    new RunCheckpoints(
+                            folder, net, optimizer, ema, all, Map.of("run.data", "tiny"));
             RunState state = resume ? checkpoints.resume(notes::add) : RunState.START;
-            Trainer.Setup setup = new Trainer.Setup(net, losses, optimizer, loader, validation);
+            Trainer.Setup setup =
+                    new Trainer.Setup(net, losses, optimizer, ema, loader, validation);
             return new Trainer(setup, config, checkpoints, state, all).train(() -> interrupted);
         }
     }

@@ -23,6 +23,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.IntStream;
 
 class TrainStepTest {
@@ -64,6 +65,7 @@ class TrainStepTest {
                     new TrainStep(
                             run::squares,
                             optimizer,
+                            Optional.empty(),
                             TinyRun.config(
                                     folder,
                                     "accumulation=" + accumulation,
@@ -93,7 +95,10 @@ class TrainStepTest {
                 Optimizer optimizer = Configs.of(Sgd.Config.class).build(run.net)) {
             TrainStep step =
                     new TrainStep(
-                            run::squares, optimizer, TinyRun.config(folder, "accumulation=2"));
+                            run::squares,
+                            optimizer,
+                            Optional.empty(),
+                            TinyRun.config(folder, "accumulation=2"));
             Iterator<Batch> iterator = List.of(batch(0, 2), batch(2, 4), batch(4, 6)).iterator();
             assertEquals(4, step.take(iterator, 1, 0, 0.1).images());
             assertEquals(2, step.take(iterator, 2, 0, 0.1).images());

@@ -19,6 +19,7 @@ import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.eval.detection.DetectionEvaluation;
 import dev.saccade.eval.detection.DetectionEvaluator;
+import dev.saccade.models.DetectedObject;
 import dev.saccade.models.Detector;
 import dev.saccade.models.ModelSpec;
 import dev.saccade.train.config.RunConfig;
@@ -39,6 +40,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
@@ -181,6 +183,39 @@ class TrainingTest {
     }
 
     @Test
+    void whoeverLoadsACheckpointHasTheAverages() throws IOException {
+        Path run = folder.resolve("run");
+        Training.of(config("ema={decay: 0.9, warmup: 0}", "model.head.nms.score_thr=0", "epochs=1"))
+                .start(run);
+        RunFolder files = new RunFolder(run);
+        Checkpoint last = Checkpoints.open(files.last());
+        Map<String, Tensor> trained = new LinkedHashMap<>(Checkpoints.open(files.best()).tensors());
+        trained.replaceAll(
+                (name, average) -> last.tensors().getOrDefault("ema.trained." + name, average));
+        Path other = folder.resolve("trained.safetensors");
+        SafeTensors.write(other, new Checkpoint(trained, last.metadata()));
+
+        List<DetectedObject> found = detect(files.best());
+        assertFalse(found.isEmpty());
+        assertEquals(found, detect(files.last()));
+        assertNotEquals(found, detect(other));
+
+        SaccadeException changed =
+                assertThrows(
+                        SaccadeException.class,
+                        () -> Training.of(Training.config(run).with("ema=null")).resume(run));
+        assertTrue(
+                changed.getMessage().contains("ema.decay: was 0.9, is nothing"),
+                changed.getMessage());
+    }
+
+    private List<DetectedObject> detect(Path checkpoint) {
+        try (Detector detector = Detector.load(checkpoint)) {
+            return detector.detect(folder.resolve("1.png"));
+        }
+    }
+
+    @Test
     void memoryIsFlatOver500StepsAnd500Predictions() throws IOException {
         Path run = folder.resolve("run");
         List<MemoryUse> training = new ArrayList<>();
@@ -193,7 +228,8 @@ class TrainingTest {
                         }
                     }
                 };
-        Training.of(config("iterations=500", "data.val=null")).start(run, hook);
+        Training.of(config("iterations=500", "data.val=null", "ema={interval: 2}"))
+                .start(run, hook);
         assertFlat(training);
 
         List<MemoryUse> predicting = new ArrayList<>();

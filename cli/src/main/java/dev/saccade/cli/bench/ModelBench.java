@@ -17,6 +17,7 @@ import dev.saccade.models.Model;
 import dev.saccade.models.SegmentationModel;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.optimizers.Gradients;
+import dev.saccade.train.optimizers.ModelEma;
 import dev.saccade.train.optimizers.Optimizer;
 
 import java.util.Collections;
@@ -60,10 +61,12 @@ public final class ModelBench implements AutoCloseable {
         return time(batch -> model.predict(batch), runs);
     }
 
-    /** Times steps: losses on random targets, gradients, clipping and the optimizer. */
+    /** Times steps: losses on random targets, gradients, clipping, the optimizer and averages. */
     public Map<String, Timing> train(int runs) {
         model.train(true);
         Function<ImageBatch, Losses> losses = losses();
+        ModelEma.Update averages =
+                config.ema().map(ema -> ema.build(model).update(0)).orElse(ModelEma.Update.NONE);
         try (Optimizer optimizer = config.optimizer().build(model)) {
             return time(
                     batch -> {
@@ -71,7 +74,7 @@ public final class ModelBench implements AutoCloseable {
                                 Gradients.compute(
                                         () -> losses.apply(batch).total(), optimizer.parameters());
                         float factor = gradients.norms().clipping(LARGEST_NORM);
-                        optimizer.step(gradients, factor, NO_STEP);
+                        optimizer.step(gradients, factor, NO_STEP, averages);
                     },
                     runs);
         }

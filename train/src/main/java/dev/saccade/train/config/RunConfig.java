@@ -9,6 +9,7 @@ import dev.saccade.eval.Evaluator;
 import dev.saccade.eval.Evaluators;
 import dev.saccade.models.ModelConfig;
 import dev.saccade.train.hooks.Hook;
+import dev.saccade.train.optimizers.ModelEma;
 import dev.saccade.train.optimizers.Optimizer;
 import dev.saccade.train.schedules.RunLength;
 import dev.saccade.train.schedules.Schedule;
@@ -32,6 +33,8 @@ import java.util.Optional;
  * @param referenceBatch images a step for which the learning rate is stated: it is scaled in
  *     proportion to the images that a step really has; not scaled by default
  * @param seed the seed of weights, order and augmentation
+ * @param ema how the weights are averaged over the steps; where it is given, the averages are
+ *     measured and are what checkpoints give to those who load them
  * @param evaluation when to evaluate, and what counts
  * @param checkpoint when to save
  * @param logInterval optimizer steps between two lines of the logs
@@ -49,6 +52,7 @@ public record RunConfig(
         Optional<Double> maxGradientNorm,
         Optional<Integer> referenceBatch,
         @Default("0") long seed,
+        Optional<ModelEma.Config> ema,
         EvaluationConfig evaluation,
         CheckpointConfig checkpoint,
         @Default("50") int logInterval,

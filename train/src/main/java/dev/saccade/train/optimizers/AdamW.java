@@ -82,7 +82,7 @@ public final class AdamW extends Optimizer {
                 Optional.of(
                         """
                         ops.saccade.adamw_(weights, gradients, exp_avg, exp_avg_sq, step, \
-                        annotate(List[Tensor], []), lr, weight_decay, %s, %s, %s, factor, 0.)
+                        averages, lr, weight_decay, %s, %s, %s, factor, average_decay)
                         """
                                 .formatted(config.beta1(), config.beta2(), config.epsilon())));
     }

@@ -9,6 +9,7 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.nn.Parameter;
 
+import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.primitives.Doubles;
 
@@ -18,13 +19,13 @@ import dev.saccade.core.ops.Kernels;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Script;
 import dev.saccade.core.parts.PartConfig;
+import dev.saccade.train.optimizers.ModelEma.Update;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -85,7 +86,10 @@ public abstract class Optimizer implements AutoCloseable {
             lr = rates[0]
             weight_decay = rates[1]
             factor = float(rates[2])
+            average_decay = float(rates[3])
             """;
+
+    private static final String NO_AVERAGES = "averages = annotate(List[Tensor], [])\n";
 
     /** libtorch's fused updates walk through memory, where a gradient must lie as its weight. */
     private static final String SAME_STRIDES =
@@ -100,6 +104,7 @@ public abstract class Optimizer implements AutoCloseable {
     private final Map<String, Map<String, NDArray>> states = new LinkedHashMap<>();
     private final Script update;
     private final Optional<Script> fusedUpdate;
+    private final Optional<Script> fusedUpdateWithAverages;
 
     /**
      * Makes an optimizer.
@@ -111,7 +116,8 @@ public abstract class Optimizer implements AutoCloseable {
      *     weight_decay} are numbers
      * @param fusedUpdate the same by an operator of {@link Kernels} for parameters of all groups,
      *     where there is one: {@code lr} and {@code weight_decay} are tensors of a number for each,
-     *     and gradients are to be multiplied by {@code factor} first
+     *     and gradients are to be multiplied by {@code factor} first; {@code averages}, of which
+     *     there may be none, follow the new weights by {@code average_decay}
      */
     protected Optimizer(
             List<ParameterGroup> groups,
@@ -127,11 +133,14 @@ public abstract class Optimizer implements AutoCloseable {
         this.manager = any.getManager().newSubManager();
         manager.setName("optimizer");
         starts.forEach((kind, start) -> states.put(kind, state(start)));
-        this.update = compile(states.keySet(), ONE_GROUP + SAME_STRIDES + update);
-        this.fusedUpdate =
-                fusedUpdate
-                        .filter(text -> Kernels.status().loaded())
-                        .map(text -> compile(states.keySet(), ALL_GROUPS + text));
+        List<String> kinds = List.copyOf(states.keySet());
+        List<String> withAverages =
+                ImmutableList.<String>builder().addAll(kinds).add("averages").build();
+        this.update = compile(kinds, ONE_GROUP + SAME_STRIDES + update);
+        Optional<String> fused =
+                fusedUpdate.filter(text -> Kernels.status().loaded()).map(ALL_GROUPS::concat);
+        this.fusedUpdate = fused.map(text -> compile(kinds, NO_AVERAGES + text));
+        this.fusedUpdateWithAverages = fused.map(text -> compile(withAverages, text));
     }
 
     private Map<String, NDArray> state(Function<NDArray, NDArray> start) {
@@ -148,7 +157,7 @@ public abstract class Optimizer implements AutoCloseable {
         return arrays;
     }
 
-    private static Script compile(Set<String> kinds, String update) {
+    private static Script compile(List<String> kinds, String update) {
         String signature =
                 Stream.concat(Stream.of("rates", "weights", "gradients"), kinds.stream())
                         .map(name -> name + ": List[Tensor]")
@@ -170,15 +179,30 @@ public abstract class Optimizer implements AutoCloseable {
      * @param learningRate the learning rate of this step, before the rules for parameters
      */
     public final void step(Gradients gradients, float factor, double learningRate) {
+        step(gradients, factor, learningRate, Update.NONE);
+    }
+
+    /**
+     * Takes one step, and has averages follow the weights: in the same pass over memory where an
+     * operator of {@link Kernels} takes the step.
+     *
+     * @param averages follow also where a parameter has no gradient
+     */
+    public final void step(
+            Gradients gradients, float factor, double learningRate, Update averages) {
         NoGrad.run(
                 () -> {
-                    if (fusedUpdate.isPresent() && served(gradients)) {
-                        run(fusedUpdate.get(), groups, gradients, factor, learningRate);
+                    Optional<Script> fused =
+                            averages.averages().isEmpty() ? fusedUpdate : fusedUpdateWithAverages;
+                    if (fused.isPresent() && served(gradients)) {
+                        run(fused.get(), groups, gradients, factor, learningRate, averages);
+                        averages.without(gradients.arrays().keySet()).apply();
                     } else {
                         Gradients scaled = gradients.times(factor);
                         for (ParameterGroup group : groups) {
-                            run(update, List.of(group), scaled, 1, learningRate);
+                            run(update, List.of(group), scaled, 1, learningRate, Update.NONE);
                         }
+                        averages.apply();
                     }
                 });
     }
@@ -192,7 +216,8 @@ public abstract class Optimizer implements AutoCloseable {
             List<ParameterGroup> together,
             Gradients gradients,
             float factor,
-            double learningRate) {
+            double learningRate,
+            Update averages) {
         List<String> names = new ArrayList<>();
         List<NDArray> weights = new ArrayList<>();
         List<Double> rates = new ArrayList<>();
@@ -218,10 +243,14 @@ public abstract class Optimizer implements AutoCloseable {
                     List.of(
                             scratch.create(Doubles.toArray(rates)),
                             scratch.create(Doubles.toArray(decays)),
-                            scratch.create(factor)));
+                            scratch.create(factor),
+                            scratch.create(averages.decay())));
             lists.add(weights);
             lists.add(select(names, gradients.arrays()));
             states.values().forEach(arrays -> lists.add(select(names, arrays)));
+            if (!averages.averages().isEmpty()) {
+                lists.add(select(names, averages.averages()));
+            }
             script.runLists(lists);
         }
     }

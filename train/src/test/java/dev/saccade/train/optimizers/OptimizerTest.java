@@ -181,18 +181,33 @@ class OptimizerTest {
         assertArrayEquals(expected, weight.toFloatArray(), 1e-6f);
     }
 
-    /** Weights and state after steps with clipped gradients, in groups of their own rates. */
+    /** Weights, state and averages after steps with clipped gradients, in groups of own rates. */
     private Map<String, float[]> afterSteps() {
+        return afterSteps(
+                (optimizer, ema, t, gradients) ->
+                        optimizer.step(
+                                gradients, gradients.norms().clipping(1), 0.01, ema.update(t)));
+    }
+
+    private interface Step {
+        void take(Optimizer optimizer, ModelEma ema, int t, Gradients gradients);
+    }
+
+    private Map<String, float[]> afterSteps(Step step) {
         Net fresh = new Net();
         fresh.initialize(manager, 0);
         Map<String, float[]> values = new LinkedHashMap<>();
+        ModelEma ema =
+                Configs.of(ModelEma.Config.class, "decay=0.7", "warmup=1", "update_buffers=true")
+                        .build(fresh);
         try (Optimizer optimizer = config("adamw").build(fresh)) {
             for (int t = 0; t < 6; t++) {
-                try (NDManager step = manager.newSubManager()) {
-                    Gradients gradients = gradients(step, t);
-                    optimizer.step(gradients, gradients.norms().clipping(1), 0.01);
+                try (NDManager scratch = manager.newSubManager()) {
+                    step.take(optimizer, ema, t, gradients(scratch, t));
+                    fresh.namedParameters().get("norm.running_mean").getArray().addi(t);
                 }
             }
+            ema.averages().forEach((name, x) -> values.put("ema." + name, x.toFloatArray()));
             fresh.namedParameters()
                     .forEach((name, p) -> values.put(name, p.getArray().toFloatArray()));
             optimizer.state().forEach((name, array) -> values.put(name, array.toFloatArray()));
@@ -207,15 +222,30 @@ class OptimizerTest {
                 .forEach((name, values) -> assertArrayEquals(values, fused.get(name), 2e-7f, name));
     }
 
+    @Test
+    void averagesFollowInTheSamePassAsTheyWouldAfterIt() {
+        Map<String, float[]> inOnePass = afterSteps();
+        Map<String, float[]> apart =
+                afterSteps(
+                        (optimizer, ema, t, gradients) -> {
+                            optimizer.step(gradients, gradients.norms().clipping(1), 0.01);
+                            ema.update(t).apply();
+                        });
+        assertEquals(apart.keySet(), inOnePass.keySet());
+        apart.forEach((name, x) -> assertArrayEquals(x, inOnePass.get(name), 2e-7f, name));
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"sgd", "adamw"})
     void leavesNothingBehindButItsState(String name) {
+        ModelEma ema = Configs.of(ModelEma.Config.class).build(net);
         int before = manager.getManagedArrays().size();
         try (Optimizer optimizer = config(name).build(net)) {
             int state = optimizer.state().size();
             for (int t = 3; t < 6; t++) {
                 try (NDManager step = manager.newSubManager()) {
-                    optimizer.step(gradients(step, t), 1, 0.01);
+                    optimizer.step(gradients(step, t), 1, 0.01, ema.update(t));
+                    ema.during(() -> null);
                 }
             }
             assertEquals(before + state, manager.getManagedArrays().size());

@@ -1,0 +1,204 @@
+package dev.saccade.train.optimizers;
+
+import static com.google.common.collect.ImmutableMap.toImmutableMap;
+
+import ai.djl.Device;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.nn.Parameter;
+
+import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Maps;
+
+import dev.saccade.core.Checks;
+import dev.saccade.core.nn.Module;
+import dev.saccade.core.ops.MemoryFormat;
+import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.ops.Script;
+import dev.saccade.core.parts.Default;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
+
+/**
+ * Averages of the weights over the steps of a training (Polyak and Juditsky 1992), which mostly do
+ * better than the weights of its last step.
+ *
+ * <p>Averaged is what is learned; what is frozen stays what it is. The averages belong to the
+ * managers of the weights. Not thread-safe.
+ */
+public final class ModelEma {
+
+    /**
+     * How weights are averaged: {@code average = decay * average + (1 - decay) * weight}.
+     *
+     * @param decay the share of the old average, in (0, 1], as of PyTorch's {@code
+     *     get_ema_multi_avg_fn}; mmengine's {@code momentum} is 1 less this. With 1 all updates
+     *     count the same, as in stochastic weight averaging: the share is n / (n + 1) after n of
+     *     them
+     * @param warmup optimizer steps in which what is missing to {@code decay} falls to 1/e, so that
+     *     the first weights are soon forgotten: the share is {@code decay * (1 - exp(-(1 + step) /
+     *     warmup))}, as in mmdetection's {@code ExpMomentumEMA}; 0 for no warm-up
+     * @param interval optimizer steps from one update to the next
+     * @param updateBuffers whether running statistics are averaged, too; else those of the last
+     *     step count
+     */
+    public record Config(
+            @Default("0.9998") double decay,
+            @Default("2000") long warmup,
+            @Default("1") int interval,
+            @Default("false") boolean updateBuffers) {
+
+        /** Checks the values. */
+        public Config {
+            new Checks()
+                    .above("decay", decay, 0, 1)
+                    .within("warmup", warmup, 0, 1e9)
+                    .within("interval", interval, 1, 1_000_000)
+                    .throwIfAny();
+        }
+
+        /** Returns averages for a module, which begin with its values. */
+        public ModelEma build(Module module) {
+            return new ModelEma(this, module);
+        }
+
+        /**
+         * Returns the share of the old average in a step, from 0; none of it is left in the first.
+         */
+        private double decay(long step) {
+            if (step == 0) {
+                return 0;
+            }
+            long updates = step / interval;
+            double last = decay < 1 ? decay : updates / (updates + 1.0);
+            return warmup == 0 ? last : last * -Math.expm1(-(1.0 + step) / warmup);
+        }
+    }
+
+    /**
+     * What averages do in one optimizer step.
+     *
+     * @param weights what they follow, by name
+     * @param averages the averages, by the same names; none where it is not the time
+     * @param decay the share of the old averages, in [0, 1]
+     */
+    public record Update(
+            Map<String, NDArray> weights, Map<String, NDArray> averages, double decay) {
+
+        /** Leaves the averages as they are, where there are any. */
+        public static final Update NONE = new Update(Map.of(), Map.of(), 1);
+
+        /** Returns the same but for some names. */
+        Update without(Set<String> names) {
+            return new Update(
+                    Maps.filterKeys(weights, name -> !names.contains(name)),
+                    Maps.filterKeys(averages, name -> !names.contains(name)),
+                    decay);
+        }
+
+        /** Has the averages follow the weights. */
+        public void apply() {
+            if (averages.isEmpty()) {
+                return;
+            }
+            NDManager manager = averages.values().iterator().next().getManager();
+            try (NDManager scratch = manager.newSubManager(Device.cpu())) {
+                List<NDArray> followed = averages.keySet().stream().map(weights::get).toList();
+                List<NDArray> share = List.of(scratch.create(1 - decay));
+                run(FOLLOW, List.of(share, List.copyOf(averages.values()), followed));
+            }
+        }
+    }
+
+    private static final Script FOLLOW =
+            Script.compile(
+                    "(share: List[Tensor], averages: List[Tensor], weights: List[Tensor]) ->"
+                            + " Tensor",
+                    """
+                    torch._foreach_lerp_(averages, weights, float(share[0]))
+                    return share[0]
+                    """);
+
+    private static final Script SWAP =
+            Script.compile(
+                    "(averages: List[Tensor], weights: List[Tensor]) -> Tensor",
+                    """
+                    for i in range(torch.len(weights)):
+                      weight = torch.clone(weights[i])
+                      weights[i].copy_(averages[i])
+                      averages[i].copy_(weight)
+                    return averages[0]
+                    """);
+
+    private final Config config;
+    private final Map<String, Parameter> parameters;
+    private final Map<String, NDArray> averages;
+
+    private ModelEma(Config config, Module module) {
+        this.config = config;
+        Map<String, Parameter> learned = Gradients.learned(module);
+        this.parameters =
+                module.namedParameters().entrySet().stream()
+                        .filter(
+                                e ->
+                                        learned.containsKey(e.getKey())
+                                                || (config.updateBuffers()
+                                                        && Module.isBuffer(e.getValue())))
+                        .collect(toImmutableMap(Map.Entry::getKey, Map.Entry::getValue));
+        Map<String, NDArray> copies = new LinkedHashMap<>();
+        weights()
+                .forEach(
+                        (name, weight) -> {
+                            NDArray copy = MemoryFormat.zerosLike(weight);
+                            MemoryFormat.copy(weight, copy);
+                            copies.put(name, copy);
+                        });
+        this.averages = ImmutableMap.copyOf(copies);
+    }
+
+    /** Returns the averages by the dotted names of the module. */
+    public Map<String, NDArray> averages() {
+        return averages;
+    }
+
+    /** Returns the values that are averaged, by the same names. */
+    public Map<String, NDArray> weights() {
+        return ImmutableMap.copyOf(Maps.transformValues(parameters, Parameter::getArray));
+    }
+
+    /**
+     * Returns what the averages do in an optimizer step.
+     *
+     * @param step optimizer steps taken before it
+     */
+    public Update update(long step) {
+        return step % config.interval() == 0
+                ? new Update(weights(), averages, config.decay(step))
+                : Update.NONE;
+    }
+
+    /**
+     * Returns what {@code body} returns, run while the module has the averages; its own values come
+     * back after it, bit by bit.
+     */
+    public <T> T during(Supplier<T> body) {
+        swap();
+        try {
+            return body.get();
+        } finally {
+            swap();
+        }
+    }
+
+    private void swap() {
+        run(SWAP, List.of(List.copyOf(averages.values()), List.copyOf(weights().values())));
+    }
+
+    private static void run(Script script, List<List<NDArray>> lists) {
+        NoGrad.run(() -> script.runLists(lists).close());
+    }
+}
