@@ -1,10 +1,12 @@
 package dev.saccade.backbones;
 
+import ai.djl.Device;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Block;
 
+import dev.saccade.core.Libtorch;
 import dev.saccade.core.conversion.NamePattern;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.MultiplyAdds;
@@ -104,7 +106,7 @@ public record BackboneSummary(
 
     /** Runs the backbone with weights of 0, which cost nothing to make. */
     private static long multiplyAdds(Backbone backbone) {
-        try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
+        try (NDManager manager = Libtorch.newManager(Device.cpu())) {
             backbone.namedParameters()
                     .values()
                     .forEach(

@@ -7,6 +7,7 @@ import ai.djl.ndarray.NDManager;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.Libtorch;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.conversion.NameTable;
@@ -127,7 +128,7 @@ public final class Naming {
         if (renamed.reorder().isEmpty()) {
             return tensor;
         }
-        try (NDManager manager = NDManager.newBaseManager(Device.cpu(), "PyTorch")) {
+        try (NDManager manager = Libtorch.newManager(Device.cpu())) {
             NDArray places =
                     manager.arange(Math.toIntExact(tensor.elements())).reshape(tensor.shape());
             NDArray sources = renamed.reorder().get().apply(places);

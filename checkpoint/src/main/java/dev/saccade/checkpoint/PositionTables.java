@@ -5,6 +5,7 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.core.Libtorch;
 import dev.saccade.core.conversion.PositionTable;
 import dev.saccade.core.ops.Interpolation;
 import dev.saccade.core.ops.NoGrad;
@@ -42,7 +43,7 @@ final class PositionTables {
             return Optional.empty();
         }
         boolean isSameGrid = from.height == to.height && from.width == to.width;
-        try (NDManager manager = NDManager.newBaseManager(Device.cpu())) {
+        try (NDManager manager = Libtorch.newManager(Device.cpu())) {
             NDArray rows = from.rows(manager.create(table.floats(), table.shape()));
             if (isSameGrid) {
                 return Optional.of(new Fitted(Tensor.of(to.laidOut(rows)), "laid out anew"));

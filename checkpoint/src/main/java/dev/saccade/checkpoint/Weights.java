@@ -9,6 +9,7 @@ import ai.djl.nn.Parameter;
 import com.google.common.collect.ImmutableListMultimap;
 
 import dev.saccade.checkpoint.LoadReport.Fate;
+import dev.saccade.core.Libtorch;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.conversion.CheckpointRules;
@@ -238,7 +239,7 @@ public final class Weights {
 
         void copy() {
             Map<String, NDArray> values = new LinkedHashMap<>();
-            try (NDManager manager = NDManager.newBaseManager(Device.cpu(), "PyTorch")) {
+            try (NDManager manager = Libtorch.newManager(Device.cpu())) {
                 for (String name : tensors.keySet()) {
                     if (fits(name)) {
                         values.put(name, read(name, manager));

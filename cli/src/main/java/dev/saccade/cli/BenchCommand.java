@@ -96,6 +96,7 @@ final class BenchCommand implements Runnable {
             String pass,
             int images,
             String input,
+            String device,
             Map<String, Timing> times,
             long peakMemoryMiB) {}
 
@@ -105,6 +106,7 @@ final class BenchCommand implements Runnable {
             mixinStandardHelpOptions = true)
     void model(
             @Mixin ConfigArguments config,
+            @Mixin DeviceOption device,
             @Option(
                             names = "--train",
                             description =
@@ -129,6 +131,7 @@ final class BenchCommand implements Runnable {
             @Mixin JsonOption json) {
         ConfigArguments.requirePositive("--images", images);
         ConfigArguments.requirePositive("--runs", runs);
+        device.override().ifPresent(config::override);
         try (ModelBench bench =
                 new ModelBench(config.bind(), input.size(), images, input.classes())) {
             ModelTimes result =
@@ -137,6 +140,7 @@ final class BenchCommand implements Runnable {
                             train ? "training" : "prediction",
                             images,
                             input.size().toString(),
+                            bench.device(),
                             train ? bench.train(runs) : bench.predict(runs),
                             MemoryUse.peakBytes() >> 20);
             if (json.wanted()) {
@@ -152,6 +156,7 @@ final class BenchCommand implements Runnable {
                 Printable.format(
                         "%s, %s, %d x %s",
                         result.name(), result.pass(), result.images(), result.input()));
+        out.printf("  device         %s%n", result.device());
         out.printf("  operators      %s%n", Kernels.status());
         result.times()
                 .forEach(

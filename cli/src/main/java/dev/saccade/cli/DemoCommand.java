@@ -1,5 +1,8 @@
 package dev.saccade.cli;
 
+import ai.djl.Device;
+
+import dev.saccade.core.Devices;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Size;
@@ -14,6 +17,7 @@ import dev.saccade.train.Training;
 import dev.saccade.train.config.RunConfig;
 
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -62,9 +66,12 @@ final class DemoCommand implements Callable<Integer> {
             description = "Sets a value of the config, such as epochs=2.")
     private List<String> overrides = List.of();
 
+    @Mixin private DeviceOption device;
+
     @Override
     public Integer call() {
         ConfigArguments.requirePositive("--scenes", scenes);
+        device.choose();
         PrintWriter err = spec.commandLine().getErr();
         Path out = wanted.orElseGet(DemoCommand::nextFolder);
         Path data = scenesOf(out);
@@ -87,7 +94,7 @@ final class DemoCommand implements Callable<Integer> {
                                 .formatted(scenes),
                         reports,
                         spec.commandLine().getOut());
-        predict(out, data.resolve("images"));
+        predict(out, data.resolve("images"), Devices.here().choose(training.config().device()));
         err.println(
                 Printable.format(
                         "report:      %s%npictures:    %s%nnow try:     ./saccade predict %s PHOTO",
@@ -132,11 +139,12 @@ final class DemoCommand implements Callable<Integer> {
         }
         List<String> all = new ArrayList<>(List.of(DataOption.override(data)));
         all.addAll(overrides);
+        device.override().ifPresent(all::add);
         return Training.of(RunConfig.load(file, all.toArray(String[]::new)));
     }
 
-    private void predict(Path out, Path images) {
-        try (Detector detector = Detector.load(RunArgument.bestOf(out))) {
+    private void predict(Path out, Path images, Device computing) {
+        try (Detector detector = Detector.load(RunArgument.bestOf(out), computing)) {
             Pictures pictures =
                     new Pictures(
                             MadeFolder.cleared(out.resolve("predictions"), "predict"),

@@ -1,11 +1,13 @@
 package dev.saccade.cli;
 
+import ai.djl.Device;
 import ai.djl.engine.Engine;
-import ai.djl.pytorch.jni.LibUtils;
 
+import com.google.common.base.Joiner;
 import com.google.common.collect.ImmutableMap;
 
-import dev.saccade.core.Libtorch;
+import dev.saccade.core.Devices;
+import dev.saccade.core.LibtorchBuild;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Version;
 import dev.saccade.core.ops.Kernels;
@@ -19,8 +21,10 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
 import java.lang.management.ManagementFactory;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.stream.IntStream;
 
 /** Says which versions of everything are in use; the first thing to send with a question. */
 @Command(
@@ -40,22 +44,34 @@ final class EnvCommand implements Callable<Integer> {
             json.print(spec, facts);
         } else {
             facts.forEach(
-                    (name, value) -> spec.commandLine().getOut().printf("%-12s %s%n", name, value));
+                    (name, value) ->
+                            spec.commandLine().getOut().printf("%-12s %s%n", name, text(value)));
         }
         return 0;
     }
 
+    private static String text(Object value) {
+        return value instanceof List<?> lines
+                ? lines.isEmpty() ? "none" : Joiner.on("\n" + " ".repeat(13)).join(lines)
+                : value.toString();
+    }
+
     /** Returns the facts by name, in the order in which they are shown. */
     static Map<String, Object> facts() {
-        Engine engine = Libtorch.engine();
+        Devices devices = Devices.here();
+        LibtorchBuild libtorch = devices.libtorch();
+        Device auto = devices.choose(Devices.AUTO);
         return ImmutableMap.<String, Object>builder()
                 .put("saccade", Version.saccade())
                 .put("java", Runtime.version() + " (" + System.getProperty("java.vendor") + ")")
                 .put("djl", Engine.getDjlVersion())
-                .put("libtorch", LibUtils.getVersion())
-                .put("kernels", Kernels.status().toString())
-                .put("gpus", engine.getGpuCount())
-                .put("gpu_kernels", gpuKernels(engine.getGpuCount()))
+                .put("libtorch", libtorch.version() + ", in " + libtorch.folder())
+                .put("cuda", libtorch.cuda().orElse("none, libtorch is for CPUs"))
+                .put("driver", devices.driver().toString())
+                .put("gpus", gpus(devices))
+                .put("kernels", "cpu: " + Kernels.status())
+                .put("device", "auto is " + Devices.name(auto))
+                .put("missing", devices.fault(Device.gpu()).orElse("nothing"))
                 .put("opencv", opencv())
                 .put(
                         "os",
@@ -70,11 +86,21 @@ final class EnvCommand implements Callable<Integer> {
                 .buildOrThrow();
     }
 
-    private static String gpuKernels(int gpus) {
-        if (gpus == 0) {
+    /** Returns a line for each GPU: what it is, and what its operators are. */
+    private static List<String> gpus(Devices devices) {
+        return IntStream.range(0, devices.driver().gpus().size())
+                .mapToObj(Device::gpu)
+                .map(gpu -> devices.describe(gpu) + ", operators: " + operators(devices, gpu))
+                .toList();
+    }
+
+    private static String operators(Devices devices, Device gpu) {
+        if (devices.fault(gpu).isPresent()) {
             return "none";
         }
-        return Kernels.isFusedForGpu(0) ? "compiled at first use" : "portable";
+        return Kernels.isFusedForGpu(gpu.getDeviceId())
+                ? "fused (compiled at first use)"
+                : "portable";
     }
 
     private static String opencv() {

@@ -1,11 +1,13 @@
 package dev.saccade.cli;
 
+import ai.djl.Device;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 
+import dev.saccade.core.Libtorch;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
@@ -118,7 +120,7 @@ final class InfoCommand implements Callable<Integer> {
 
     private Info measure(RunConfig run, Size size, int classes) {
         Model<?> model = run.model().build(Collections.nCopies(classes, "class"));
-        try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
+        try (NDManager manager = Libtorch.newManager(Device.cpu())) {
             model.initialize(manager, 0);
             model.train(false);
             ImageBatch batch =

@@ -40,6 +40,7 @@ final class PredictCommand implements Callable<Integer> {
     @Spec private CommandSpec spec;
     @Mixin private RunArgument run;
     @Mixin private ViewOptions views;
+    @Mixin private DeviceOption device;
     @Mixin private JsonOption json;
 
     @Parameters(
@@ -82,7 +83,7 @@ final class PredictCommand implements Callable<Integer> {
         }
         Map<String, List<?>> predicted = new LinkedHashMap<>();
         String summary;
-        try (TrainedModel<?> model = views.load(checkpoint)) {
+        try (TrainedModel<?> model = views.load(checkpoint, device.choose())) {
             Task task = Task.of(model);
             task.requireObjectsFor(run, spec, "--score");
             MadeFolder made = MadeFolder.cleared(out, "predict");

@@ -3,6 +3,7 @@ package dev.saccade.cli;
 import com.google.common.collect.Maps;
 
 import dev.saccade.config.ConfigWriter;
+import dev.saccade.core.Devices;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Dataset;
@@ -45,6 +46,7 @@ final class TrainCommand implements Callable<Integer> {
 
     @Spec private CommandSpec spec;
     @Mixin private ConfigArguments config;
+    @Mixin private DeviceOption device;
 
     @Option(
             names = "--out",
@@ -64,7 +66,10 @@ final class TrainCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         initFrom.ifPresent(this::startFrom);
+        device.override().ifPresent(config::override);
         Training training = config.training();
+        // What is missing for it is told before all photographs are looked at.
+        Devices.here().choose(training.config().device());
         Path folder = out.orElse(Path.of("runs", config.name()));
         PrintWriter err = spec.commandLine().getErr();
         DataReports reports = CheckCommand.check(training, false);
@@ -111,7 +116,9 @@ final class TrainCommand implements Callable<Integer> {
         RunConfig config = Training.config(folder);
         DataConfig data = config.data();
         Dataset dataset = data.val().orElseThrow().open(data.root());
-        try (TrainedModel<?> model = TrainedModel.load(RunArgument.bestOf(folder))) {
+        Device computing = Devices.here().choose(config.device());
+        try (TrainedModel<?> model =
+                TrainedModel.load(RunArgument.bestOf(folder), computing)) {
             Measurement measured =
                     Task.of(model).measure(dataset, MeasurementOptions.ofReport(config));
             measured.tables().forEach(out::println);

@@ -1,5 +1,7 @@
 package dev.saccade.cli;
 
+import ai.djl.Device;
+
 import dev.saccade.config.Configs;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
@@ -38,9 +40,9 @@ final class ViewOptions {
     private Optional<Boolean> flip = Optional.empty();
 
     /** Loads a model that looks at photographs as the options say, else as the checkpoint. */
-    TrainedModel<?> load(Path checkpoint) {
+    TrainedModel<?> load(Path checkpoint, Device device) {
         List<List<Integer>> wanted = scales();
-        TrainedModel<?> model = TrainedModel.load(checkpoint);
+        TrainedModel<?> model = TrainedModel.load(checkpoint, device);
         if (wanted.isEmpty() && flip.isEmpty()) {
             return model;
         }

@@ -14,7 +14,7 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** Holds the messages of {@code errors.md} to those of the sources. */
+/** Holds the messages of {@code errors.md} and {@code gpu.md} to those of the sources. */
 class ErrorsPageTest {
 
     /** The first cell of a row, with one message or more. */
@@ -34,12 +34,8 @@ class ErrorsPageTest {
     void everyMessageIsInTheSources() throws IOException {
         List<String> messages = messages();
         List<String> unknown = new ArrayList<>();
-        List<String> told =
-                ROW.matcher(Files.readString(Path.of("..", "docs", "errors.md")))
-                        .results()
-                        .flatMap(row -> MESSAGE.matcher(row.group(1)).results())
-                        .map(message -> message.group(1))
-                        .toList();
+        List<String> told = new ArrayList<>(told("errors.md", ""));
+        told.addAll(told("gpu.md", "## What can go wrong"));
         for (String message : told) {
             Pattern pattern = pattern(message);
             if (messages.stream().noneMatch(text -> pattern.matcher(text).find())) {
@@ -48,6 +44,16 @@ class ErrorsPageTest {
         }
         assertTrue(told.size() >= 60, told.size() + " messages");
         assertEquals(List.of(), unknown, "messages that nothing says");
+    }
+
+    /** Returns the messages of a page below a heading. */
+    private static List<String> told(String name, String heading) throws IOException {
+        String page = Files.readString(Path.of("..", "docs", name));
+        return ROW.matcher(page.substring(page.indexOf(heading)))
+                .results()
+                .flatMap(row -> MESSAGE.matcher(row.group(1)).results())
+                .map(message -> message.group(1))
+                .toList();
     }
 
     /** Returns what a message of the page looks like in the sources, from end to end or in part. */

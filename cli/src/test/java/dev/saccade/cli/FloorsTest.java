@@ -1,9 +1,13 @@
 package dev.saccade.cli;
 
+import static com.tngtech.archunit.core.domain.JavaCall.Predicates.target;
+import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.name;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import ai.djl.Device;
 
 import com.google.common.collect.Iterables;
 import com.tngtech.archunit.core.domain.JavaClass;
@@ -17,7 +21,19 @@ import com.tngtech.archunit.library.Architectures.LayeredArchitecture;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 
+import dev.saccade.backbones.BackboneSummary;
+import dev.saccade.checkpoint.Naming;
+import dev.saccade.checkpoint.Tensor;
+import dev.saccade.checkpoint.Weights;
+import dev.saccade.cli.bench.OperatorBench;
+import dev.saccade.core.Devices;
+import dev.saccade.core.Libtorch;
+import dev.saccade.core.ops.Ceilings;
+import dev.saccade.core.ops.Kernels;
+import dev.saccade.core.ops.Nms;
+import dev.saccade.core.ops.Script;
 import dev.saccade.core.parts.PartProvider;
+import dev.saccade.train.optimizers.Optimizer;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -157,6 +173,45 @@ class FloorsTest {
                     .callMethod(Runtime.class, "halt", int.class)
                     .orShould()
                     .callMethod(Runtime.class, "addShutdownHook", Thread.class);
+
+    /** Else they would be on the device that DJL takes by default, beside others that are not. */
+    @ArchTest
+    static final ArchRule everyManagerIsForADevice =
+            noClasses()
+                    .that()
+                    .areNotAssignableTo(Libtorch.class)
+                    .should()
+                    .callMethodWhere(
+                            target(name("newBaseManager"))
+                                    .or(target(name("defaultDevice")))
+                                    .or(target(name("newModel"))));
+
+    /** What is computed with values of Java's alone, or to be saved; all else follows the model. */
+    @ArchTest
+    static final ArchRule onlyTheseComputeOnTheCpuByThemselves =
+            noClasses()
+                    .that()
+                    .doNotBelongToAnyOf(
+                            Devices.class,
+                            // what libtorch can do here, and scripts, whose numbers are in the text
+                            Ceilings.class,
+                            Kernels.class,
+                            Script.class,
+                            // boxes that are Java's
+                            Nms.class,
+                            // files of weights, and how large models are
+                            Naming.class,
+                            Tensor.class,
+                            Weights.class,
+                            BackboneSummary.class,
+                            InfoCommand.class,
+                            OperatorBench.class,
+                            // learning rates and the like, which libtorch wants there
+                            Optimizer.class)
+                    .and()
+                    .doNotHaveSimpleName("PositionTables")
+                    .should()
+                    .callMethod(Device.class, "cpu");
 
     @ArchTest
     static final ArchRule nothingIsStaticThatChanges =

@@ -1,6 +1,9 @@
 package dev.saccade.core;
 
+import ai.djl.Device;
 import ai.djl.engine.Engine;
+import ai.djl.ndarray.NDManager;
+import ai.djl.pytorch.jni.LibUtils;
 import ai.djl.util.ClassLoaderUtils;
 import ai.djl.util.Platform;
 import ai.djl.util.Utils;
@@ -15,8 +18,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
-/** libtorch, which DJL unpacks from its jars and loads when it is first asked for. */
+/**
+ * libtorch, which DJL unpacks from its jars and loads when it is first asked for; or another one,
+ * which {@code SACCADE_TORCH} names: a folder such as that of Python's torch, or {@code download}.
+ */
 public final class Libtorch {
 
     /** Tried again where it has failed. */
@@ -34,10 +41,26 @@ public final class Libtorch {
         return ENGINE.get();
     }
 
+    /** Returns a new manager, which the caller closes, for arrays on a device. */
+    public static NDManager newManager(Device device) {
+        return engine().newBaseManager(device);
+    }
+
+    /** Returns what the libtorch that is loaded was built for. */
+    public static LibtorchBuild build() {
+        String version = engine().getVersion();
+        Path folder = Path.of(LibUtils.getLibtorchPath());
+        return LibtorchBuild.read(folder)
+                .orElseGet(() -> new LibtorchBuild(folder, version, Optional.empty()));
+    }
+
     private static Engine load() {
         try {
-            Platform platform = Platform.detectPlatform("pytorch");
-            checkUnpacked(platform);
+            Optional<LibtorchSource> named = LibtorchSource.named(CudaDriver.here());
+            if (named.isPresent()) {
+                return load(named.get());
+            }
+            checkUnpacked(Platform.detectPlatform("pytorch"));
             return Engine.getEngine("PyTorch");
         } catch (SaccadeException e) {
             throw e;
@@ -47,6 +70,23 @@ public final class Libtorch {
                     "libtorch cannot be loaded on %s: %s",
                     Platform.fromSystem("pytorch").getClassifier(),
                     reason(e));
+        }
+    }
+
+    private static Engine load(LibtorchSource named) throws IOException {
+        String classifier = Platform.fromSystem("pytorch").getClassifier();
+        Path ofDjl = named.announce(cache(), classifier);
+        if (Files.isDirectory(ofDjl)) {
+            NativeLibrary.requirePrivate(ofDjl);
+        }
+        try {
+            Engine engine = Engine.getEngine("PyTorch");
+            named.requireLoaded(Path.of(LibUtils.getLibtorchPath()));
+            return engine;
+        } catch (SaccadeException e) {
+            throw e;
+        } catch (RuntimeException | LinkageError | AssertionError e) {
+            throw named.failure(e);
         }
     }
 

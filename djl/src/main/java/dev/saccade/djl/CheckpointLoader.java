@@ -11,6 +11,7 @@ import ai.djl.repository.zoo.ZooModel;
 import ai.djl.util.Progress;
 
 import dev.saccade.checkpoint.Checkpoints;
+import dev.saccade.core.Devices;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.models.ModelSpec;
 
@@ -99,6 +100,9 @@ final class CheckpointLoader implements ModelLoader {
                         .optModelPath(file.get())
                         .optArguments(arguments)
                         .optOptions(options);
+        if (criteria.getDevice() == null) {
+            builder.optDevice(Devices.here().choose(Devices.AUTO));
+        }
         if (criteria.getTranslatorFactory() == null) {
             builder.optTranslatorFactory(new SaccadeTranslatorFactory());
         }

@@ -6,6 +6,7 @@ import ai.djl.nn.BlockFactory;
 
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
+import dev.saccade.core.Devices;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.models.ModelSpec;
 import dev.saccade.models.zoo.Recipe;
@@ -40,13 +41,15 @@ public final class SaccadeBlockFactory implements BlockFactory {
     /**
      * {@inheritDoc}
      *
-     * @throws SaccadeException of kind user, if there is no such checkpoint, or it does not fit
+     * @throws SaccadeException of kind user, if there is no such checkpoint, or it does not fit, or
+     *     the device of the model cannot be used
      */
     @Override
     public Block newBlock(Model model, Path folder, Map<String, ?> arguments) {
         Path file = file(model, folder, arguments);
         Checkpoint checkpoint = Checkpoints.open(file);
         ModelSpec spec = spec(checkpoint, file, argument(arguments, RECIPE));
+        Devices.here().require(model.getNDManager().getDevice());
         return PredictionBlock.of(
                 spec, spec.restore(checkpoint, file.toString(), model.getNDManager()));
     }

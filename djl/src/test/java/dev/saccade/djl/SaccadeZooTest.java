@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.Application;
+import ai.djl.Device;
 import ai.djl.inference.Predictor;
 import ai.djl.modality.cv.Image;
 import ai.djl.modality.cv.ImageFactory;
@@ -20,6 +21,7 @@ import ai.djl.translate.TranslateException;
 
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
+import dev.saccade.core.Devices;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.models.ModelSpec;
@@ -182,6 +184,25 @@ class SaccadeZooTest {
         } finally {
             threads.shutdownNow();
         }
+    }
+
+    @Test
+    void computesWhereItIsTold() throws Exception {
+        Path checkpoint = TinyModel.RETINANET.checkpoint(folder);
+        Criteria.Builder<Path, DetectedObjects> criteria =
+                Criteria.builder()
+                        .setTypes(Path.class, DetectedObjects.class)
+                        .optModelZoo(SaccadeZoo.open(checkpoint));
+        try (ZooModel<Path, DetectedObjects> auto = criteria.build().loadModel()) {
+            assertEquals(Devices.here().choose("auto"), auto.getNDManager().getDevice());
+        }
+        try (ZooModel<Path, DetectedObjects> cpu =
+                criteria.optDevice(Device.cpu()).build().loadModel()) {
+            assertEquals(Device.cpu(), cpu.getNDManager().getDevice());
+        }
+        Criteria<Path, DetectedObjects> none = criteria.optDevice(Device.gpu(999)).build();
+        SaccadeException refused = assertThrows(SaccadeException.class, none::loadModel);
+        assertTrue(refused.getMessage().startsWith("cuda:999: "), refused.getMessage());
     }
 
     @Test

@@ -1,9 +1,11 @@
 package dev.saccade.models;
 
+import ai.djl.Device;
 import ai.djl.ndarray.NDManager;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.Devices;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.datasets.image.ImageSource;
@@ -46,7 +48,17 @@ public final class Detector extends TrainedModel<Instances> {
      * @throws SaccadeException if the file cannot be read or holds no detector
      */
     public static Detector load(Path file) {
-        return load(file, Detector.class);
+        return load(file, Devices.here().choose(Devices.AUTO));
+    }
+
+    /**
+     * Loads a detector onto a device; see {@link TrainedModel#load(Path, Device)}.
+     *
+     * @throws SaccadeException if the file cannot be read or holds no detector, or the device
+     *     cannot be used
+     */
+    public static Detector load(Path file, Device device) {
+        return load(file, device, Detector.class);
     }
 
     @Override

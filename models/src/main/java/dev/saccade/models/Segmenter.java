@@ -1,9 +1,11 @@
 package dev.saccade.models;
 
+import ai.djl.Device;
 import ai.djl.ndarray.NDManager;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.Devices;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.image.ImageSource;
@@ -44,7 +46,17 @@ public final class Segmenter extends TrainedModel<LabelMap> {
      * @throws SaccadeException if the file cannot be read or holds no segmenter
      */
     public static Segmenter load(Path file) {
-        return load(file, Segmenter.class);
+        return load(file, Devices.here().choose(Devices.AUTO));
+    }
+
+    /**
+     * Loads a segmenter onto a device; see {@link TrainedModel#load(Path, Device)}.
+     *
+     * @throws SaccadeException if the file cannot be read or holds no segmenter, or the device
+     *     cannot be used
+     */
+    public static Segmenter load(Path file, Device device) {
+        return load(file, device, Segmenter.class);
     }
 
     @Override

@@ -2,12 +2,15 @@ package dev.saccade.models;
 
 import static com.google.common.base.Preconditions.checkState;
 
+import ai.djl.Device;
 import ai.djl.ndarray.NDManager;
 
 import com.google.common.base.Ascii;
 
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
+import dev.saccade.core.Devices;
+import dev.saccade.core.Libtorch;
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Instances;
@@ -60,16 +63,29 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
     }
 
     /**
-     * Loads a model from a checkpoint of a run; nothing but this file is needed. OpenCV is loaded
-     * as well, so that a program may make images of it to look at.
+     * Loads a model from a checkpoint of a run; nothing but this file is needed. It computes on the
+     * first GPU, if one can be used, else on the CPU. OpenCV is loaded as well, so that a program
+     * may make images of it to look at.
      *
      * @throws SaccadeException if the file cannot be read or holds no model
      */
     public static TrainedModel<?> load(Path file) {
+        return load(file, Devices.here().choose(Devices.AUTO));
+    }
+
+    /**
+     * Loads a model from a checkpoint of a run onto a device.
+     *
+     * @param device such as {@code Device.cpu()}, {@code Device.gpu(1)} or {@code
+     *     Devices.here().choose("cuda:1")}
+     * @throws SaccadeException if the file cannot be read or holds no model, or the device cannot
+     *     be used
+     */
+    public static TrainedModel<?> load(Path file, Device device) {
         OpenCv.load();
         Checkpoint checkpoint = Checkpoints.open(file);
         ModelSpec spec = ModelSpec.fromMetadata(checkpoint.metadata(), file.toString());
-        NDManager manager = NDManager.newBaseManager("PyTorch");
+        NDManager manager = Libtorch.newManager(Devices.here().require(device));
         try {
             return spec.restore(checkpoint, file.toString(), manager)
                     .<TrainedModel<?>>match(
@@ -82,8 +98,8 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
     }
 
     /** Loads a model of a kind; any other is refused. */
-    static <M extends TrainedModel<?>> M load(Path file, Class<M> kind) {
-        TrainedModel<?> model = load(file);
+    static <M extends TrainedModel<?>> M load(Path file, Device device, Class<M> kind) {
+        TrainedModel<?> model = load(file, device);
         if (kind.isInstance(model)) {
             return kind.cast(model);
         }

@@ -1,9 +1,11 @@
 package dev.saccade.models;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import ai.djl.Device;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
@@ -258,6 +260,23 @@ class DetectorTest {
                 assertSame(detector.detect(photos.get(i)), found.get(i));
             }
         }
+    }
+
+    @Test
+    void computesWhereItIsTold() {
+        Path file = folder.resolve("detector.safetensors");
+        List<DetectedObject> expected;
+        try (Detector detector = load("retinanet")) {
+            expected = detector.detect(photo);
+        }
+        try (Detector detector = Detector.load(file, Device.cpu())) {
+            assertFalse(expected.isEmpty());
+            assertEquals(expected.size(), detector.detect(photo).size());
+        }
+        SaccadeException refused =
+                assertThrows(SaccadeException.class, () -> Detector.load(file, Device.gpu(999)));
+        assertEquals(SaccadeException.Kind.USER, refused.kind());
+        assertTrue(refused.getMessage().startsWith("cuda:999: "), refused.getMessage());
     }
 
     @Test

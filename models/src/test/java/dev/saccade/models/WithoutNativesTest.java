@@ -3,6 +3,7 @@ package dev.saccade.models;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import ai.djl.pytorch.jni.LibUtils;
 import ai.djl.util.Platform;
 
 import dev.saccade.config.ConfigFile;
@@ -21,10 +22,13 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
-/** Processes without native libraries, or without a place to unpack them. */
+/** Processes without native libraries, with those of somebody else, or no place to unpack them. */
 class WithoutNativesTest {
 
     private static final String MODEL =
@@ -34,6 +38,9 @@ class WithoutNativesTest {
             """;
 
     @TempDir Path cache;
+
+    /** Variables of the environment of a process. */
+    private final Map<String, String> variables = new HashMap<>();
 
     /** Prints what is said of a config, twice, and of each library. */
     public static void main(String[] args) {
@@ -75,6 +82,7 @@ class WithoutNativesTest {
                         WithoutNativesTest.class.getName());
         process.command().addAll(Arrays.asList(doors));
         process.environment().put("DJL_CACHE_DIR", cache.toString());
+        process.environment().putAll(variables);
         Process running = process.redirectErrorStream(true).start();
         String output = new String(running.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertEquals(0, running.waitFor(), output);
@@ -136,5 +144,43 @@ class WithoutNativesTest {
         String output = said("", "libtorch");
         assertTrue(output.contains(".so: damaged, it is not the"), output);
         assertTrue(output.contains("delete " + folder), output);
+    }
+
+    @Test
+    void anInstalledLibtorchIsTakenAsItIs() throws IOException, InterruptedException {
+        Libtorch.engine();
+        variables.put("SACCADE_TORCH", LibUtils.getLibtorchPath());
+        assertSaid(said("pytorch-native-cpu", "libtorch"), "libtorch works");
+        try (Stream<Path> files = Files.walk(cache)) {
+            assertEquals(
+                    List.of(),
+                    files.filter(file -> file.getFileName().toString().startsWith("libtorch"))
+                            .toList(),
+                    "nothing of libtorch is unpacked");
+        }
+    }
+
+    @Test
+    void whatIsNoLibtorchIsNotTaken() throws IOException, InterruptedException {
+        variables.put("SACCADE_TORCH", cache.toString());
+        String output = said("", "libtorch");
+        String told = "libtorch USER SACCADE_TORCH=" + cache + ": there is no libtorch.so in it";
+        assertTrue(output.startsWith(told), output);
+        variables.put("PYTORCH_LIBRARY_PATH", "/elsewhere");
+        output = said("", "libtorch");
+        told =
+                "libtorch USER SACCADE_TORCH is set, and so is DJL's PYTORCH_LIBRARY_PATH, to"
+                        + " /elsewhere; unset one of the two";
+        assertTrue(output.startsWith(told), output);
+    }
+
+    @Test
+    void aDamagedLibtorchIsNamed() throws IOException, InterruptedException {
+        Path torch = Files.createDirectories(cache.resolve("2.7.1-1-cpu-linux-x86_64"));
+        Files.writeString(torch.resolve("libtorch.so"), "no library");
+        variables.put("SACCADE_TORCH", torch.toString());
+        assertSaid(
+                said("", "libtorch"),
+                "libtorch USER SACCADE_TORCH=" + torch + ": libtorch cannot be loaded: ");
     }
 }

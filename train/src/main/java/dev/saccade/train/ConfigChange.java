@@ -13,7 +13,8 @@ import java.util.TreeSet;
 
 /**
  * What may change in the config of a run that is resumed: how long it lasts (upwards), where the
- * data lies, and how it is read, told, saved and evaluated; nothing that learning depends on.
+ * data lies, what computes, and how it is read, told, saved and evaluated; nothing that learning
+ * depends on.
  */
 final class ConfigChange {
 
@@ -22,6 +23,7 @@ final class ConfigChange {
                     "epochs",
                     "iterations",
                     "init_from",
+                    "device",
                     "log_interval",
                     "data.root",
                     "data.workers",

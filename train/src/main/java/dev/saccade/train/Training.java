@@ -2,6 +2,7 @@ package dev.saccade.train;
 
 import static com.google.common.base.Preconditions.checkState;
 
+import ai.djl.Device;
 import ai.djl.ndarray.NDManager;
 
 import com.google.common.base.Throwables;
@@ -11,6 +12,8 @@ import dev.saccade.checkpoint.AtomicFile;
 import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.config.ConfigWriter;
 import dev.saccade.config.Configs;
+import dev.saccade.core.Devices;
+import dev.saccade.core.Libtorch;
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.PartFailure;
@@ -264,11 +267,13 @@ public final class Training {
 
     /** Checks the data and makes the model. */
     private Outcome withModel(List<String> notes, Work<Task> work) {
+        Device device = Devices.here().choose(config.device());
         DataReports found = reports.orElseGet(() -> check(false, () -> {}));
         found.requireSound("the data set has errors; nothing was trained");
         List<String> all = new ArrayList<>(found.warnings());
         all.addAll(notes);
-        try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
+        Devices.here().note(device).ifPresent(all::add);
+        try (NDManager manager = Libtorch.newManager(device)) {
             Dataset train = sources.get("train").open().get();
             Model<?> model = config.model().build(train.classes());
             Optional<Validation> validation =

@@ -302,6 +302,37 @@ class TrainingTest {
     }
 
     @Test
+    void goesOnWithAnotherDevice() throws IOException {
+        Path whole = folder.resolve("whole");
+        Path parts = folder.resolve("parts");
+        Training.of(config("epochs=3", "device=cpu")).start(whole);
+        Training.of(config("device=cpu")).start(parts);
+        Path written = new RunFolder(parts).config();
+        String told = Files.readString(written);
+        assertTrue(told.contains("device: cpu"), told);
+        Files.writeString(written, told.replace("device: cpu", "device: cuda:3"));
+        Training.of(config("epochs=3", "device=cpu")).resume(parts);
+        assertArrayEquals(last(whole), last(parts));
+        assertEquals("cpu", Training.config(parts).device());
+    }
+
+    @Test
+    void refusesADeviceThatIsNotThere() throws IOException {
+        Path run = folder.resolve("run");
+        SaccadeException refused =
+                assertThrows(
+                        SaccadeException.class,
+                        () -> Training.of(config("device=cuda:999")).start(run));
+        assertEquals(SaccadeException.Kind.USER, refused.kind());
+        assertTrue(refused.getMessage().startsWith("cuda:999: "), refused.getMessage());
+        assertFalse(Files.exists(run), "nothing is begun");
+        SaccadeException unknown = assertThrows(SaccadeException.class, () -> config("device=gpu"));
+        assertTrue(
+                unknown.getMessage().contains("device: got gpu, expected auto, cpu, cuda or"),
+                unknown.getMessage());
+    }
+
+    @Test
     void refusesToResumeAnotherRun() throws IOException {
         Path run = folder.resolve("run");
         Training.of(config("epochs=1")).start(run);

@@ -1,11 +1,13 @@
 package dev.saccade.cli.bench;
 
+import ai.djl.Device;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.Libtorch;
 import dev.saccade.core.nn.Autograd;
 import dev.saccade.core.ops.Ceilings;
 import dev.saccade.core.ops.NoGrad;
@@ -54,7 +56,7 @@ public record OperatorBench(
     }
 
     private static OperatorBench forward(OperatorCase c, int runs, Optional<Ceilings> ceilings) {
-        try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
+        try (NDManager manager = Libtorch.newManager(Device.cpu())) {
             NDList inputs = inputs(c, manager);
             Map<String, Timing> times =
                     Timing.measure(
@@ -78,7 +80,7 @@ public record OperatorBench(
     }
 
     private static OperatorBench training(OperatorCase c, int runs) {
-        try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
+        try (NDManager manager = Libtorch.newManager(Device.cpu())) {
             NDList inputs = inputs(c, manager);
             inputs.forEach(input -> input.setRequiresGradient(true));
             Map<String, Timing> times =

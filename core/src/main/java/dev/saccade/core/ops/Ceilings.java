@@ -21,7 +21,7 @@ public record Ceilings(double operations, double bytes) {
             return Optional.empty();
         }
         Script script = Script.compile("(x: Tensor) -> Tensor", "return ops.saccade.ceilings()");
-        try (NDArray none = Tensors.of(Libtorch.engine().newBaseManager(Device.cpu()), 0);
+        try (NDArray none = Tensors.of(Libtorch.newManager(Device.cpu()), 0);
                 NDArray measured = script.run(none)) {
             double[] values = measured.toDoubleArray();
             return Optional.of(new Ceilings(values[0], values[1]));

@@ -6,6 +6,7 @@ import ai.djl.Device;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.core.Libtorch;
 import dev.saccade.core.structures.Boxes;
 
 import java.util.Arrays;
@@ -46,7 +47,7 @@ public final class Nms {
     }
 
     static int[] fused(Boxes boxes, float[] scores, int[] groups, float iouThreshold) {
-        try (NDManager manager = NDManager.newBaseManager(Device.cpu(), "PyTorch")) {
+        try (NDManager manager = Libtorch.newManager(Device.cpu())) {
             long[] kept =
                     FUSED.with(Map.of("iou_threshold", (double) iouThreshold))
                             .run(

@@ -1,7 +1,6 @@
 package dev.saccade.core.ops;
 
 import ai.djl.Device;
-import ai.djl.engine.Engine;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.pytorch.engine.PtNDManager;
@@ -73,9 +72,8 @@ public final class Script {
                         + inputs
                         + ":\n"
                         + body.strip().indent(4);
-        Engine engine = Libtorch.engine();
+        PtNDManager manager = (PtNDManager) Libtorch.newManager(Device.cpu());
         try {
-            PtNDManager manager = (PtNDManager) engine.newBaseManager(Device.cpu());
             return new Script(
                     JniUtils.loadModule(
                             manager, new ByteArrayInputStream(archive(code)), true, false),
@@ -129,7 +127,7 @@ public final class Script {
     /** Returns the number that an expression gives, such as {@code ops.mine.version()}. */
     public static float evaluate(String expression) {
         Script script = compile("(x: Tensor) -> Tensor", "return torch.add(x, " + expression + ")");
-        try (NDArray zero = Tensors.of(Libtorch.engine().newBaseManager(Device.cpu()), 0);
+        try (NDArray zero = Tensors.of(Libtorch.newManager(Device.cpu()), 0);
                 NDArray number = script.run(zero)) {
             return number.getFloat();
         }

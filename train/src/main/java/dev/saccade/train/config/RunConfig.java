@@ -3,6 +3,7 @@ package dev.saccade.train.config;
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.Configs;
 import dev.saccade.core.Checks;
+import dev.saccade.core.Devices;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Default;
 import dev.saccade.eval.Evaluator;
@@ -33,6 +34,8 @@ import java.util.Optional;
  * @param referenceBatch images a step for which the learning rate is stated: it is scaled in
  *     proportion to the images that a step really has; not scaled by default
  * @param seed the seed of weights, order and augmentation
+ * @param device what computes: {@code auto} for the first GPU, if one can be used, else the CPU;
+ *     {@code cpu}; {@code cuda}, or {@code cuda:1}
  * @param ema how the weights are averaged over the steps; where it is given, the averages are
  *     measured and are what checkpoints give to those who load them
  * @param evaluation when to evaluate, and what counts
@@ -52,6 +55,7 @@ public record RunConfig(
         Optional<Double> maxGradientNorm,
         Optional<Integer> referenceBatch,
         @Default("0") long seed,
+        @Default("auto") String device,
         Optional<ModelEma.Config> ema,
         EvaluationConfig evaluation,
         CheckpointConfig checkpoint,
@@ -71,6 +75,7 @@ public record RunConfig(
                 .within("log_interval", logInterval, 1, 1_000_000)
                 .size("hooks", hooks, 0, 100)
                 .throwIfAny();
+        Checks.require(Devices.isName(device), "device", device, "%s", Devices.EXPECTED);
     }
 
     /**

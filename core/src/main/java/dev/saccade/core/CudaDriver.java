@@ -1,0 +1,181 @@
+package dev.saccade.core;
+
+import com.google.common.base.Supplier;
+import com.google.common.base.Suppliers;
+import com.google.common.collect.ImmutableList;
+import com.sun.jna.NativeLibrary;
+import com.sun.jna.ptr.IntByReference;
+import com.sun.jna.ptr.LongByReference;
+import com.sun.jna.ptr.PointerByReference;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * NVIDIA's driver, as it tells of itself and of its GPUs; no libtorch is needed to ask it.
+ *
+ * @param installed whether its library is there
+ * @param fault why it cannot be used, if it is there and cannot
+ * @param version such as {@code 550.54.15}, where Linux tells it
+ * @param cuda the highest version of CUDA that it is made for, such as {@code 12.4}
+ * @param gpus those that this process may use, see {@code CUDA_VISIBLE_DEVICES}
+ */
+public record CudaDriver(
+        boolean installed,
+        Optional<String> fault,
+        Optional<String> version,
+        String cuda,
+        List<Gpu> gpus) {
+
+    /**
+     * A graphics processor.
+     *
+     * @param name such as {@code NVIDIA A100-SXM4-80GB}
+     * @param bytes its memory
+     * @param capability its compute capability, such as {@code 8.0}
+     */
+    public record Gpu(String name, long bytes, String capability) {
+
+        @Override
+        public String toString() {
+            return "%s, %d MiB, compute capability %s".formatted(name, bytes >> 20, capability);
+        }
+    }
+
+    static final CudaDriver NONE =
+            new CudaDriver(false, Optional.empty(), Optional.empty(), "none", List.of());
+
+    private static final Path LINUX = Path.of("/proc/driver/nvidia/version");
+
+    private static final Pattern LINUX_VERSION =
+            Pattern.compile("\\s(\\d{3,}\\.\\d+(\\.\\d+)?)\\s");
+
+    private static final int MAJOR_OF_CAPABILITY = 75;
+    private static final int MINOR_OF_CAPABILITY = 76;
+    private static final int NO_DEVICE = 100;
+    private static final int LONGEST_NAME = 256;
+
+    private static final Supplier<CudaDriver> HERE = Suppliers.memoize(CudaDriver::ask);
+
+    /** What the driver answers instead of what it was asked. */
+    private static final class Refusal extends RuntimeException {
+
+        private static final long serialVersionUID = 1L;
+
+        private final int error;
+
+        Refusal(int error, String message) {
+            super(message);
+            this.error = error;
+        }
+    }
+
+    /** Returns the driver of this machine. */
+    public static CudaDriver here() {
+        return HERE.get();
+    }
+
+    private static CudaDriver ask() {
+        NativeLibrary library;
+        try {
+            boolean isWindows = System.getProperty("os.name").startsWith("Windows");
+            library = NativeLibrary.getInstance(isWindows ? "nvcuda" : "libcuda.so.1");
+        } catch (UnsatisfiedLinkError e) {
+            return NONE;
+        }
+        return ask(library);
+    }
+
+    private static CudaDriver ask(NativeLibrary library) {
+        Optional<String> version = ofLinux();
+        String cuda = "unknown";
+        try {
+            int number = number(library, "cuDriverGetVersion");
+            cuda = number / 1000 + "." + number % 1000 / 10;
+            call(library, "cuInit", 0);
+            ImmutableList.Builder<Gpu> gpus = ImmutableList.builder();
+            int count = number(library, "cuDeviceGetCount");
+            for (int i = 0; i < count; i++) {
+                gpus.add(gpu(library, number(library, "cuDeviceGet", i)));
+            }
+            return new CudaDriver(true, Optional.empty(), version, cuda, gpus.build());
+        } catch (Refusal e) {
+            Optional<String> fault =
+                    Optional.of(e.getMessage()).filter(message -> e.error != NO_DEVICE);
+            return new CudaDriver(true, fault, version, cuda, List.of());
+        } catch (UnsatisfiedLinkError e) {
+            return new CudaDriver(true, Optional.of(e.getMessage()), version, cuda, List.of());
+        }
+    }
+
+    private static Gpu gpu(NativeLibrary library, int device) {
+        byte[] name = new byte[LONGEST_NAME];
+        call(library, "cuDeviceGetName", name, LONGEST_NAME, device);
+        LongByReference bytes = new LongByReference();
+        call(library, "cuDeviceTotalMem_v2", bytes, device);
+        int major = number(library, "cuDeviceGetAttribute", MAJOR_OF_CAPABILITY, device);
+        int minor = number(library, "cuDeviceGetAttribute", MINOR_OF_CAPABILITY, device);
+        String text = new String(name, StandardCharsets.UTF_8).replaceFirst("(?s)\0.*", "");
+        return new Gpu(text, bytes.getValue(), major + "." + minor);
+    }
+
+    /** Calls what writes a number to its first argument. */
+    private static int number(NativeLibrary library, String function, Object... further) {
+        IntByReference answer = new IntByReference();
+        Object[] arguments = new Object[1 + further.length];
+        arguments[0] = answer;
+        System.arraycopy(further, 0, arguments, 1, further.length);
+        call(library, function, arguments);
+        return answer.getValue();
+    }
+
+    private static void call(NativeLibrary library, String function, Object... arguments) {
+        int error = library.getFunction(function).invokeInt(arguments);
+        if (error != 0) {
+            PointerByReference name = new PointerByReference();
+            int unknown =
+                    library.getFunction("cuGetErrorName").invokeInt(new Object[] {error, name});
+            throw new Refusal(
+                    error,
+                    "%s: %s"
+                            .formatted(
+                                    function,
+                                    unknown == 0
+                                            ? name.getValue().getString(0)
+                                            : "error " + error));
+        }
+    }
+
+    private static Optional<String> ofLinux() {
+        try {
+            Matcher version = LINUX_VERSION.matcher(Files.readString(LINUX));
+            return version.find() ? Optional.of(version.group(1)) : Optional.empty();
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+
+    /** Returns whether it is too old for libraries of a version of CUDA, given before the point. */
+    boolean isOlderThan(int major) {
+        return Integer.parseInt(cuda.replaceFirst("\\..*", "")) < major;
+    }
+
+    /** Returns whether there is a GPU for libraries of a version of CUDA. */
+    boolean isUsable(int major) {
+        return installed && fault.isEmpty() && !isOlderThan(major) && !gpus.isEmpty();
+    }
+
+    @Override
+    public String toString() {
+        if (!installed) {
+            return "none";
+        }
+        return version.map(number -> number + ", ").orElse("") + "for CUDA up to " + cuda;
+    }
+}

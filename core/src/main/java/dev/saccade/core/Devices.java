@@ -1,0 +1,230 @@
+package dev.saccade.core;
+
+import ai.djl.Device;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+
+import com.google.common.base.Supplier;
+import com.google.common.base.Suppliers;
+import com.google.common.base.Throwables;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * What models can compute on here: the CPU, and the GPUs that driver and libtorch agree on. It is
+ * what says which device a name means, and why one cannot be had.
+ */
+public final class Devices {
+
+    /** The name for the first GPU if one can be used, else the CPU. */
+    public static final String AUTO = "auto";
+
+    /** What names a device, for messages. */
+    public static final String EXPECTED = "auto, cpu, cuda or the number of a GPU, such as cuda:1";
+
+    private static final Logger LOG = LoggerFactory.getLogger(Devices.class);
+
+    private static final Pattern NAME = Pattern.compile("auto|cpu|cuda(?::(\\d{1,3}))?");
+
+    private static final Supplier<Devices> HERE =
+            Suppliers.memoize(
+                    () -> new Devices(Libtorch.build(), CudaDriver.here(), Devices::compute));
+
+    private final LibtorchBuild libtorch;
+    private final CudaDriver driver;
+    private final Consumer<Device> trial;
+    private final Supplier<Device> automatic = Suppliers.memoize(this::findAutomatic);
+
+    /**
+     * Makes the devices of a machine.
+     *
+     * @param trial computes something on a device; throws, if that is not possible
+     */
+    Devices(LibtorchBuild libtorch, CudaDriver driver, Consumer<Device> trial) {
+        this.libtorch = libtorch;
+        this.driver = driver;
+        this.trial = trial;
+    }
+
+    /** Returns those of this machine. */
+    public static Devices here() {
+        return HERE.get();
+    }
+
+    private static void compute(Device device) {
+        try (NDManager manager = Libtorch.newManager(device);
+                NDArray ones = manager.ones(new Shape(2));
+                NDArray two = ones.sum()) {
+            two.getFloat();
+        }
+    }
+
+    /** Returns a device as {@code cpu}, or as {@code cuda:0} with what the GPU is. */
+    public String describe(Device device) {
+        return device.isGpu()
+                ? name(device) + ", " + driver.gpus().get(device.getDeviceId())
+                : name(device);
+    }
+
+    /**
+     * Returns what whoever waits for a device that was chosen should know: on what GPU it computes,
+     * or why on none although libtorch was brought for one.
+     */
+    public Optional<String> note(Device chosen) {
+        if (chosen.isGpu()) {
+            return Optional.of("computing on " + describe(chosen));
+        }
+        return libtorch.cuda()
+                .flatMap(built -> fault(Device.gpu()))
+                .map(fault -> "computing on the CPU: " + fault);
+    }
+
+    /** Returns whether a text names a device, be it there or not. */
+    public static boolean isName(String text) {
+        return NAME.matcher(text).matches();
+    }
+
+    /** Returns the name of a device, such as {@code cuda:0}. */
+    public static String name(Device device) {
+        return device.isGpu() ? "cuda:" + device.getDeviceId() : device.getDeviceType();
+    }
+
+    /**
+     * Returns the device of a name: {@code auto}, {@code cpu}, {@code cuda} for the first GPU, or
+     * {@code cuda:1}. What {@code auto} means is the same all the time.
+     *
+     * @throws SaccadeException of kind user, if the text is no such name, or what it names cannot
+     *     be used; says why, and what to do
+     */
+    public Device choose(String name) {
+        Matcher parts = NAME.matcher(name);
+        if (!parts.matches()) {
+            throw SaccadeException.user("device: got %s, expected %s", name, EXPECTED);
+        }
+        if (name.equals(AUTO)) {
+            return automatic.get();
+        }
+        String number = parts.group(1);
+        return require(
+                name.equals("cpu")
+                        ? Device.cpu()
+                        : Device.gpu(number == null ? 0 : Integer.parseInt(number)));
+    }
+
+    private Device findAutomatic() {
+        Device found = fault(Device.gpu()).isEmpty() ? Device.gpu() : Device.cpu();
+        if (!found.isGpu()) {
+            note(found).ifPresent(LOG::warn);
+        }
+        return found;
+    }
+
+    /**
+     * Returns a device, if it can be used.
+     *
+     * @throws SaccadeException of kind user that says why not, and what to do
+     */
+    public Device require(Device device) {
+        fault(device)
+                .ifPresent(
+                        fault -> {
+                            throw SaccadeException.user("%s: %s", name(device), fault);
+                        });
+        return device;
+    }
+
+    /** Returns why a device cannot be used, and what to do; nothing, if it can. */
+    public Optional<String> fault(Device device) {
+        if (!device.isGpu()) {
+            return Optional.empty();
+        }
+        Optional<String> missing = missing();
+        if (missing.isPresent()) {
+            return missing;
+        }
+        int last = driver.gpus().size() - 1;
+        if (device.getDeviceId() > last) {
+            return Optional.of(
+                    "there is no such GPU, expected "
+                            + (last == 0 ? "" : "cuda:0 to ")
+                            + "cuda:"
+                            + last);
+        }
+        try {
+            trial.accept(device);
+            return Optional.empty();
+        } catch (RuntimeException e) {
+            return Optional.of(
+                    driver.gpus().get(device.getDeviceId())
+                            + " cannot compute with libtorch "
+                            + libtorch
+                            + ": "
+                            + reason(e)
+                            + "; nvidia-smi shows who has its memory");
+        }
+    }
+
+    private static String reason(Throwable error) {
+        return String.valueOf(Throwables.getRootCause(error).getMessage())
+                .lines()
+                .findFirst()
+                .orElse("");
+    }
+
+    /** Returns what is missing for any GPU to be used, and what to do. */
+    private Optional<String> missing() {
+        if (libtorch.cuda().isEmpty()) {
+            return Optional.of(
+                    "libtorch "
+                            + libtorch
+                            + " is in use; for a GPU, pip install torch=="
+                            + libtorch.version()
+                            + " and set SACCADE_TORCH to its folder, see docs/gpu.md");
+        }
+        if (!driver.installed()) {
+            return Optional.of(
+                    "there is no NVIDIA driver (libcuda.so.1); install it, or start the container"
+                            + " with --gpus all, until nvidia-smi lists the GPU");
+        }
+        if (driver.fault().isPresent()) {
+            return Optional.of(
+                    "the NVIDIA driver cannot be used: "
+                            + driver.fault().get()
+                            + "; mend it until nvidia-smi lists the GPU, mostly by a restart");
+        }
+        int needed = libtorch.cudaMajor().orElseThrow();
+        if (driver.isOlderThan(needed)) {
+            return Optional.of(
+                    "the NVIDIA driver is too old: "
+                            + driver
+                            + ", but libtorch is "
+                            + libtorch
+                            + "; install a driver for CUDA "
+                            + needed
+                            + " or later");
+        }
+        if (driver.gpus().isEmpty()) {
+            return Optional.of(
+                    "the NVIDIA driver shows no GPU to this process; look at CUDA_VISIBLE_DEVICES"
+                            + " and nvidia-smi");
+        }
+        return Optional.empty();
+    }
+
+    /** Returns the libtorch that computes. */
+    public LibtorchBuild libtorch() {
+        return libtorch;
+    }
+
+    /** Returns the driver of the GPUs. */
+    public CudaDriver driver() {
+        return driver;
+    }
+}

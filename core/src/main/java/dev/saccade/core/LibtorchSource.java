@@ -1,0 +1,202 @@
+package dev.saccade.core;
+
+import ai.djl.util.ClassLoaderUtils;
+import ai.djl.util.Platform;
+import ai.djl.util.Utils;
+
+import com.google.common.base.Throwables;
+import com.sun.jna.NativeLibrary;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What {@value #VARIABLE} names, a variable of the environment or a property of Java: where another
+ * libtorch than that of the class path comes from.
+ *
+ * <p>DJL is told by properties of its own, once, before it loads its engine.
+ */
+final class LibtorchSource {
+
+    /** The folder of Python's torch, or of any libtorch, or {@value #DOWNLOAD}. */
+    static final String VARIABLE = "SACCADE_TORCH";
+
+    /** The value that has DJL download it. */
+    static final String DOWNLOAD = "download";
+
+    /** DJL's variables. */
+    private static final String FOLDER = "PYTORCH_LIBRARY_PATH";
+
+    private static final String VERSION = "PYTORCH_VERSION";
+    private static final String FLAVOR = "PYTORCH_FLAVOR";
+
+    /** DJL's name for the CUDA of its own library, which runs with any libtorch for CUDA 12. */
+    private static final String CUDA_FLAVOR = "cu128";
+
+    private static final int CUDA_MAJOR = 12;
+
+    private final String value;
+    private final Map<String, String> settings;
+
+    private LibtorchSource(String value, Map<String, String> settings) {
+        this.value = value;
+        this.settings = settings;
+    }
+
+    /**
+     * Returns what is named, if anything is.
+     *
+     * @throws SaccadeException of kind user, if it does not fit
+     */
+    static Optional<LibtorchSource> named(CudaDriver driver) {
+        String value = Utils.getEnvOrSystemProperty(VARIABLE, "").strip();
+        if (value.isEmpty()) {
+            return Optional.empty();
+        }
+        String other = System.getenv(FOLDER);
+        if (other != null) {
+            throw SaccadeException.user(
+                    "%s is set, and so is DJL's %s, to %s; unset one of the two",
+                    VARIABLE, FOLDER, other);
+        }
+        return Optional.of(value.equals(DOWNLOAD) ? downloaded(driver) : installed(value, driver));
+    }
+
+    private static LibtorchSource downloaded(CudaDriver driver) {
+        if (!driver.isUsable(CUDA_MAJOR)) {
+            throw SaccadeException.user(
+                    "%s=%s: there is no GPU with a driver for CUDA %d here, so nothing was"
+                            + " downloaded; nvidia-smi shows both; unset %s to run on the CPU",
+                    VARIABLE, DOWNLOAD, CUDA_MAJOR, VARIABLE);
+        }
+        requireCudaOfDjl();
+        return new LibtorchSource(
+                DOWNLOAD,
+                Map.of(VERSION, ours("0"), FLAVOR, CUDA_FLAVOR, "ai.djl.offline", "false"));
+    }
+
+    private static LibtorchSource installed(String value, CudaDriver driver) {
+        Path folder = folder(value);
+        if (driver.isUsable(CUDA_MAJOR)) {
+            // DJL counts GPUs by the runtime of CUDA, which Python's torch has beside it.
+            Path runtime = folder.resolve("../../nvidia/cuda_runtime/lib").normalize();
+            NativeLibrary.addSearchPath("cudart", runtime.toString());
+        }
+        LibtorchBuild build =
+                LibtorchBuild.read(folder)
+                        .orElseThrow(
+                                () ->
+                                        SaccadeException.user(
+                                                "%s=%s: tells no version, there is neither"
+                                                        + " version.py nor build-version in %s",
+                                                VARIABLE, value, folder.getParent()));
+        String expected = version();
+        if (!build.version().equals(expected)) {
+            throw SaccadeException.user(
+                    "%s=%s: libtorch %s, expected %s, which DJL's library is made for; pip install"
+                            + " torch==%s",
+                    VARIABLE, value, build, expected, expected);
+        }
+        if (build.cudaMajor().filter(major -> major != CUDA_MAJOR).isPresent()) {
+            throw SaccadeException.user(
+                    "%s=%s: libtorch %s, expected one for CUDA %d; pip install torch==%s brings it",
+                    VARIABLE, value, build, CUDA_MAJOR, expected);
+        }
+        // DJL must not load what is linked against a driver that is not there, or too old.
+        boolean forCuda = build.cuda().isPresent() && driver.isUsable(CUDA_MAJOR);
+        if (forCuda) {
+            requireCudaOfDjl();
+        }
+        return new LibtorchSource(
+                value,
+                Map.of(
+                        FOLDER,
+                        folder.toString(),
+                        VERSION,
+                        ours("1"),
+                        FLAVOR,
+                        forCuda ? CUDA_FLAVOR : "cpu"));
+    }
+
+    private static Path folder(String named) {
+        String library = System.mapLibraryName("torch");
+        for (Path folder : List.of(Path.of(named), Path.of(named, "lib"))) {
+            if (Files.isRegularFile(folder.resolve(library))) {
+                return folder.toAbsolutePath().normalize();
+            }
+        }
+        throw SaccadeException.user(
+                "%s=%s: there is no %s in it, nor in its lib; expected what python3 -c 'import"
+                        + " torch; print(torch.__path__[0])' prints, or %s",
+                VARIABLE, named, library, DOWNLOAD);
+    }
+
+    private static String version() {
+        return Platform.fromSystem("pytorch").getVersion();
+    }
+
+    /** Returns the version with the number of a build, by which DJL's cache keeps it apart. */
+    private static String ours(String build) {
+        return version() + "-" + build;
+    }
+
+    private static void requireCudaOfDjl() {
+        String platform = Platform.fromSystem("pytorch").getClassifier();
+        String library =
+                "jnilib/%s/%s/%s"
+                        .formatted(platform, CUDA_FLAVOR, System.mapLibraryName("djl_torch"));
+        if (ClassLoaderUtils.getContextClassLoader().getResource(library) == null) {
+            throw SaccadeException.user(
+                    "%s: DJL has no library for CUDA on %s; unset it to run on the CPU",
+                    VARIABLE, platform);
+        }
+    }
+
+    /** Returns what DJL is told: its properties by name. */
+    Map<String, String> settings() {
+        return settings;
+    }
+
+    /** Tells DJL, and returns where it will keep its own library. */
+    Path announce(Path cache, String classifier) {
+        settings.forEach(System::setProperty);
+        return cache.resolve(settings.get(VERSION) + "-" + settings.get(FLAVOR) + "-" + classifier);
+    }
+
+    /** Returns what is told where DJL could not load it. */
+    SaccadeException failure(Throwable error) {
+        String reason = Throwables.getRootCause(error).toString();
+        return value.equals(DOWNLOAD)
+                ? SaccadeException.user(
+                        error,
+                        "%s=%s: DJL could not get libtorch: %s; name an installed one instead",
+                        VARIABLE,
+                        value,
+                        reason)
+                : SaccadeException.user(
+                        error,
+                        "%s=%s: libtorch cannot be loaded: %s; does python3 -c 'import torch'"
+                                + " there?",
+                        VARIABLE,
+                        value,
+                        reason);
+    }
+
+    /**
+     * Refuses another libtorch than the one that is named.
+     *
+     * @param folder that of the one that DJL has loaded
+     */
+    void requireLoaded(Path folder) {
+        String wanted = settings.getOrDefault(FOLDER, folder.toString());
+        if (!folder.toAbsolutePath().normalize().equals(Path.of(wanted))) {
+            throw SaccadeException.user(
+                    "%s: DJL had loaded libtorch of %s before Saccade was asked; ask for a model of"
+                            + " Saccade first, or set DJL's own %s, %s and %s",
+                    VARIABLE, folder, FOLDER, VERSION, FLAVOR);
+        }
+    }
+}

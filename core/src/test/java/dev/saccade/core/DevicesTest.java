@@ -1,0 +1,156 @@
+package dev.saccade.core;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.Device;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+
+/** Which device a name means, on machines with and without GPUs. */
+class DevicesTest {
+
+    private static final LibtorchBuild FOR_CPUS =
+            new LibtorchBuild(Path.of("lib"), "2.7.1", Optional.empty());
+
+    private static final LibtorchBuild FOR_CUDA =
+            new LibtorchBuild(Path.of("lib"), "2.7.1", Optional.of("12.6"));
+
+    private static final CudaDriver.Gpu GPU = new CudaDriver.Gpu("NVIDIA A100", 40L << 30, "8.0");
+
+    private static CudaDriver driver(String cuda, int gpus) {
+        List<CudaDriver.Gpu> all = Collections.nCopies(gpus, GPU);
+        return new CudaDriver(true, Optional.empty(), Optional.of("550.54.15"), cuda, all);
+    }
+
+    private static Devices devices(LibtorchBuild libtorch, CudaDriver driver) {
+        return new Devices(libtorch, driver, device -> {});
+    }
+
+    /** Asserts that no GPU can be had, why, and that the CPU is then taken where any will do. */
+    private static void assertNone(Devices devices, String why) {
+        for (String name : List.of("cuda", "cuda:0")) {
+            SaccadeException told =
+                    assertThrows(SaccadeException.class, () -> devices.choose(name));
+            assertEquals(SaccadeException.Kind.USER, told.kind());
+            assertEquals("cuda:0: " + why, told.getMessage());
+        }
+        assertEquals(Optional.of(why), devices.fault(Device.gpu()));
+        assertSame(Device.cpu(), devices.choose("auto"));
+        assertSame(Device.cpu(), devices.choose("cpu"));
+        boolean wasBrought = devices.libtorch().equals(FOR_CUDA);
+        assertEquals(
+                wasBrought ? Optional.of("computing on the CPU: " + why) : Optional.empty(),
+                devices.note(Device.cpu()));
+    }
+
+    @Test
+    void whatIsMissingIsToldWithWhatToDo() {
+        assertNone(
+                devices(FOR_CPUS, driver("12.4", 1)),
+                "libtorch 2.7.1 for CPUs is in use; for a GPU, pip install torch==2.7.1 and set"
+                        + " SACCADE_TORCH to its folder, see docs/gpu.md");
+        assertNone(
+                devices(FOR_CUDA, CudaDriver.NONE),
+                "there is no NVIDIA driver (libcuda.so.1); install it, or start the container with"
+                        + " --gpus all, until nvidia-smi lists the GPU");
+        CudaDriver broken =
+                new CudaDriver(
+                        true,
+                        Optional.of("cuInit: CUDA_ERROR_UNKNOWN"),
+                        Optional.empty(),
+                        "12.4",
+                        List.of());
+        assertNone(
+                devices(FOR_CUDA, broken),
+                "the NVIDIA driver cannot be used: cuInit: CUDA_ERROR_UNKNOWN; mend it until"
+                        + " nvidia-smi lists the GPU, mostly by a restart");
+        assertNone(
+                devices(FOR_CUDA, driver("11.4", 1)),
+                "the NVIDIA driver is too old: 550.54.15, for CUDA up to 11.4, but libtorch is"
+                        + " 2.7.1 for CUDA 12.6; install a driver for CUDA 12 or later");
+        assertNone(
+                devices(FOR_CUDA, driver("12.4", 0)),
+                "the NVIDIA driver shows no GPU to this process; look at CUDA_VISIBLE_DEVICES and"
+                        + " nvidia-smi");
+    }
+
+    @Test
+    void aGpuThatCannotComputeIsNotTaken() {
+        Devices devices =
+                new Devices(
+                        FOR_CUDA,
+                        driver("12.4", 1),
+                        device -> {
+                            throw new IllegalStateException(
+                                    "no kernel image is available\nCompile with ...");
+                        });
+        assertNone(
+                devices,
+                "NVIDIA A100, 40960 MiB, compute capability 8.0 cannot compute with libtorch 2.7.1"
+                        + " for CUDA 12.6: no kernel image is available; nvidia-smi shows who has"
+                        + " its memory");
+    }
+
+    @Test
+    void aGpuIsTakenWhereThereIsOne() {
+        List<Device> tried = new ArrayList<>();
+        // A driver of an older CUDA 12 runs libraries of a newer one.
+        Devices devices = new Devices(FOR_CUDA, driver("12.2", 2), tried::add);
+        assertSame(Device.gpu(0), devices.choose("auto"));
+        assertSame(Device.gpu(0), devices.choose("auto"));
+        assertEquals(List.of(Device.gpu(0)), tried, "it is looked for once");
+        assertSame(Device.gpu(0), devices.choose("cuda"));
+        assertSame(Device.gpu(1), devices.choose("cuda:1"));
+        assertSame(Device.cpu(), devices.choose("cpu"));
+        assertSame(Device.gpu(1), devices.require(Device.gpu(1)));
+        assertEquals(Optional.empty(), devices.fault(Device.gpu(1)));
+        assertEquals(
+                "cuda:1, NVIDIA A100, 40960 MiB, compute capability 8.0",
+                devices.describe(Device.gpu(1)));
+        assertEquals("cpu", devices.describe(Device.cpu()));
+        assertEquals(
+                Optional.of("computing on " + devices.describe(Device.gpu())),
+                devices.note(Device.gpu()));
+        assertEquals(Optional.empty(), devices.note(Device.cpu()), "it was asked for");
+    }
+
+    @Test
+    void aNumberThatIsTooLargeIsRefused() {
+        Devices two = devices(FOR_CUDA, driver("13.0", 2));
+        SaccadeException told = assertThrows(SaccadeException.class, () -> two.choose("cuda:2"));
+        assertEquals("cuda:2: there is no such GPU, expected cuda:0 to cuda:1", told.getMessage());
+        Devices one = devices(FOR_CUDA, driver("13.0", 1));
+        told = assertThrows(SaccadeException.class, () -> one.require(Device.gpu(7)));
+        assertEquals("cuda:7: there is no such GPU, expected cuda:0", told.getMessage());
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"", "gpu", "cuda:", "cuda:-1", "cuda:1000", "CUDA", "cuda:0,1", "cpu:0"})
+    void whatIsNoNameIsRefused(String text) {
+        assertFalse(Devices.isName(text));
+        Devices devices = devices(FOR_CUDA, driver("12.4", 1));
+        SaccadeException told = assertThrows(SaccadeException.class, () -> devices.choose(text));
+        assertEquals(SaccadeException.Kind.USER, told.kind());
+        assertTrue(told.getMessage().endsWith("expected " + Devices.EXPECTED), told.getMessage());
+    }
+
+    @Test
+    void theMachineAtHandHasACpu() {
+        assertSame(Device.cpu(), Devices.here().choose("cpu"));
+        Device auto = Devices.here().choose("auto");
+        assertEquals(auto, Devices.here().require(auto));
+    }
+}

@@ -1,0 +1,213 @@
+package dev.saccade.core;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** What {@code SACCADE_TORCH} names, and what is told where it does not fit. */
+class LibtorchSourceTest {
+
+    private static final CudaDriver DRIVER =
+            new CudaDriver(
+                    true,
+                    Optional.empty(),
+                    Optional.empty(),
+                    "12.4",
+                    List.of(new CudaDriver.Gpu("NVIDIA A100", 1 << 30, "8.0")));
+
+    private static final CudaDriver OLD =
+            new CudaDriver(true, Optional.empty(), Optional.empty(), "11.8", DRIVER.gpus());
+
+    @TempDir Path folder;
+
+    @AfterEach
+    void nameNothing() {
+        System.clearProperty(LibtorchSource.VARIABLE);
+    }
+
+    /** Lays the folder of Python's torch, as far as it tells what it is. */
+    private Path python(String version, String cuda) throws IOException {
+        Path torch = Files.createDirectories(folder.resolve("torch"));
+        Files.writeString(
+                torch.resolve("version.py"),
+                """
+                from typing import Optional
+
+                __all__ = ['__version__', 'debug', 'cuda', 'git_version', 'hip']
+                __version__ = '%s'
+                debug = False
+                cuda: Optional[str] = %s
+                git_version = 'e2d141dbde55c2a4370fac5165b0561b6af4798b'
+                hip: Optional[str] = None
+                """
+                        .formatted(version, cuda));
+        return library(torch.resolve("lib")).getParent();
+    }
+
+    private static Path library(Path lib) throws IOException {
+        Files.createDirectories(lib);
+        Files.createFile(lib.resolve(System.mapLibraryName("torch")));
+        return lib;
+    }
+
+    private static Optional<LibtorchSource> named(Object value, CudaDriver driver) {
+        System.setProperty(LibtorchSource.VARIABLE, value.toString());
+        return LibtorchSource.named(driver);
+    }
+
+    private static void assertRefused(String message, Object value, CudaDriver driver) {
+        SaccadeException told = assertThrows(SaccadeException.class, () -> named(value, driver));
+        assertEquals(SaccadeException.Kind.USER, told.kind());
+        assertEquals("SACCADE_TORCH=" + value + ": " + message, told.getMessage());
+    }
+
+    private static Map<String, String> settings(Object value, CudaDriver driver) {
+        return named(value, driver).orElseThrow().settings();
+    }
+
+    @Test
+    void nothingIsNamedByDefault() {
+        assertEquals(Optional.empty(), LibtorchSource.named(DRIVER));
+        assertEquals(Optional.empty(), named(" ", DRIVER));
+    }
+
+    @Test
+    void thatOfPythonIsTakenForCudaWhereThereIsAGpu() throws IOException {
+        Path torch = python("2.7.1+cu126", "'12.6'");
+        String lib = torch.resolve("lib").toString();
+        Map<String, String> settings =
+                Map.of(
+                        "PYTORCH_LIBRARY_PATH", lib,
+                        "PYTORCH_VERSION", "2.7.1-1",
+                        "PYTORCH_FLAVOR", "cu128");
+        assertEquals(settings, settings(torch, DRIVER));
+        assertEquals(settings, settings(torch.resolve("lib"), DRIVER));
+        assertEquals("cpu", settings(torch, CudaDriver.NONE).get("PYTORCH_FLAVOR"));
+        assertEquals("cpu", settings(torch, OLD).get("PYTORCH_FLAVOR"));
+    }
+
+    @Test
+    void thatOfPythonForCpusIsTakenAsSuch() throws IOException {
+        Path torch = python("2.7.1+cpu", "None");
+        assertEquals("cpu", settings(torch, DRIVER).get("PYTORCH_FLAVOR"));
+    }
+
+    @Test
+    void anotherVersionIsRefused() throws IOException {
+        Path torch = python("2.11.0", "'13.0'");
+        assertRefused(
+                "libtorch 2.11.0 for CUDA 13.0, expected 2.7.1, which DJL's library is made for;"
+                        + " pip install torch==2.7.1",
+                torch,
+                DRIVER);
+    }
+
+    @Test
+    void anotherCudaIsRefused() throws IOException {
+        Path torch = python("2.7.1+cu118", "'11.8'");
+        assertRefused(
+                "libtorch 2.7.1 for CUDA 11.8, expected one for CUDA 12; pip install torch==2.7.1"
+                        + " brings it",
+                torch,
+                DRIVER);
+    }
+
+    @Test
+    void aFolderWithoutLibtorchIsRefused() throws IOException {
+        assertRefused(
+                "there is no libtorch.so in it, nor in its lib; expected what python3 -c 'import"
+                        + " torch; print(torch.__path__[0])' prints, or download",
+                folder,
+                DRIVER);
+        Path lib = library(folder.resolve("elsewhere").resolve("lib"));
+        assertRefused(
+                "tells no version, there is neither version.py nor build-version in "
+                        + lib.getParent(),
+                lib,
+                DRIVER);
+    }
+
+    @Test
+    void nothingIsDownloadedWhereItWouldBeOfNoUse() {
+        for (CudaDriver none : List.of(CudaDriver.NONE, OLD)) {
+            assertRefused(
+                    "there is no GPU with a driver for CUDA 12 here, so nothing was downloaded;"
+                            + " nvidia-smi shows both; unset SACCADE_TORCH to run on the CPU",
+                    "download",
+                    none);
+        }
+        assertEquals(
+                Map.of(
+                        "PYTORCH_VERSION", "2.7.1-0",
+                        "PYTORCH_FLAVOR", "cu128",
+                        "ai.djl.offline", "false"),
+                settings("download", DRIVER));
+    }
+
+    @Test
+    void whatFailsNamesTheVariable() throws IOException {
+        SaccadeException failed =
+                named(python("2.7.1", "'12.6'"), DRIVER)
+                        .orElseThrow()
+                        .failure(
+                                new IllegalStateException(new UnsatisfiedLinkError("no libcudnn")));
+        assertTrue(
+                failed.getMessage().contains("cannot be loaded: ")
+                        && failed.getMessage().contains("no libcudnn; does python3"),
+                failed.getMessage());
+        SaccadeException offline =
+                named("download", DRIVER)
+                        .orElseThrow()
+                        .failure(new IllegalStateException("no route"));
+        assertTrue(
+                offline.getMessage()
+                        .startsWith("SACCADE_TORCH=download: DJL could not get libtorch: "),
+                offline.getMessage());
+    }
+
+    @Test
+    void anotherLibtorchThanTheNamedIsRefused() throws IOException {
+        LibtorchSource source = named(python("2.7.1", "'12.6'"), DRIVER).orElseThrow();
+        source.requireLoaded(folder.resolve("torch/../torch/lib"));
+        SaccadeException told =
+                assertThrows(SaccadeException.class, () -> source.requireLoaded(folder));
+        assertTrue(told.getMessage().contains("before Saccade was asked"), told.getMessage());
+    }
+
+    private Optional<LibtorchBuild> build(String folderName, String version) throws IOException {
+        Path lib = Files.createDirectories(folder.resolve(folderName));
+        if (!version.isEmpty()) {
+            Files.write(
+                    lib.resolveSibling("build-version"), version.getBytes(StandardCharsets.UTF_8));
+        }
+        return LibtorchBuild.read(lib);
+    }
+
+    @Test
+    void foldersTellWhatTheyWereBuiltFor() throws IOException {
+        assertEquals(
+                "2.7.1 for CUDA 12.8", build("a/lib", "2.7.1+cu128\n").orElseThrow().toString());
+        assertEquals("2.7.1 for CPUs", build("b/lib", "2.7.1+cpu").orElseThrow().toString());
+        assertEquals(
+                "2.7.1 for CPUs", build("2.7.1-1-cpu-linux-x86_64", "").orElseThrow().toString());
+        assertEquals(
+                "2.7.1 for CUDA 12.8",
+                build("2.7.1-20250812-cu128-linux-x86_64", "").orElseThrow().toString());
+        assertEquals(Optional.empty(), build("lib", ""));
+        assertEquals(
+                Optional.of("12.6"),
+                LibtorchBuild.read(python("2.7.1", "'12.6'").resolve("lib")).orElseThrow().cuda());
+    }
+}
