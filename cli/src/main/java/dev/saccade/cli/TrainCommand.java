@@ -1,5 +1,7 @@
 package dev.saccade.cli;
 
+import ai.djl.Device;
+
 import com.google.common.collect.Maps;
 
 import dev.saccade.config.ConfigWriter;
@@ -117,8 +119,7 @@ final class TrainCommand implements Callable<Integer> {
         DataConfig data = config.data();
         Dataset dataset = data.val().orElseThrow().open(data.root());
         Device computing = Devices.here().choose(config.device());
-        try (TrainedModel<?> model =
-                TrainedModel.load(RunArgument.bestOf(folder), computing)) {
+        try (TrainedModel<?> model = TrainedModel.load(RunArgument.bestOf(folder), computing)) {
             Measurement measured =
                     Task.of(model).measure(dataset, MeasurementOptions.ofReport(config));
             measured.tables().forEach(out::println);

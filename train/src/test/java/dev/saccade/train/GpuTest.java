@@ -81,7 +81,7 @@ class GpuTest {
                 new Hook() {
                     @Override
                     public void afterStep(Run run, StepReport step) {
-                        losses.add(step.metrics().loss());
+                        losses.add(step.logVars().loss());
                     }
                 });
         return losses;
