@@ -33,6 +33,7 @@ import dev.saccade.core.ops.Kernels;
 import dev.saccade.core.ops.Nms;
 import dev.saccade.core.ops.Script;
 import dev.saccade.core.parts.PartProvider;
+import dev.saccade.train.optimizers.ModelEma;
 import dev.saccade.train.optimizers.Optimizer;
 
 import java.nio.file.Files;
@@ -207,6 +208,7 @@ class FloorsTest {
                             InfoCommand.class,
                             OperatorBench.class,
                             // learning rates and the like, which libtorch wants there
+                            ModelEma.class,
                             Optimizer.class)
                     .and()
                     .doNotHaveSimpleName("PositionTables")
