@@ -171,7 +171,7 @@ public sealed interface ConfigNode {
      * A single value.
      *
      * @param value a {@link String}, {@link Boolean}, {@link Long}, {@link java.math.BigInteger}
-     *     (where a long is too short) or {@link Double}
+     *     (where a long is too short) or {@link Double}; what else a program gives fits nowhere
      * @param origin where it was written
      */
     record Scalar(Object value, Origin origin) implements ConfigNode {
@@ -188,7 +188,12 @@ public sealed interface ConfigNode {
             if (value instanceof String text) {
                 return "the text \"" + Ascii.truncate(text, MAX_SHOWN, "...") + "\"";
             }
-            return value instanceof Boolean ? value.toString() : "the number " + value;
+            if (value instanceof Boolean) {
+                return value.toString();
+            }
+            return value instanceof Number
+                    ? "the number " + value
+                    : "an object of " + value.getClass().getTypeName();
         }
     }
 

@@ -4,6 +4,7 @@ import static com.google.common.collect.ImmutableMap.toImmutableMap;
 
 import com.google.common.collect.Maps;
 import com.google.common.collect.Sets;
+import com.google.errorprone.annotations.FormatMethod;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Default;
@@ -78,12 +79,9 @@ final class Defaults {
         for (Variant variant : type.getAnnotationsByType(Variant.class)) {
             Map<String, ConfigNode> settings = new LinkedHashMap<>(settings(variant).entries());
             Set<String> unknown = Sets.difference(settings.keySet(), keys(type));
-            checkAnnotation(
-                    unknown.isEmpty(),
-                    type,
-                    "@Variant(%s): unknown key %s",
-                    variant.name(),
-                    unknown);
+            if (!unknown.isEmpty()) {
+                throw wrong(type, "@Variant(%s): unknown key %s", variant.name(), unknown);
+            }
             settings.put(Binding.VARIANT, new ConfigNode.Scalar(variant.name(), Origin.DEFAULT));
             Defaults others =
                     variants.put(
@@ -91,16 +89,18 @@ final class Defaults {
                             new Defaults(
                                     Optional.empty(),
                                     new ConfigNode.Mapping(settings, Origin.DEFAULT)));
-            checkAnnotation(
-                    others == null, type, "@Variant(%s)%s: is there twice", variant.name(), "");
+            if (others != null) {
+                throw wrong(type, "@Variant(%s): is there twice", variant.name());
+            }
         }
         Default usual = selector.get().getAnnotation(Default.class);
-        checkAnnotation(
-                usual == null || variants.containsKey(usual.value()),
-                type,
-                "@Default(%s): expected the name of a @Variant, such as %s",
-                usual == null ? "" : usual.value(),
-                variants.keySet());
+        if (usual != null && !variants.containsKey(usual.value())) {
+            throw wrong(
+                    type,
+                    "@Default(%s): expected the name of a @Variant, such as %s",
+                    usual.value(),
+                    variants.keySet());
+        }
         return variants;
     }
 
@@ -179,11 +179,9 @@ final class Defaults {
         return (ConfigNode.Mapping) node(yaml);
     }
 
-    private static void checkAnnotation(
-            boolean holds, Class<?> type, String problem, Object first, Object second) {
-        if (!holds) {
-            throw SaccadeException.user(
-                    "%s: %s", type.getName(), String.format(Locale.ROOT, problem, first, second));
-        }
+    @FormatMethod
+    private static SaccadeException wrong(Class<?> type, String problem, Object... values) {
+        return SaccadeException.user(
+                "%s: %s", type.getName(), String.format(Locale.ROOT, problem, values));
     }
 }

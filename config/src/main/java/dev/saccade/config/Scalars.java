@@ -1,7 +1,5 @@
 package dev.saccade.config;
 
-import dev.saccade.core.SaccadeException;
-
 import java.math.BigInteger;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -63,16 +61,7 @@ final class Scalars {
         if (value instanceof Enum<?> constant) {
             return name(constant);
         }
-        if (value instanceof Path path) {
-            return path.toString();
-        }
-        if (value instanceof String || value instanceof Boolean || value instanceof Number) {
-            return value;
-        }
-        throw SaccadeException.user(
-                "settings: got a %s, expected a record, a map, a list, an Optional, a text, a number"
-                        + " or a truth value",
-                value.getClass().getTypeName());
+        return value instanceof Path path ? path.toString() : value;
     }
 
     /**
