@@ -1,6 +1,5 @@
 package dev.saccade.train;
 
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
@@ -21,7 +20,6 @@ import dev.saccade.eval.detection.DetectionEvaluation;
 import dev.saccade.eval.detection.DetectionEvaluator;
 import dev.saccade.models.DetectedObject;
 import dev.saccade.models.Detector;
-import dev.saccade.models.ModelSpec;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.hooks.EvaluationReport;
 import dev.saccade.train.hooks.Hook;
@@ -32,71 +30,26 @@ import dev.saccade.train.logs.MemoryUse;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.UnaryOperator;
 
 class TrainingTest {
-
-    private static final String CONFIG =
-            """
-            model:
-              backbone: {type: resnet, depth: 18, stem_channels: 8, base_channels: 8}
-              neck: {type: fpn, out_channels: 16, start_level: 1, num_outs: 3}
-              head: {type: retinanet, feat_channels: 16, stacked_convs: 1}
-            data:
-              train: {type: coco, annotations: labels.json, images: .}
-              val: {type: coco, annotations: labels.json, images: .}
-              train_transforms: [{type: random_flip}, {type: normalize}, {type: pad}]
-              val_transforms: [{type: normalize}, {type: pad}]
-            optimizer: {type: adamw, learning_rate: 0.001}
-            schedule: {type: constant}
-            reference_batch: 4
-            log_interval: 2
-            epochs: 2
-            """;
 
     @TempDir private Path folder;
 
     @BeforeEach
     void writeData() throws IOException {
-        TinyRun.Photos.in(folder);
-        StringBuilder images = new StringBuilder();
-        StringBuilder boxes = new StringBuilder();
-        for (int i = 0; i < 6; i++) {
-            String comma = i == 0 ? "" : ",";
-            images.append(comma)
-                    .append("{\"id\":%d,\"file_name\":\"%d.png\",".formatted(i + 1, i))
-                    .append("\"width\":40,\"height\":32}");
-            boxes.append(comma)
-                    .append("{\"id\":%d,\"image_id\":%d,\"category_id\":7,".formatted(i + 1, i + 1))
-                    .append("\"bbox\":[%d,4,16,20],\"area\":320,\"iscrowd\":0}".formatted(2 * i));
-        }
-        Files.writeString(
-                folder.resolve("labels.json"),
-                "{\"images\":["
-                        + images
-                        + "],\"annotations\":["
-                        + boxes
-                        + "],\"categories\":[{\"id\":7,\"name\":\"cell\"}]}");
+        CellRun.writeData(folder);
     }
 
     private RunConfig config(String... overrides) throws IOException {
-        Path file = Files.writeString(folder.resolve("run.yaml"), CONFIG);
-        return RunConfig.load(file, overrides).with("data.root=" + folder);
-    }
-
-    private static byte[] last(Path run) throws IOException {
-        return Files.readAllBytes(new RunFolder(run).last());
+        return CellRun.config(folder, overrides);
     }
 
     @Test
@@ -289,131 +242,6 @@ class TrainingTest {
         assertTrue(after.containsKey("backbone.layer2.0.bn1.running_mean"));
         assertTrue(after.containsKey("optimizer.exp_avg.backbone.layer3.0.conv1.weight"));
         assertFalse(after.keySet().stream().anyMatch(name -> name.matches("optimizer.*layer2.*")));
-    }
-
-    @Test
-    void goesOnForMoreEpochsAsIfItHadBeenAskedToAtOnce() throws IOException {
-        Path whole = folder.resolve("whole");
-        Path parts = folder.resolve("parts");
-        Training.of(config("epochs=3")).start(whole);
-        Training.of(config()).start(parts);
-        Training.of(config("epochs=3", "data.workers=1")).resume(parts);
-        assertArrayEquals(last(whole), last(parts));
-    }
-
-    @Test
-    void goesOnWithAnotherDevice() throws IOException {
-        Path whole = folder.resolve("whole");
-        Path parts = folder.resolve("parts");
-        Training.of(config("epochs=3", "device=cpu")).start(whole);
-        Training.of(config("device=cpu")).start(parts);
-        Path written = new RunFolder(parts).config();
-        String told = Files.readString(written);
-        assertTrue(told.contains("device: cpu"), told);
-        Files.writeString(written, told.replace("device: cpu", "device: cuda:3"));
-        Training.of(config("epochs=3", "device=cpu")).resume(parts);
-        assertArrayEquals(last(whole), last(parts));
-        assertEquals("cpu", Training.config(parts).device());
-    }
-
-    @Test
-    void refusesADeviceThatIsNotThere() throws IOException {
-        Path run = folder.resolve("run");
-        SaccadeException refused =
-                assertThrows(
-                        SaccadeException.class,
-                        () -> Training.of(config("device=cuda:999")).start(run));
-        assertEquals(SaccadeException.Kind.USER, refused.kind());
-        assertTrue(refused.getMessage().startsWith("cuda:999: "), refused.getMessage());
-        assertFalse(Files.exists(run), "nothing is begun");
-        SaccadeException unknown = assertThrows(SaccadeException.class, () -> config("device=gpu"));
-        assertTrue(
-                unknown.getMessage().contains("device: got gpu, expected auto, cpu, cuda or"),
-                unknown.getMessage());
-    }
-
-    @Test
-    void refusesToResumeAnotherRun() throws IOException {
-        Path run = folder.resolve("run");
-        Training.of(config("epochs=1")).start(run);
-        SaccadeException changed =
-                assertThrows(
-                        SaccadeException.class,
-                        () ->
-                                Training.of(config("seed=3", "optimizer.learning_rate=0.1"))
-                                        .resume(run));
-        assertTrue(changed.getMessage().contains("seed: was 0, is 3"), changed.getMessage());
-        assertTrue(
-                changed.getMessage().contains("optimizer.learning_rate: was 0.001, is 0.1"),
-                changed.getMessage());
-        Path labels = folder.resolve("labels.json");
-        Files.writeString(labels, Files.readString(labels).replace("[2,4,16,20]", "[2,4,16,24]"));
-        SaccadeException data =
-                assertThrows(SaccadeException.class, () -> Training.of(config()).resume(run));
-        assertTrue(data.getMessage().contains("run.data is not the same"), data.getMessage());
-    }
-
-    /** Rewrites what the newest state says of its model, in all else as it is. */
-    private static void retell(Path run, UnaryOperator<String> model) {
-        Path last = new RunFolder(run).last();
-        Checkpoint state = SafeTensors.read(last);
-        Map<String, String> metadata = new HashMap<>(state.metadata());
-        String told = metadata.get(ModelSpec.KEY);
-        metadata.put(ModelSpec.KEY, model.apply(told));
-        assertNotEquals(told, metadata.get(ModelSpec.KEY));
-        SafeTensors.write(last, new Checkpoint(state.tensors(), metadata));
-    }
-
-    /** Before heads had a {@code loss_cls}, the settings of RetinaNet's were its own. */
-    private static String earlier(String model) {
-        return model.replaceFirst(
-                "(?m)^( +)loss_cls:.*\\R(\\1 +.*\\R)*",
-                "$1focal_gamma: 2.0\n$1focal_alpha: 0.25\n");
-    }
-
-    @Test
-    void resumesWhatAnEarlierVersionHasBegun() throws IOException {
-        Path whole = folder.resolve("whole");
-        Path parts = folder.resolve("parts");
-        Training.of(config()).start(whole);
-        Training.of(config("epochs=1")).start(parts);
-        retell(parts, TrainingTest::earlier);
-        assertEquals(Outcome.FINISHED, Training.of(config()).resume(parts));
-        assertArrayEquals(last(whole), last(parts));
-    }
-
-    @ParameterizedTest
-    @CsvSource({
-        "depth: 18, depth: 34, saccade.model is not the same",
-        "type: retinanet, type: old_net, saccade.model cannot be read: config: saccade.model",
-        "type: retinanet, type: old_net, unknown type old_net",
-    })
-    void refusesToResumeAnotherModel(String was, String is, String message) throws IOException {
-        Path run = folder.resolve("run");
-        Training.of(config("epochs=1")).start(run);
-        retell(run, model -> model.replace(was, is));
-        SaccadeException e =
-                assertThrows(SaccadeException.class, () -> Training.of(config()).resume(run));
-        assertEquals(SaccadeException.Kind.USER, e.kind());
-        assertTrue(e.getMessage().contains("last.safetensors: is of another run"), e.getMessage());
-        assertTrue(e.getMessage().contains(message), e.getMessage());
-    }
-
-    @Test
-    void refusesAFolderThatIsInUse() throws IOException {
-        SaccadeException e =
-                assertThrows(SaccadeException.class, () -> Training.of(config()).start(folder));
-        assertEquals(SaccadeException.Kind.USER, e.kind());
-        assertTrue(e.getMessage().contains("not empty"), e.getMessage());
-    }
-
-    @Test
-    void refusesToResumeWhatWasNeverStarted() throws IOException {
-        SaccadeException e =
-                assertThrows(
-                        SaccadeException.class,
-                        () -> Training.of(config()).resume(folder.resolve("x")));
-        assertTrue(e.getMessage().contains("no run"), e.getMessage());
     }
 
     @Test

@@ -1,0 +1,171 @@
+package dev.saccade.train;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.saccade.checkpoint.Checkpoint;
+import dev.saccade.checkpoint.SafeTensors;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.models.ModelSpec;
+import dev.saccade.train.config.RunConfig;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.UnaryOperator;
+
+/** What a training that is resumed goes on with, and what it refuses. */
+class ResumeTest {
+
+    @TempDir private Path folder;
+
+    @BeforeEach
+    void writeData() throws IOException {
+        CellRun.writeData(folder);
+    }
+
+    private RunConfig config(String... overrides) throws IOException {
+        return CellRun.config(folder, overrides);
+    }
+
+    private static byte[] last(Path run) throws IOException {
+        return Files.readAllBytes(new RunFolder(run).last());
+    }
+
+    @Test
+    void goesOnForMoreEpochsAsIfItHadBeenAskedToAtOnce() throws IOException {
+        Path whole = folder.resolve("whole");
+        Path parts = folder.resolve("parts");
+        Training.of(config("epochs=3")).start(whole);
+        Training.of(config()).start(parts);
+        Training.of(config("epochs=3", "data.workers=1")).resume(parts);
+        assertArrayEquals(last(whole), last(parts));
+    }
+
+    @Test
+    void goesOnWithAnotherDevice() throws IOException {
+        Path whole = folder.resolve("whole");
+        Path parts = folder.resolve("parts");
+        Training.of(config("epochs=3", "device=cpu")).start(whole);
+        Training.of(config("device=cpu")).start(parts);
+        Path written = new RunFolder(parts).config();
+        String told = Files.readString(written);
+        assertTrue(told.contains("device: cpu"), told);
+        Files.writeString(written, told.replace("device: cpu", "device: cuda:3"));
+        Training.of(config("epochs=3", "device=cpu")).resume(parts);
+        assertArrayEquals(last(whole), last(parts));
+        assertEquals("cpu", Training.config(parts).device());
+    }
+
+    @Test
+    void refusesADeviceThatIsNotThere() throws IOException {
+        Path run = folder.resolve("run");
+        SaccadeException refused =
+                assertThrows(
+                        SaccadeException.class,
+                        () -> Training.of(config("device=cuda:999")).start(run));
+        assertEquals(SaccadeException.Kind.USER, refused.kind());
+        assertTrue(refused.getMessage().startsWith("cuda:999: "), refused.getMessage());
+        assertFalse(Files.exists(run), "nothing is begun");
+        SaccadeException unknown = assertThrows(SaccadeException.class, () -> config("device=gpu"));
+        assertTrue(
+                unknown.getMessage().contains("device: got gpu, expected auto, cpu, cuda or"),
+                unknown.getMessage());
+    }
+
+    @Test
+    void refusesToResumeAnotherRun() throws IOException {
+        Path run = folder.resolve("run");
+        Training.of(config("epochs=1")).start(run);
+        SaccadeException changed =
+                assertThrows(
+                        SaccadeException.class,
+                        () ->
+                                Training.of(config("seed=3", "optimizer.learning_rate=0.1"))
+                                        .resume(run));
+        assertTrue(changed.getMessage().contains("seed: was 0, is 3"), changed.getMessage());
+        assertTrue(
+                changed.getMessage().contains("optimizer.learning_rate: was 0.001, is 0.1"),
+                changed.getMessage());
+        Path labels = folder.resolve("labels.json");
+        Files.writeString(labels, Files.readString(labels).replace("[2,4,16,20]", "[2,4,16,24]"));
+        SaccadeException data =
+                assertThrows(SaccadeException.class, () -> Training.of(config()).resume(run));
+        assertTrue(data.getMessage().contains("run.data is not the same"), data.getMessage());
+    }
+
+    /** Rewrites what the newest state says of its model, in all else as it is. */
+    private static void retell(Path run, UnaryOperator<String> model) {
+        Path last = new RunFolder(run).last();
+        Checkpoint state = SafeTensors.read(last);
+        Map<String, String> metadata = new HashMap<>(state.metadata());
+        String told = metadata.get(ModelSpec.KEY);
+        metadata.put(ModelSpec.KEY, model.apply(told));
+        assertNotEquals(told, metadata.get(ModelSpec.KEY));
+        SafeTensors.write(last, new Checkpoint(state.tensors(), metadata));
+    }
+
+    /** Before heads had a {@code loss_cls}, the settings of RetinaNet's were its own. */
+    private static String earlier(String model) {
+        return model.replaceFirst(
+                "(?m)^( +)loss_cls:.*\\R(\\1 +.*\\R)*",
+                "$1focal_gamma: 2.0\n$1focal_alpha: 0.25\n");
+    }
+
+    @Test
+    void resumesWhatAnEarlierVersionHasBegun() throws IOException {
+        Path whole = folder.resolve("whole");
+        Path parts = folder.resolve("parts");
+        Training.of(config()).start(whole);
+        Training.of(config("epochs=1")).start(parts);
+        retell(parts, ResumeTest::earlier);
+        assertEquals(Outcome.FINISHED, Training.of(config()).resume(parts));
+        assertArrayEquals(last(whole), last(parts));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "depth: 18, depth: 34, saccade.model is not the same",
+        "type: retinanet, type: old_net, saccade.model cannot be read: config: saccade.model",
+        "type: retinanet, type: old_net, unknown type old_net",
+    })
+    void refusesToResumeAnotherModel(String was, String is, String message) throws IOException {
+        Path run = folder.resolve("run");
+        Training.of(config("epochs=1")).start(run);
+        retell(run, model -> model.replace(was, is));
+        SaccadeException e =
+                assertThrows(SaccadeException.class, () -> Training.of(config()).resume(run));
+        assertEquals(SaccadeException.Kind.USER, e.kind());
+        assertTrue(e.getMessage().contains("last.safetensors: is of another run"), e.getMessage());
+        assertTrue(e.getMessage().contains(message), e.getMessage());
+    }
+
+    @Test
+    void refusesAFolderThatIsInUse() throws IOException {
+        SaccadeException e =
+                assertThrows(SaccadeException.class, () -> Training.of(config()).start(folder));
+        assertEquals(SaccadeException.Kind.USER, e.kind());
+        assertTrue(e.getMessage().contains("not empty"), e.getMessage());
+    }
+
+    @Test
+    void refusesToResumeWhatWasNeverStarted() throws IOException {
+        SaccadeException e =
+                assertThrows(
+                        SaccadeException.class,
+                        () -> Training.of(config()).resume(folder.resolve("x")));
+        assertTrue(e.getMessage().contains("no run"), e.getMessage());
+    }
+}
