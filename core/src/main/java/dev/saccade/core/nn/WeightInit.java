@@ -4,6 +4,8 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.core.ops.Tensors;
+
 import java.util.Arrays;
 import java.util.SplittableRandom;
 
@@ -30,9 +32,7 @@ public interface WeightInit {
     default NDArray create(NDManager manager, Shape shape, SplittableRandom random) {
         float[] values = new float[Math.toIntExact(shape.size())];
         fill(values, shape, random);
-        try (NDArray inJava = manager.create(values, shape)) {
-            return inJava.duplicate();
-        }
+        return Tensors.of(manager, values, shape);
     }
 
     /** All values {@code value}. */

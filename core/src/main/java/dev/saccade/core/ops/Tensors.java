@@ -1,36 +1,127 @@
 package dev.saccade.core.ops;
 
+import ai.djl.Device;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDArrays;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.core.Libtorch;
+
+import java.nio.ByteBuffer;
+import java.util.Map;
+
 /**
- * Arrays of Java values that own their memory, and what else DJL's own ways get wrong.
+ * The way of numbers into arrays and back, and what else DJL's own ways get wrong.
  *
  * <p>What {@code NDManager.create} makes on a CPU lies in a Java buffer, which is freed when the
  * array is closed, even while a gradient or a view inside libtorch still reads it; its {@code
- * mul(Number)} and {@code div(Number)} make such arrays too. So whatever goes into a loss, or may
- * be closed before what was made of it, comes from here.
+ * mul(Number)} and {@code div(Number)} make such arrays too. On a GPU it waits for all that the GPU
+ * was told before. So whatever goes into a model or a loss, or may be closed before what was made
+ * of it, comes from here: it owns its memory, and a GPU gets it in its turn, through pinned memory.
+ *
+ * <p>Reading waits, see {@link HostTransfers}.
  */
 public final class Tensors {
+
+    private static final ScriptTemplate TO_GPU =
+            ScriptTemplate.of(
+                    "(x: Tensor) -> Tensor",
+                    """
+                    pinned = torch.pin_memory(x)
+                    return torch.to(pinned, torch.device("cuda:{gpu}"), {type}, True, False)
+                    """);
+
+    /** How libtorch numbers the types of what is written. */
+    private static final Map<DataType, Integer> TYPES =
+            Map.of(
+                    DataType.UINT8, 0,
+                    DataType.INT32, 3,
+                    DataType.INT64, 4,
+                    DataType.FLOAT32, 6,
+                    DataType.FLOAT64, 7,
+                    DataType.BOOLEAN, 11);
 
     private Tensors() {}
 
     /** Returns a copy of values, row-major. */
     public static NDArray of(NDManager manager, float[] values, Shape shape) {
-        return owning(manager.create(values, shape));
+        return written(manager, on -> on.create(values, shape));
     }
 
     /** Returns a copy of values, row-major. */
     public static NDArray of(NDManager manager, int[] values, Shape shape) {
-        return owning(manager.create(values, shape));
+        return written(manager, on -> on.create(values, shape));
     }
 
-    /** Returns a scalar. */
+    /** Returns a copy of values, row-major. */
+    public static NDArray of(NDManager manager, long[] values, Shape shape) {
+        return written(manager, on -> on.create(values, shape));
+    }
+
+    /**
+     * Returns a copy of values, row-major.
+     *
+     * @param values in native order
+     */
+    public static NDArray of(NDManager manager, ByteBuffer values, Shape shape, DataType type) {
+        return written(manager, on -> on.create(values, shape, type));
+    }
+
+    /** Returns a scalar, which nothing has to travel for. */
     public static NDArray of(NDManager manager, float value) {
-        return owning(manager.create(value));
+        return manager.full(new Shape(), value);
+    }
+
+    /** Makes an array of Java's memory. */
+    private interface Borrowing {
+        NDArray on(NDManager cpu);
+    }
+
+    private static NDArray written(NDManager manager, Borrowing values) {
+        HostTransfers.countWrite();
+        Device device = manager.getDevice();
+        if (!device.isGpu()) {
+            try (NDArray borrowing = values.on(manager)) {
+                return borrowing.duplicate();
+            }
+        }
+        try (NDManager cpu = Libtorch.newManager(Device.cpu())) {
+            NDArray borrowing = values.on(cpu);
+            Map<String, Object> names =
+                    Map.of(
+                            "gpu", device.getDeviceId(),
+                            "type", TYPES.get(borrowing.getDataType()));
+            NDArray array = TO_GPU.with(names).run(borrowing);
+            array.attach(manager);
+            return array;
+        }
+    }
+
+    /** Returns the values of an array of float32, row-major. */
+    public static float[] readFloats(NDArray array) {
+        HostTransfers.countRead();
+        return array.toFloatArray();
+    }
+
+    /** Returns the values of an array of int32, row-major. */
+    public static int[] readInts(NDArray array) {
+        HostTransfers.countRead();
+        return array.toIntArray();
+    }
+
+    /** Returns the values of an array of int64, row-major. */
+    public static long[] readLongs(NDArray array) {
+        HostTransfers.countRead();
+        return array.toLongArray();
+    }
+
+    /** Returns the values of an array of booleans, row-major. */
+    public static boolean[] readBooleans(NDArray array) {
+        HostTransfers.countRead();
+        return array.toBooleanArray();
     }
 
     /**
@@ -38,11 +129,5 @@ public final class Tensors {
      */
     public static NDArray concat(NDList parts, int axis) {
         return parts.size() == 1 ? parts.get(0) : NDArrays.concat(parts, axis);
-    }
-
-    private static NDArray owning(NDArray borrowing) {
-        try (borrowing) {
-            return borrowing.duplicate();
-        }
     }
 }
