@@ -9,6 +9,7 @@ import ai.djl.pytorch.jni.JniUtils;
 
 import dev.saccade.core.ops.Activations;
 import dev.saccade.core.ops.Affine;
+import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.Kernels;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Scope;
@@ -24,9 +25,7 @@ import java.util.Optional;
  *
  * <p>On CPUs it runs as a 1x1 convolution over channels-last memory: the same product through
  * oneDNN, up to twice as fast as through MKL, where libtorch sends matrix products. The very wide
- * inputs of box heads are the exception: there, MKL is six times as fast. With {@code
- * -Dsaccade.precision=bfloat16} predictions multiply in bfloat16 where the processor has it, and
- * add up in float32.
+ * inputs of box heads are the exception: there, MKL is six times as fast.
  */
 public final class Linear extends Layer implements Affine {
 
@@ -70,26 +69,18 @@ public final class Linear extends Layer implements Affine {
     /** What oneDNN does without gradients: the activation while the sums are in registers. */
     private static final class Inference {
 
-        private static final int FLOAT32 = 6;
-        private static final int BFLOAT16 = 15;
-
-        private static final ScriptTemplate FUSED =
+        private static final ScriptTemplate GELU =
                 ScriptTemplate.of(
                                 SIGNATURE,
                                 AS_CONVOLUTION.formatted(
-                                        "torch.to(ops.mkldnn._convolution_pointwise(torch.to(rows, {type}),"
+                                        "ops.mkldnn._convolution_pointwise(torch.to(rows, {type}),"
                                                 + " torch.to(kernel, {type}), torch.to(b, {type}),"
-                                                + " [0, 0], [1, 1], [1, 1], 1, \"{activation}\","
-                                                + " annotate(List[Optional[number]], []), \"none\"), {out})"))
+                                                + " [0, 0], [1, 1], [1, 1], 1, \"gelu\","
+                                                + " annotate(List[Optional[number]], []), \"none\")"))
                         .counting(Linear::multiplyAdds);
 
-        static final Script GELU = in(FLOAT32, "gelu");
-        static final Script GELU_IN_BFLOAT16 = in(BFLOAT16, "gelu");
-        static final Script IN_BFLOAT16 = in(BFLOAT16, "none");
-
-        private static Script in(int type, String activation) {
-            return FUSED.with(Map.of("type", type, "activation", activation, "out", FLOAT32));
-        }
+        static final Script FLOAT32 = GELU.with(Map.of("type", 6));
+        static final Script BFLOAT16 = GELU.with(Map.of("type", 15));
     }
 
     private static long multiplyAdds(NDList inputs, NDList outputs) {
@@ -146,9 +137,7 @@ public final class Linear extends Layer implements Affine {
         if (bias == null) {
             return (convolves ? CONVOLUTION_WITHOUT_BIAS : MATMUL_WITHOUT_BIAS).run(x, w);
         }
-        Script script = convolves ? CONVOLUTION : MATMUL;
-        boolean half = convolves && infers(x) && predictsInBfloat16();
-        return (half ? Inference.IN_BFLOAT16 : script).run(x, w, bias.getArray());
+        return (convolves ? CONVOLUTION : MATMUL).run(x, w, bias.getArray());
     }
 
     /**
@@ -158,15 +147,12 @@ public final class Linear extends Layer implements Affine {
      * @return {@code [..., out]}
      */
     public NDArray forwardGelu(NDArray x) {
-        if (bias == null || !infers(x)) {
+        Precision precision = Autocast.precision(x.getDevice());
+        if (bias == null || precision == Precision.FLOAT16 || !infers(x)) {
             return Scope.array(() -> Activations.gelu(forward(x)));
         }
-        return (predictsInBfloat16() ? Inference.GELU_IN_BFLOAT16 : Inference.GELU)
+        return (precision == Precision.BFLOAT16 ? Inference.BFLOAT16 : Inference.FLOAT32)
                 .run(x, weight.getArray(), bias.getArray());
-    }
-
-    private boolean predictsInBfloat16() {
-        return !isTraining() && Precision.isBfloat16();
     }
 
     /**
@@ -176,7 +162,7 @@ public final class Linear extends Layer implements Affine {
     private static boolean infers(NDArray x) {
         return NoGrad.holds()
                 && JniUtils.getNumThreads() > 1
-                && x.getDataType() == DataType.FLOAT32
+                && x.getDataType() != DataType.FLOAT64
                 && !x.getDevice().isGpu()
                 && Kernels.isFusedFor(x);
     }

@@ -1,11 +1,13 @@
 package dev.saccade.core.nn;
 
+import ai.djl.Device;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.NDScope;
 import ai.djl.pytorch.jni.JniUtils;
 
+import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Script;
@@ -15,6 +17,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 /**
  * One recorded forward pass, cut where blocks are to be recomputed.
@@ -34,7 +37,7 @@ final class Tape implements AutoCloseable {
     /**
      * A block that is to be recomputed.
      *
-     * @param draws what it drew from
+     * @param forward runs it as it ran: what it drew it draws again, computed in what it was
      * @param input what it was given
      * @param differentiable whether the input requires a gradient
      * @param source the place of the leaf that the input is; -1 if it is none
@@ -42,7 +45,7 @@ final class Tape implements AutoCloseable {
      */
     private record Segment(
             Layer block,
-            SampleRandom draws,
+            UnaryOperator<NDArray> forward,
             NDArray input,
             boolean differentiable,
             int source,
@@ -63,7 +66,7 @@ final class Tape implements AutoCloseable {
                             x.setRequiresGradient(true);
                             by.add(x);
                         }
-                        Supplier<NDArray> again = () -> draws.during(() -> block.forward(x));
+                        Supplier<NDArray> again = () -> forward.apply(x);
                         return by.isEmpty()
                                 ? new NDList()
                                 : Autograd.gradients(
@@ -115,14 +118,19 @@ final class Tape implements AutoCloseable {
     /** Runs a block without recording and cuts the graph after it. */
     NDArray cut(Layer block, NDArray x) {
         SampleRandom draws = SampleRandom.current();
-        Supplier<NDArray> forward = () -> draws.during(() -> block.forward(x)).stopGradient();
-        NDArray leaf = NoGrad.call(() -> Scope.array(forward));
+        Device device = x.getDevice();
+        Precision precision = Autocast.precision(device);
+        UnaryOperator<NDArray> forward =
+                input ->
+                        draws.during(
+                                () -> Autocast.call(precision, device, () -> block.forward(input)));
+        NDArray leaf = NoGrad.call(() -> Scope.array(() -> forward.apply(x).stopGradient()));
         leaf.setRequiresGradient(true);
         int place = places.getOrDefault(x, -1);
         int source = place < by.size() ? -1 : place;
         places.put(leaf, places.size());
         boolean differentiable = source >= 0 || Autograd.requiresGradient(x);
-        segments.add(new Segment(block, draws, kept(x), differentiable, source, kept(leaf)));
+        segments.add(new Segment(block, forward, kept(x), differentiable, source, kept(leaf)));
         return leaf;
     }
 
@@ -136,6 +144,10 @@ final class Tape implements AutoCloseable {
 
     /** Returns the gradients of a recorded array weighted by another; both are freed. */
     NDList backward(NDArray y, NDArray dy) {
+        return Autocast.off(() -> gradients(y, dy));
+    }
+
+    private NDList gradients(NDArray y, NDArray dy) {
         List<NDArray> targets = new ArrayList<>(by);
         segments.forEach(segment -> targets.add(segment.leaf));
         boolean many = segments.stream().anyMatch(Segment::hasGraph);

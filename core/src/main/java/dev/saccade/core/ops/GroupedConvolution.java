@@ -41,7 +41,7 @@ public final class GroupedConvolution {
      */
     public static boolean isFusedFor(NDArray x, NDArray weight) {
         long width = weight.getShape().get(1);
-        long widest = x.getDataType() == DataType.FLOAT32 ? WIDEST : WIDEST_OF_DOUBLES;
+        long widest = x.getDataType() == DataType.FLOAT64 ? WIDEST_OF_DOUBLES : WIDEST;
         return width > 1 && width <= widest && Long.bitCount(width) == 1 && Kernels.isFusedFor(x);
     }
 

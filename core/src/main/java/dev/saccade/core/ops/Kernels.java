@@ -4,7 +4,10 @@ import ai.djl.Device;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.DataType;
 
+import com.google.common.collect.Sets;
+
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** Saccade's own library of fused operators, which scripts call as {@code ops.saccade}. */
@@ -12,6 +15,11 @@ public final class Kernels {
 
     private static final OperatorLibrary LIBRARY =
             new OperatorLibrary(Kernels.class, "saccade", Kernels::greeting);
+
+    /** Of numbers that fused operators take; bfloat16 is the one that DJL does not know. */
+    private static final Set<DataType> TYPES =
+            Sets.immutableEnumSet(
+                    DataType.FLOAT32, DataType.FLOAT64, DataType.FLOAT16, DataType.UNKNOWN);
 
     private static final Map<Integer, Boolean> GPUS = new ConcurrentHashMap<>();
 
@@ -41,8 +49,7 @@ public final class Kernels {
     public static boolean isFusedFor(NDArray array) {
         Device device = array.getDevice();
         return areOn()
-                && (array.getDataType() == DataType.FLOAT32
-                        || array.getDataType() == DataType.FLOAT64)
+                && TYPES.contains(array.getDataType())
                 && (device.isGpu()
                         ? isFusedForGpu(device.getDeviceId())
                         : device.equals(Device.cpu()));

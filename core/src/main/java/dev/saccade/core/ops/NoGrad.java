@@ -27,7 +27,7 @@ public final class NoGrad {
         boolean recording = JniUtils.isGradMode();
         JniUtils.setGradMode(false);
         try {
-            return body.get();
+            return Autocast.withoutGradients(body);
         } finally {
             JniUtils.setGradMode(recording);
         }

@@ -1,0 +1,156 @@
+package dev.saccade.core.ops;
+
+import ai.djl.Device;
+import ai.djl.ndarray.NDManager;
+
+import dev.saccade.core.Libtorch;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.nn.Precision;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+
+/**
+ * libtorch's autocast, of this thread: products, convolutions and the fused operators of {@link
+ * Kernels} cast what they are given to 16 bits and add up in float32; what needs float32, such as a
+ * logarithm on a GPU, casts back.
+ *
+ * <p>Weights and their gradients are float32. A backward pass computes in what its forward pass
+ * did, without being run here: {@link dev.saccade.core.nn.Autograd} runs it outside.
+ */
+public final class Autocast {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Autocast.class);
+
+    private static final ThreadLocal<Mode> CURRENT = ThreadLocal.withInitial(() -> Mode.OFF);
+
+    /** Whether the processor has products of them. */
+    private static final Map<Precision, Boolean> PRODUCTS = new ConcurrentHashMap<>();
+
+    private static final ScriptTemplate SET =
+            ScriptTemplate.of(
+                    "(x: Tensor) -> Tensor",
+                    "return ops.saccade.autocast(x, {on_cpus}, {on_gpus}, {keeps})");
+
+    /**
+     * What a thread computes in.
+     *
+     * @param keeps whether a weight that is cast is kept for its next use; what was cast without
+     *     gradients would have none
+     */
+    private record Mode(Precision onCpus, Precision onGpus, boolean keeps) {
+
+        private static final Mode OFF = new Mode(Precision.FLOAT32, Precision.FLOAT32, true);
+
+        private Mode with(Precision precision, Device device) {
+            boolean records = !NoGrad.holds();
+            return device.isGpu()
+                    ? new Mode(onCpus, precision, records)
+                    : new Mode(precision, onGpus, records);
+        }
+
+        private boolean isOff() {
+            return onCpus == Precision.FLOAT32 && onGpus == Precision.FLOAT32;
+        }
+
+        private void set() {
+            Map<String, ?> constants =
+                    Map.of("on_cpus", type(onCpus), "on_gpus", type(onGpus), "keeps", keeps);
+            try (NDManager manager = Libtorch.newManager(Device.cpu())) {
+                SET.with(constants).run(Tensors.of(manager, 0));
+            }
+        }
+    }
+
+    private Autocast() {}
+
+    /** Returns libtorch's number of a type; -1 for none to cast to. */
+    private static int type(Precision precision) {
+        return switch (precision) {
+            case FLOAT32 -> -1;
+            case FLOAT16 -> 5;
+            case BFLOAT16 -> 15;
+        };
+    }
+
+    /** Returns what this thread computes in on a device. */
+    public static Precision precision(Device device) {
+        Mode mode = CURRENT.get();
+        return device.isGpu() ? mode.onGpus : mode.onCpus;
+    }
+
+    /**
+     * Returns what {@code body} returns, computed in a precision on devices of one kind; what holds
+     * in this thread is restored after.
+     *
+     * @throws SaccadeException of kind user, if that needs fused operators, and they are off
+     */
+    public static <T> T call(Precision precision, Device device, Supplier<T> body) {
+        if (precision != Precision.FLOAT32) {
+            check(precision, device);
+        }
+        return during(CURRENT.get().with(precision, device), body);
+    }
+
+    /** Returns what {@code body} returns, computed in what it is given, such as a loss. */
+    public static <T> T off(Supplier<T> body) {
+        return during(Mode.OFF, body);
+    }
+
+    /** Runs {@code body} where no gradients are recorded, of which what is kept knows nothing. */
+    static <T> T withoutGradients(Supplier<T> body) {
+        Mode mode = CURRENT.get();
+        return during(new Mode(mode.onCpus, mode.onGpus, false), body);
+    }
+
+    private static <T> T during(Mode mode, Supplier<T> body) {
+        Mode outer = CURRENT.get();
+        if (mode.equals(outer) || (mode.isOff() && outer.isOff())) {
+            return body.get();
+        }
+        mode.set();
+        CURRENT.set(mode);
+        try {
+            return body.get();
+        } finally {
+            outer.set();
+            CURRENT.set(outer);
+        }
+    }
+
+    private static void check(Precision precision, Device device) {
+        requireOperators(precision, Kernels.status());
+        if (!device.isGpu()) {
+            PRODUCTS.computeIfAbsent(precision, Autocast::hasProducts);
+        }
+    }
+
+    static void requireOperators(Precision precision, OperatorLibrary.Status status) {
+        if (!status.loaded()) {
+            throw SaccadeException.user(
+                    "precision: %s needs fused operators, which are off: %s; set precision to"
+                            + " float32",
+                    name(precision), status.reason());
+        }
+    }
+
+    private static String name(Precision precision) {
+        return precision.name().toLowerCase(Locale.ROOT);
+    }
+
+    private static boolean hasProducts(Precision precision) {
+        boolean has = Script.evaluate("ops.saccade.has_products(" + type(precision) + ")") > 0;
+        if (!has) {
+            LOG.warn(
+                    "precision: {}: the processor has no products of it, which makes it slower than"
+                            + " float32",
+                    name(precision));
+        }
+        return has;
+    }
+}
