@@ -1,10 +1,18 @@
 package dev.saccade.cli;
 
+import static java.util.stream.Collectors.joining;
+
+import com.fasterxml.jackson.annotation.JsonProperty;
+import com.google.common.base.Ascii;
+
 import dev.saccade.cli.bench.ModelBench;
 import dev.saccade.cli.bench.OperatorBench;
 import dev.saccade.cli.bench.Timing;
 import dev.saccade.core.Printable;
+import dev.saccade.core.nn.Precision;
+import dev.saccade.core.ops.HostTransfers;
 import dev.saccade.core.ops.Kernels;
+import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.logs.MemoryUse;
 
 import picocli.CommandLine.Command;
@@ -90,14 +98,27 @@ final class BenchCommand implements Runnable {
         out.flush();
     }
 
-    /** What was measured of a model. */
+    /**
+     * What was measured of a model.
+     *
+     * @param hostReads how often arrays were read in one pass or step; a GPU is waited for each
+     *     time
+     * @param hostWrites how often numbers of Java became arrays
+     * @param readBy where they were read
+     * @param writtenBy where they were written
+     */
     record ModelTimes(
             String name,
             String pass,
             int images,
             String input,
             String device,
+            Precision precision,
             Map<String, Timing> times,
+            @JsonProperty("host_reads") int hostReads,
+            @JsonProperty("host_writes") int hostWrites,
+            @JsonProperty("host_reads_by") Map<String, Integer> readBy,
+            @JsonProperty("host_writes_by") Map<String, Integer> writtenBy,
             long peakMemoryMiB) {}
 
     @Command(
@@ -106,7 +127,7 @@ final class BenchCommand implements Runnable {
             mixinStandardHelpOptions = true)
     void model(
             @Mixin ConfigArguments config,
-            @Mixin DeviceOption device,
+            @Mixin ComputeOptions compute,
             @Option(
                             names = "--train",
                             description =
@@ -131,9 +152,11 @@ final class BenchCommand implements Runnable {
             @Mixin JsonOption json) {
         ConfigArguments.requirePositive("--images", images);
         ConfigArguments.requirePositive("--runs", runs);
-        device.override().ifPresent(config::override);
-        try (ModelBench bench =
-                new ModelBench(config.bind(), input.size(), images, input.classes())) {
+        compute.overrides().forEach(config::override);
+        RunConfig bound = config.bind();
+        try (ModelBench bench = new ModelBench(bound, input.size(), images, input.classes())) {
+            ModelBench.Result measured = train ? bench.train(runs) : bench.predict(runs);
+            HostTransfers transfers = measured.transfers();
             ModelTimes result =
                     new ModelTimes(
                             config.name(),
@@ -141,7 +164,12 @@ final class BenchCommand implements Runnable {
                             images,
                             input.size().toString(),
                             bench.device(),
-                            train ? bench.train(runs) : bench.predict(runs),
+                            bound.precision(),
+                            measured.times(),
+                            sum(transfers.reads()),
+                            sum(transfers.writes()),
+                            transfers.reads(),
+                            transfers.writes(),
                             MemoryUse.peakBytes() >> 20);
             if (json.wanted()) {
                 json.print(spec, result);
@@ -157,6 +185,7 @@ final class BenchCommand implements Runnable {
                         "%s, %s, %d x %s",
                         result.name(), result.pass(), result.images(), result.input()));
         out.printf("  device         %s%n", result.device());
+        out.printf("  precision      %s%n", Ascii.toLowerCase(result.precision().name()));
         out.printf("  operators      %s%n", Kernels.status());
         result.times()
                 .forEach(
@@ -165,8 +194,22 @@ final class BenchCommand implements Runnable {
                                         "  %-13s  %.3f s, at best %.3f s%n",
                                         form, time.median(), time.least()));
         out.printf("  ratio          %s%n", ratio(result.times()));
+        out.printf("  host reads     %s%n", places(result.hostReads(), result.readBy()));
+        out.printf("  host writes    %s%n", places(result.hostWrites(), result.writtenBy()));
         out.printf("  peak memory    %d MiB of this process%n", result.peakMemoryMiB());
         out.flush();
+    }
+
+    private static int sum(Map<String, Integer> times) {
+        return times.values().stream().mapToInt(Integer::intValue).sum();
+    }
+
+    private static String places(int sum, Map<String, Integer> times) {
+        String each =
+                times.entrySet().stream()
+                        .map(place -> place.getKey() + " " + place.getValue())
+                        .collect(joining(", ", " (", ")"));
+        return sum + (sum == 0 ? "" : each);
     }
 
     private static String millis(Map<String, Timing> times, String form) {

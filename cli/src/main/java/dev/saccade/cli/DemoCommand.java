@@ -66,12 +66,12 @@ final class DemoCommand implements Callable<Integer> {
             description = "Sets a value of the config, such as epochs=2.")
     private List<String> overrides = List.of();
 
-    @Mixin private DeviceOption device;
+    @Mixin private ComputeOptions compute;
 
     @Override
     public Integer call() {
         ConfigArguments.requirePositive("--scenes", scenes);
-        device.choose();
+        compute.chooseDevice();
         PrintWriter err = spec.commandLine().getErr();
         Path out = wanted.orElseGet(DemoCommand::nextFolder);
         Path data = scenesOf(out);
@@ -139,7 +139,7 @@ final class DemoCommand implements Callable<Integer> {
         }
         List<String> all = new ArrayList<>(List.of(DataOption.override(data)));
         all.addAll(overrides);
-        device.override().ifPresent(all::add);
+        all.addAll(compute.overrides());
         return Training.of(RunConfig.load(file, all.toArray(String[]::new)));
     }
 

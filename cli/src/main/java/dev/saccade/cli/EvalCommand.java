@@ -33,7 +33,7 @@ final class EvalCommand implements Callable<Integer> {
     @Mixin private RunArgument run;
     @Mixin private DataOption data;
     @Mixin private ViewOptions views;
-    @Mixin private DeviceOption device;
+    @Mixin private ComputeOptions compute;
     @Mixin private JsonOption json;
 
     @Option(
@@ -70,7 +70,7 @@ final class EvalCommand implements Callable<Integer> {
         MeasurementOptions options =
                 new MeasurementOptions(
                         config.evaluators(), config.data().workers(), score, boxAreas, results);
-        try (TrainedModel<?> model = views.load(checkpoint, device.choose())) {
+        try (TrainedModel<?> model = views.load(checkpoint, compute)) {
             Task task = Task.of(model);
             task.requireObjectsFor(run, spec, "--results", "--score", "--box-areas");
             report(task.measure(dataset, options));

@@ -40,7 +40,7 @@ final class PredictCommand implements Callable<Integer> {
     @Spec private CommandSpec spec;
     @Mixin private RunArgument run;
     @Mixin private ViewOptions views;
-    @Mixin private DeviceOption device;
+    @Mixin private ComputeOptions compute;
     @Mixin private JsonOption json;
 
     @Parameters(
@@ -83,7 +83,7 @@ final class PredictCommand implements Callable<Integer> {
         }
         Map<String, List<?>> predicted = new LinkedHashMap<>();
         String summary;
-        try (TrainedModel<?> model = views.load(checkpoint, device.choose())) {
+        try (TrainedModel<?> model = views.load(checkpoint, compute)) {
             Task task = Task.of(model);
             task.requireObjectsFor(run, spec, "--score");
             MadeFolder made = MadeFolder.cleared(out, "predict");

@@ -48,7 +48,7 @@ final class TrainCommand implements Callable<Integer> {
 
     @Spec private CommandSpec spec;
     @Mixin private ConfigArguments config;
-    @Mixin private DeviceOption device;
+    @Mixin private ComputeOptions compute;
 
     @Option(
             names = "--out",
@@ -68,7 +68,7 @@ final class TrainCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         initFrom.ifPresent(this::startFrom);
-        device.override().ifPresent(config::override);
+        compute.overrides().forEach(config::override);
         Training training = config.training();
         // What is missing for it is told before all photographs are looked at.
         Devices.here().choose(training.config().device());

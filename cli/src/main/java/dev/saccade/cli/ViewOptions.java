@@ -1,7 +1,5 @@
 package dev.saccade.cli;
 
-import ai.djl.Device;
-
 import dev.saccade.config.Configs;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
@@ -40,9 +38,10 @@ final class ViewOptions {
     private Optional<Boolean> flip = Optional.empty();
 
     /** Loads a model that looks at photographs as the options say, else as the checkpoint. */
-    TrainedModel<?> load(Path checkpoint, Device device) {
+    TrainedModel<?> load(Path checkpoint, ComputeOptions compute) {
         List<List<Integer>> wanted = scales();
-        TrainedModel<?> model = TrainedModel.load(checkpoint, device);
+        TrainedModel<?> model =
+                compute.applyTo(TrainedModel.load(checkpoint, compute.chooseDevice()));
         if (wanted.isEmpty() && flip.isEmpty()) {
             return model;
         }

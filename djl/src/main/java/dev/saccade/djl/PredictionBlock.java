@@ -5,6 +5,7 @@ import ai.djl.ndarray.NDManager;
 
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.nn.Module;
+import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.Size;
 import dev.saccade.models.Model;
@@ -58,6 +59,10 @@ final class PredictionBlock<P> extends Module {
         NDManager manager = inputs.head().getManager();
         List<ImageBatch> views = ViewArrays.views(inputs);
         Size original = views.get(0).images().get(0).original();
-        return answers.arrays(model.predictViews(views), original, manager);
+        return answers.arrays(
+                Autocast.call(
+                        spec.precision(), manager.getDevice(), () -> model.predictViews(views)),
+                original,
+                manager);
     }
 }

@@ -7,6 +7,7 @@ import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Devices;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.nn.Precision;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
@@ -64,6 +65,11 @@ public final class Detector extends TrainedModel<Instances> {
     @Override
     public Detector withViews(TestTimeAugmentation views) {
         return new Detector(this, spec().withViews(views));
+    }
+
+    @Override
+    public Detector withPrecision(Precision precision) {
+        return new Detector(this, spec().withPrecision(precision));
     }
 
     @Override

@@ -13,6 +13,8 @@ import dev.saccade.config.Configs;
 import dev.saccade.core.Checks;
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.nn.Precision;
+import dev.saccade.core.parts.Default;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
 
@@ -28,12 +30,15 @@ import java.util.Optional;
  * @param transforms what is done to a photograph before
  * @param views in what views each photograph is looked at; one, that of the transforms, if nothing
  * @param classes the names of the labels, in order
+ * @param precision what it was trained in, and predicts in unless told otherwise; its weights are
+ *     float32
  */
 public record ModelSpec(
         ModelConfig model,
         List<Transform> transforms,
         Optional<TestTimeAugmentation> views,
-        List<String> classes) {
+        List<String> classes,
+        @Default("float32") Precision precision) {
 
     /** The entry of a checkpoint's metadata that describes its model. */
     public static final String KEY = "saccade.model";
@@ -47,6 +52,15 @@ public record ModelSpec(
                 .size("classes", classes, 0, 100_000)
                 .throwIfAny();
         viewTransforms(transforms, views);
+    }
+
+    /** Describes a model that computes in float32. */
+    public ModelSpec(
+            ModelConfig model,
+            List<Transform> transforms,
+            Optional<TestTimeAugmentation> views,
+            List<String> classes) {
+        this(model, transforms, views, classes, Precision.FLOAT32);
     }
 
     /** Returns what is done to a photograph in each view of it. */
@@ -66,10 +80,15 @@ public record ModelSpec(
      */
     public ModelSpec withViews(TestTimeAugmentation others) {
         try {
-            return new ModelSpec(model, transforms, Optional.of(others), classes);
+            return new ModelSpec(model, transforms, Optional.of(others), classes, precision);
         } catch (IllegalArgumentException e) {
             throw SaccadeException.user("%s", e.getMessage());
         }
+    }
+
+    /** Returns the description of the same model, computing in another precision. */
+    public ModelSpec withPrecision(Precision other) {
+        return new ModelSpec(model, transforms, views, classes, other);
     }
 
     /** Returns the entry {@link #KEY} of a checkpoint's metadata. */

@@ -7,6 +7,7 @@ import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Devices;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.nn.Precision;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
@@ -62,6 +63,11 @@ public final class Segmenter extends TrainedModel<LabelMap> {
     @Override
     public Segmenter withViews(TestTimeAugmentation views) {
         return new Segmenter(this, spec().withViews(views));
+    }
+
+    @Override
+    public Segmenter withPrecision(Precision precision) {
+        return new Segmenter(this, spec().withPrecision(precision));
     }
 
     @Override

@@ -13,6 +13,8 @@ import dev.saccade.core.Devices;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.nn.Precision;
+import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.image.ImageSource;
@@ -26,6 +28,7 @@ import java.util.List;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * A trained model with the transforms it was trained for: a {@link Detector} or a {@link
@@ -121,6 +124,12 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
      */
     public abstract TrainedModel<P> withViews(TestTimeAugmentation views);
 
+    /**
+     * Returns this model, but computing in another precision than that it was trained in. It shares
+     * the weights: closing either closes both.
+     */
+    public abstract TrainedModel<P> withPrecision(Precision precision);
+
     /** Returns what a detector is made into by one function, or a segmenter by the other. */
     public abstract <R> R match(
             Function<? super Detector, R> detection, Function<? super Segmenter, R> segmentation);
@@ -146,7 +155,12 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
 
     /** Returns what is predicted for a photograph of which all views are there. */
     public final P predict(PhotoViews photo) {
-        return within(scratch -> model.predictViews(photo.on(scratch)));
+        return within(scratch -> computed(() -> model.predictViews(photo.on(scratch))));
+    }
+
+    /** Returns what is computed in the precision of this model. */
+    final <T> T computed(Supplier<T> prediction) {
+        return Autocast.call(spec.precision(), manager.getDevice(), prediction);
     }
 
     /** Returns what is made of a photograph. */

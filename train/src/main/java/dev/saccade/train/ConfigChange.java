@@ -24,6 +24,7 @@ final class ConfigChange {
                     "iterations",
                     "init_from",
                     "device",
+                    "allow_tf32",
                     "log_interval",
                     "data.root",
                     "data.workers",

@@ -5,7 +5,9 @@ import static java.util.Comparator.reverseOrder;
 import static java.util.stream.Collectors.joining;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.nn.Precision;
 import dev.saccade.datasets.loader.Batch;
+import dev.saccade.train.optimizers.Gradients;
 
 import java.nio.FloatBuffer;
 import java.util.Locale;
@@ -25,40 +27,58 @@ final class Divergence {
     private final long iteration;
     private final double learningRate;
     private final Map<String, Float> normsBefore;
+    private final Precision precision;
 
     /**
      * Describes the step that is being taken.
      *
      * @param iteration optimizer steps, this one included
      * @param normsBefore norms of the gradients of the step before, by parameter
+     * @param precision what was computed in
      */
-    Divergence(long iteration, double learningRate, Map<String, Float> normsBefore) {
+    Divergence(
+            long iteration,
+            double learningRate,
+            Map<String, Float> normsBefore,
+            Precision precision) {
+        this.precision = precision;
         this.iteration = iteration;
         this.learningRate = learningRate;
         this.normsBefore = normsBefore;
     }
 
-    /** Returns what to throw for losses that are not finite. */
-    SaccadeException ofLosses(Map<String, Double> losses, Batch batch) {
-        String terms =
-                losses.entrySet().stream()
+    /**
+     * Returns what to throw for losses or gradients that are not finite.
+     *
+     * @param read what the step has told
+     * @param open the batch whose pixels are still there
+     */
+    SaccadeException of(StepReadings.OfStep read, Batch open) {
+        for (StepReadings.OfBatch batch : read.batches()) {
+            if (!batch.isFinite()) {
+                return explain(what(batch), batch.batch(), batch.batch() == open);
+            }
+        }
+        return explain(ofGradients(read.norms()), open, true);
+    }
+
+    private static String what(StepReadings.OfBatch batch) {
+        return batch.hasFiniteLosses()
+                ? ofGradients(batch.norms())
+                : batch.losses().entrySet().stream()
                         .map(e -> e.getKey() + " = " + e.getValue())
-                        .collect(joining(", "));
-        return explain("the loss is not finite (" + terms + ")", batch);
+                        .collect(joining(", ", "the loss is not finite (", ")"));
     }
 
-    /** Returns what to throw for finite losses whose gradients are not. */
-    SaccadeException ofGradients(Map<String, Float> norms, Batch batch) {
-        String parameters =
-                norms.entrySet().stream()
-                        .filter(e -> !Float.isFinite(e.getValue()))
-                        .limit(BLOCKS_SHOWN)
-                        .map(Map.Entry::getKey)
-                        .collect(joining(", "));
-        return explain("the gradient is not finite (of " + parameters + ")", batch);
+    private static String ofGradients(Gradients.Norms norms) {
+        return norms.byParameter().entrySet().stream()
+                .filter(e -> !Float.isFinite(e.getValue()))
+                .limit(BLOCKS_SHOWN)
+                .map(Map.Entry::getKey)
+                .collect(joining(", ", "the gradient is not finite (of ", ")"));
     }
 
-    private SaccadeException explain(String what, Batch batch) {
+    private SaccadeException explain(String what, Batch batch, boolean open) {
         return SaccadeException.user(
                 "step %d: %s%n"
                         + "  learning rate: %s%n"
@@ -73,7 +93,7 @@ final class Divergence {
                         .map(image -> image.file() + " (id " + image.id() + ")")
                         .collect(joining(", ")),
                 blocks(),
-                cause(batch));
+                cause(batch, open));
     }
 
     private String blocks() {
@@ -101,14 +121,18 @@ final class Divergence {
         return second < 0 ? name : name.substring(0, second);
     }
 
-    private String cause(Batch batch) {
+    private String cause(Batch batch, boolean open) {
         for (int i = 0; i < batch.images().size(); i++) {
             if (!allFinite(FloatBuffer.wrap(batch.targets().get(i).boxes().toArray()))) {
                 return "a box of " + batch.images().get(i).file() + " is not finite";
             }
         }
-        if (!allFinite(batch.pixels())) {
+        if (open && !allFinite(batch.pixels())) {
             return "the transforms make pixels that are not finite";
+        }
+        if (precision == Precision.FLOAT16) {
+            return "float16 overflows, however the loss is scaled; set precision to bfloat16, which"
+                    + " has the range of float32";
         }
         if (normsBefore.isEmpty()) {
             return "the weights that the run started from are not finite";

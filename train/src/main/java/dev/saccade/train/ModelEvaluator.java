@@ -4,6 +4,7 @@ import ai.djl.ndarray.NDManager;
 
 import dev.saccade.config.Nearest;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.ops.Autocast;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.loader.PhotoViews;
@@ -66,7 +67,10 @@ final class ModelEvaluator<P> {
 
     private P predict(PhotoViews photo) {
         try (NDManager scratch = manager.newSubManager()) {
-            return model.predictViews(photo.on(scratch));
+            return Autocast.call(
+                    config.precision(),
+                    manager.getDevice(),
+                    () -> model.predictViews(photo.on(scratch)));
         }
     }
 }

@@ -3,6 +3,7 @@ package dev.saccade.train;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.train.optimizers.GradScaler;
 
 import java.nio.file.Path;
 import java.util.Map;
@@ -17,6 +18,7 @@ import java.util.Map;
  * @param best the best value of the monitored metric so far; NaN as long as there is none
  * @param stale evaluations since the best, or in all without one
  * @param evaluationDue whether an evaluation is due, or was interrupted
+ * @param scaler the scale of the loss in float16
  */
 public record RunState(
         long iteration,
@@ -24,20 +26,29 @@ public record RunState(
         long evaluated,
         double best,
         int stale,
-        boolean evaluationDue) {
+        boolean evaluationDue,
+        GradScaler scaler) {
 
     private static final String PREFIX = "run.";
     private static final String EVALUATION_DUE = PREFIX + "evaluation_due";
+    private static final String LOSS_SCALE = PREFIX + "loss_scale";
+    private static final String GROWTH_TRACKER = PREFIX + "growth_tracker";
 
     /** The beginning of a run. */
-    static final RunState START = new RunState(0, 0, 0, Double.NaN, 0, false);
+    static final RunState START = new RunState(0, 0, 0, Double.NaN, 0, false, GradScaler.START);
 
-    RunState afterStep(int images) {
-        return new RunState(iteration + 1, samples + images, evaluated, best, stale, evaluationDue);
+    /**
+     * Returns the state after a step.
+     *
+     * @param next the scale of the loss of the next
+     */
+    RunState afterStep(int images, GradScaler next) {
+        return new RunState(
+                iteration + 1, samples + images, evaluated, best, stale, evaluationDue, next);
     }
 
     RunState withEvaluationDue() {
-        return new RunState(iteration, samples, evaluated, best, stale, true);
+        return new RunState(iteration, samples, evaluated, best, stale, true, scaler);
     }
 
     /**
@@ -46,8 +57,8 @@ public record RunState(
      */
     RunState afterEvaluation(double value) {
         return value > best || (Double.isNaN(best) && !Double.isNaN(value))
-                ? new RunState(iteration, samples, iteration, value, 0, false)
-                : new RunState(iteration, samples, iteration, best, stale + 1, false);
+                ? new RunState(iteration, samples, iteration, value, 0, false, scaler)
+                : new RunState(iteration, samples, iteration, best, stale + 1, false, scaler);
     }
 
     /** Returns whether there was an evaluation after the last step. */
@@ -72,6 +83,10 @@ public record RunState(
         if (evaluationDue) {
             metadata.put(EVALUATION_DUE, "true");
         }
+        if (!scaler.equals(GradScaler.START)) {
+            metadata.put(LOSS_SCALE, Double.toString(scaler.scale()));
+            metadata.put(GROWTH_TRACKER, Integer.toString(scaler.growthTracker()));
+        }
         return metadata.buildOrThrow();
     }
 
@@ -83,7 +98,12 @@ public record RunState(
                     Long.parseLong(metadata.get(PREFIX + "evaluated")),
                     Double.parseDouble(metadata.get(PREFIX + "best")),
                     Integer.parseInt(metadata.get(PREFIX + "stale")),
-                    metadata.containsKey(EVALUATION_DUE));
+                    metadata.containsKey(EVALUATION_DUE),
+                    metadata.containsKey(LOSS_SCALE)
+                            ? new GradScaler(
+                                    Double.parseDouble(metadata.get(LOSS_SCALE)),
+                                    Integer.parseInt(metadata.get(GROWTH_TRACKER)))
+                            : GradScaler.START);
         } catch (NumberFormatException | NullPointerException e) {
             throw SaccadeException.user(
                     "%s: holds no state of a run; resume from a last.safetensors, or start from its"

@@ -190,8 +190,8 @@ public final class Trainer implements Run {
         int epoch = epoch();
         learningRate = scheduledLearningRate();
         hooks.beforeStep(this);
-        TrainStep.Result taken = step.take(batches, state.iteration() + 1, epoch, learningRate);
-        state = state.afterStep(taken.images());
+        TrainStep.Result taken = step.take(batches, state, epoch, learningRate);
+        state = state.afterStep(taken.images(), taken.scaler());
         StepTime time = time(start, waited);
         hooks.afterStep(this, () -> report(epoch, taken.logVars(), time));
         addedMetrics.clear();

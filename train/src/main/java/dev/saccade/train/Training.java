@@ -16,6 +16,7 @@ import dev.saccade.core.Devices;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.ops.Kernels;
 import dev.saccade.core.parts.PartFailure;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
@@ -268,6 +269,9 @@ public final class Training {
     /** Checks the data and makes the model. */
     private Outcome withModel(List<String> notes, Work<Task> work) {
         Device device = Devices.here().choose(config.device());
+        if (device.isGpu() && Kernels.status().loaded()) {
+            Kernels.allowTf32(config.allowTf32());
+        }
         DataReports found = reports.orElseGet(() -> check(false, () -> {}));
         found.requireSound("the data set has errors; nothing was trained");
         List<String> all = new ArrayList<>(found.warnings());
@@ -297,7 +301,11 @@ public final class Training {
     private ModelSpec spec(Dataset train) {
         DataConfig data = config.data();
         return new ModelSpec(
-                config.model(), data.valTransforms(), data.valViews(), train.classes());
+                config.model(),
+                data.valTransforms(),
+                data.valViews(),
+                train.classes(),
+                config.precision());
     }
 
     private void initialize(Task task) {

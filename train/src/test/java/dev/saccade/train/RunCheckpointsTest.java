@@ -11,6 +11,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.SeededRandom;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.hooks.Hooks;
+import dev.saccade.train.optimizers.GradScaler;
 import dev.saccade.train.optimizers.Optimizer;
 
 import org.junit.jupiter.api.AfterEach;
@@ -90,7 +91,7 @@ class RunCheckpointsTest {
     }
 
     private static RunState state(int number) {
-        return new RunState(number, 0, 0, Double.NaN, 0, false);
+        return new RunState(number, 0, 0, Double.NaN, 0, false, GradScaler.START);
     }
 
     /** Returns the number of the state that a new process would go on with. */

@@ -7,6 +7,8 @@ import ai.djl.ndarray.types.Shape;
 import dev.saccade.core.Devices;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.SeededRandom;
+import dev.saccade.core.ops.Autocast;
+import dev.saccade.core.ops.HostTransfers;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.ImageInfo;
@@ -28,6 +30,7 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 /** Times a model on random pixels, with fused operators and without by turns. */
@@ -63,24 +66,33 @@ public final class ModelBench implements AutoCloseable {
         return Devices.here().describe(manager.getDevice());
     }
 
+    /**
+     * What was measured.
+     *
+     * @param times by what the operators are
+     * @param transfers what travels between Java and arrays in one pass or step
+     */
+    public record Result(Map<String, Timing> times, HostTransfers transfers) {}
+
     /** Times predictions. */
-    public Map<String, Timing> predict(int runs) {
+    public Result predict(int runs) {
         model.train(false);
-        return time(batch -> model.predict(batch), runs);
+        return measure(batch -> compute(() -> model.predict(batch)), runs);
     }
 
     /** Times steps: losses on random targets, gradients, clipping, the optimizer and averages. */
-    public Map<String, Timing> train(int runs) {
+    public Result train(int runs) {
         model.train(true);
         Function<ImageBatch, Losses> losses = losses();
         ModelEma.Update averages =
                 config.ema().map(ema -> ema.build(model).update(0)).orElse(ModelEma.Update.NONE);
         try (Optimizer optimizer = config.optimizer().build(model)) {
-            return time(
+            return measure(
                     batch -> {
                         Gradients gradients =
                                 Gradients.compute(
-                                        () -> losses.apply(batch).total(), optimizer.parameters());
+                                        () -> compute(() -> losses.apply(batch)).total(),
+                                        optimizer.parameters());
                         float factor = gradients.norms().clipping(LARGEST_NORM);
                         optimizer.step(gradients, factor, NO_STEP, averages);
                     },
@@ -88,7 +100,11 @@ public final class ModelBench implements AutoCloseable {
         }
     }
 
-    private Map<String, Timing> time(Consumer<ImageBatch> body, int runs) {
+    private <T> T compute(Supplier<T> body) {
+        return Autocast.call(config.precision(), manager.getDevice(), body);
+    }
+
+    private Result measure(Consumer<ImageBatch> body, int runs) {
         Runnable once =
                 () -> {
                     try (NDManager scratch = manager.newSubManager()) {
@@ -101,7 +117,8 @@ public final class ModelBench implements AutoCloseable {
                         scratch.zeros(new Shape(1)).toFloatArray();
                     }
                 };
-        return Timing.measure(once, runs);
+        HostTransfers transfers = HostTransfers.during(once);
+        return new Result(Timing.measure(once, runs), transfers);
     }
 
     private Function<ImageBatch, Losses> losses() {

@@ -2,9 +2,12 @@ package dev.saccade.core.ops;
 
 import ai.djl.Device;
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 
 import com.google.common.collect.Sets;
+
+import dev.saccade.core.Libtorch;
 
 import java.util.Map;
 import java.util.Set;
@@ -21,6 +24,10 @@ public final class Kernels {
             Sets.immutableEnumSet(
                     DataType.FLOAT32, DataType.FLOAT64, DataType.FLOAT16, DataType.UNKNOWN);
 
+    private static final ScriptTemplate ALLOW_TF32 =
+            ScriptTemplate.of(
+                    "(x: Tensor) -> Tensor", "return ops.saccade.allow_tf32(x, {allowed})");
+
     private static final Map<Integer, Boolean> GPUS = new ConcurrentHashMap<>();
 
     private Kernels() {}
@@ -32,7 +39,18 @@ public final class Kernels {
             throw new IllegalStateException("the processor has no AVX2");
         }
         Script.evaluate("ops.saccade.keep_memory()");
+        allowTf32(false);
         return bits == 512 ? "AVX-512" : "AVX2";
+    }
+
+    /**
+     * Says whether GPUs may multiply numbers of float32 with ten bits of their fractions (TF32), in
+     * the whole process from now on; they do not by default, whatever libtorch's is.
+     */
+    public static void allowTf32(boolean allowed) {
+        try (NDManager cpu = Libtorch.newManager(Device.cpu())) {
+            ALLOW_TF32.with(Map.of("allowed", allowed)).run(Tensors.of(cpu, 0));
+        }
     }
 
     /** Returns whether fused operators run, and why. */

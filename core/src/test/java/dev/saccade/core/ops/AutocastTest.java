@@ -59,7 +59,7 @@ class AutocastTest {
 
     private static Precision type(NDArray x) {
         try (NDArray number = TYPE.run(x)) {
-            return switch ((int) number.toType(DataType.INT32, false).getInt()) {
+            return switch (number.toType(DataType.INT32, false).getInt()) {
                 case 5 -> Precision.FLOAT16;
                 case 6 -> Precision.FLOAT32;
                 case 15 -> Precision.BFLOAT16;

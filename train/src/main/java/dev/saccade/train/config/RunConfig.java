@@ -5,6 +5,7 @@ import dev.saccade.config.Configs;
 import dev.saccade.core.Checks;
 import dev.saccade.core.Devices;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.nn.Precision;
 import dev.saccade.core.parts.Default;
 import dev.saccade.eval.Evaluator;
 import dev.saccade.eval.Evaluators;
@@ -36,6 +37,11 @@ import java.util.Optional;
  * @param seed the seed of weights, order and augmentation
  * @param device what computes: {@code auto} for the first GPU, if one can be used, else the CPU;
  *     {@code cpu}; {@code cuda}, or {@code cuda:1}
+ * @param precision what is computed in, in training and evaluation: {@code float32}; {@code
+ *     bfloat16}, where the device has products of it; or {@code float16}, whose losses are scaled.
+ *     Weights, losses and metrics are float32
+ * @param allowTf32 whether GPUs may multiply float32 with ten bits of their fractions, which is
+ *     several times faster and less exact
  * @param ema how the weights are averaged over the steps; where it is given, the averages are
  *     measured and are what checkpoints give to those who load them
  * @param evaluation when to evaluate, and what counts
@@ -56,6 +62,8 @@ public record RunConfig(
         Optional<Integer> referenceBatch,
         @Default("0") long seed,
         @Default("auto") String device,
+        @Default("float32") Precision precision,
+        @Default("false") boolean allowTf32,
         Optional<ModelEma.Config> ema,
         EvaluationConfig evaluation,
         CheckpointConfig checkpoint,

@@ -72,10 +72,10 @@ public final class JsonLog implements LogWriter {
         LogVars logVars = mean.logVars();
         ObjectNode line = event("step", mean.iteration(), mean.epoch());
         line.put("learning_rate", mean.learningRate());
-        line.put("loss", logVars.loss());
+        line.put("loss", number(logVars.loss()));
         line.set("losses", numbers(logVars.losses()));
         line.set("figures", numbers(logVars.metrics()));
-        line.put("gradient_norm", logVars.gradientNorm());
+        line.put("gradient_norm", number(logVars.gradientNorm()));
         line.put("seconds", mean.time().seconds());
         line.put("data_seconds", mean.time().dataSeconds());
         line.put("resident_bytes", memory.residentBytes());
@@ -104,10 +104,15 @@ public final class JsonLog implements LogWriter {
                 .put("epoch", epoch);
     }
 
-    /** Returns an object of numbers; what is not a number in JSON either is null. */
+    /** Returns an object of numbers. */
     private static ObjectNode numbers(Map<String, Double> values) {
         ObjectNode node = JSON.createObjectNode();
-        values.forEach((name, value) -> node.put(name, Double.isFinite(value) ? value : null));
+        values.forEach((name, value) -> node.put(name, number(value)));
         return node;
+    }
+
+    /** Returns a number, or null for what JSON has no number for. */
+    private static Double number(double value) {
+        return Double.isFinite(value) ? value : null;
     }
 }

@@ -10,7 +10,10 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Averages steps between two lines of the logs. */
+/**
+ * Averages steps between two lines of the logs. Those that were left out in float16 count for time
+ * alone; where all were, the means are NaN.
+ */
 final class StepMeter {
 
     private final Map<String, Double> losses = new LinkedHashMap<>();
@@ -21,18 +24,28 @@ final class StepMeter {
     private double seconds;
     private double dataSeconds;
     private int steps;
+    private int learned;
 
     /** Takes a step in. */
     void add(StepReport step) {
         LogVars logVars = step.logVars();
-        logVars.losses().forEach((name, value) -> losses.merge(name, value, Double::sum));
-        logVars.metrics().forEach((name, value) -> metrics.merge(name, value, Double::sum));
-        logVars.metrics().keySet().forEach(name -> stepsWithMetric.merge(name, 1, Integer::sum));
-        loss += logVars.loss();
-        gradientNorm += logVars.gradientNorm();
+        if (Double.isFinite(logVars.gradientNorm())) {
+            logVars.losses().forEach((name, value) -> losses.merge(name, value, Double::sum));
+            loss += logVars.loss();
+            gradientNorm += logVars.gradientNorm();
+            learned++;
+        }
+        logVars.metrics().forEach(this::add);
         seconds += step.time().seconds();
         dataSeconds += step.time().dataSeconds();
         steps++;
+    }
+
+    private void add(String metric, double value) {
+        if (Double.isFinite(value)) {
+            metrics.merge(metric, value, Double::sum);
+            stepsWithMetric.merge(metric, 1, Integer::sum);
+        }
     }
 
     /**
@@ -42,7 +55,7 @@ final class StepMeter {
      */
     StepReport mean(StepReport last) {
         checkState(steps > 0, "no step to average");
-        losses.replaceAll((name, sum) -> sum / steps);
+        losses.replaceAll((name, sum) -> sum / learned);
         metrics.replaceAll((name, sum) -> sum / stepsWithMetric.get(name));
         StepReport mean =
                 new StepReport(
@@ -50,7 +63,7 @@ final class StepMeter {
                         last.iterations(),
                         last.epoch(),
                         last.learningRate(),
-                        new LogVars(loss / steps, losses, metrics, gradientNorm / steps),
+                        new LogVars(loss / learned, losses, metrics, gradientNorm / learned),
                         new StepTime(
                                 seconds / steps, dataSeconds / steps, last.time().remaining()));
         losses.clear();
@@ -61,6 +74,7 @@ final class StepMeter {
         seconds = 0;
         dataSeconds = 0;
         steps = 0;
+        learned = 0;
         return mean;
     }
 }

@@ -8,6 +8,7 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.nn.Parameter;
 
 import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Maps;
 
 import dev.saccade.core.nn.Autograd;
 import dev.saccade.core.nn.Module;
@@ -15,6 +16,7 @@ import dev.saccade.core.ops.Kernels;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Script;
 import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.core.ops.Tensors;
 
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -68,6 +70,15 @@ public record Gradients(Map<String, NDArray> arrays) {
          */
         public float clipping(double maxNorm) {
             return Math.min(1, 1 / (total + 1e-6f) * (float) maxNorm);
+        }
+
+        /** Returns the norms of the gradients divided by a number. */
+        public Norms over(double scale) {
+            return scale == 1
+                    ? this
+                    : new Norms(
+                            (float) (total / scale),
+                            Maps.transformValues(byParameter, norm -> (float) (norm / scale)));
         }
     }
 
@@ -123,7 +134,7 @@ public record Gradients(Map<String, NDArray> arrays) {
         List<NDArray> values = List.copyOf(arrays.values());
         return NoGrad.call(
                 () -> {
-                    try (NDArray scalar = values.get(0).getManager().create(factor)) {
+                    try (NDArray scalar = Tensors.of(values.get(0).getManager(), factor)) {
                         return named(SCALE.runLists(List.of(List.of(scalar), values)));
                     }
                 });
@@ -134,21 +145,35 @@ public record Gradients(Map<String, NDArray> arrays) {
         if (arrays.isEmpty()) {
             return new Norms(0, Map.of());
         }
+        try (NDArray found = measure()) {
+            return norms(Tensors.readFloats(found));
+        }
+    }
+
+    /**
+     * Returns the norms as an array, which may be read later together with others.
+     *
+     * @return {@code [1 + G]}: of all gradients as one vector, then of each of the G gradients;
+     *     there is at least one
+     */
+    public NDArray measure() {
         List<NDArray> values = List.copyOf(arrays.values());
         Script script = Kernels.isFusedFor(values.get(0)) ? FUSED_NORMS.with(Map.of()) : NORMS;
-        float[] norms =
-                NoGrad.call(
-                        () -> {
-                            try (NDList found = script.runLists(List.of(values))) {
-                                return found.singletonOrThrow().toFloatArray();
-                            }
-                        });
+        return NoGrad.call(() -> script.runLists(List.of(values)).singletonOrThrow());
+    }
+
+    /**
+     * Returns what {@link #measure} has found.
+     *
+     * @param values {@code [1 + G]}
+     */
+    public Norms norms(float... values) {
         Map<String, Float> byParameter = new LinkedHashMap<>();
         int i = 1;
         for (String name : arrays.keySet()) {
-            byParameter.put(name, norms[i++]);
+            byParameter.put(name, values[i++]);
         }
-        return new Norms(norms[0], byParameter);
+        return new Norms(values[0], byParameter);
     }
 
     /** Gives the gradients to another manager, so that they outlive the one they came from. */
