@@ -1,9 +1,18 @@
 package dev.saccade.core.ops;
 
+import static com.google.common.collect.ImmutableSet.toImmutableSet;
+
+import ai.djl.Device;
+import ai.djl.ndarray.NDManager;
+
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.core.Libtorch;
+
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /**
  * How often numbers travel between the memory of Java and that of arrays, by the place in the code.
@@ -11,7 +20,8 @@ import java.util.TreeMap;
  * <p>On a GPU a read waits until all is done that the GPU was told before, and the GPU then waits
  * for what it is told next; a step of a training should have one. Reads and writes are counted on
  * CPUs as well, where they cost nothing, so that a test without a GPU can hold their number. They
- * go through {@link Tensors}.
+ * go through {@link Tensors}; counted is also what libtorch reads by itself in a {@link Script},
+ * such as for {@code int(x)} or the positions where a mask holds, where there are fused operators.
  */
 public final class HostTransfers {
 
@@ -19,8 +29,23 @@ public final class HostTransfers {
 
     private static final StackWalker STACK = StackWalker.getInstance();
 
+    private static final Set<String> WAYS =
+            Stream.of(HostTransfers.class, Tensors.class, Script.class, NoGrad.class)
+                    .map(Class::getName)
+                    .collect(toImmutableSet());
+
+    private static final ScriptTemplate COUNT_IN_LIBTORCH =
+            ScriptTemplate.of(
+                    "(x: Tensor) -> Tensor", "return ops.saccade.count_reads(x, {counted})");
+
+    private static final ScriptTemplate COUNTED_IN_LIBTORCH =
+            ScriptTemplate.of("(x: Tensor) -> Tensor", "return ops.saccade.counted_reads(x)");
+
     private final Map<String, Integer> reads = new TreeMap<>();
     private final Map<String, Integer> writes = new TreeMap<>();
+
+    /** Whether libtorch is being asked what it has read. */
+    private boolean asking;
 
     private HostTransfers() {}
 
@@ -28,11 +53,13 @@ public final class HostTransfers {
     public static HostTransfers during(Runnable body) {
         HostTransfers outer = COUNTING.get();
         HostTransfers counted = new HostTransfers();
+        countInLibtorch(true);
         COUNTING.set(counted);
         try {
             body.run();
         } finally {
             COUNTING.set(outer);
+            countInLibtorch(outer != null);
         }
         return counted;
     }
@@ -61,17 +88,42 @@ public final class HostTransfers {
         }
     }
 
+    private static void countInLibtorch(boolean counted) {
+        if (Kernels.areOn()) {
+            ask(COUNT_IN_LIBTORCH.with(Map.of("counted", counted)));
+        }
+    }
+
+    private static int ask(Script script) {
+        try (NDManager cpu = Libtorch.newManager(Device.cpu())) {
+            return (int) script.run(Tensors.of(cpu, 0)).getFloat();
+        }
+    }
+
+    /** Counts what libtorch has read by itself in a script that has just been run. */
+    static void afterScript() {
+        HostTransfers counting = COUNTING.get();
+        if (counting == null || counting.asking || !Kernels.areOn()) {
+            return;
+        }
+        counting.asking = true;
+        try {
+            int read = ask(COUNTED_IN_LIBTORCH.with(Map.of()));
+            if (read > 0) {
+                counting.reads.merge(place(), read, Integer::sum);
+            }
+        } finally {
+            counting.asking = false;
+        }
+    }
+
     private static String place() {
         return STACK.walk(
                 frames ->
-                        frames.dropWhile(frame -> isOfTensors(frame.getClassName()))
+                        frames.dropWhile(frame -> WAYS.contains(frame.getClassName()))
                                 .findFirst()
                                 .map(HostTransfers::place)
                                 .orElseThrow());
-    }
-
-    private static boolean isOfTensors(String type) {
-        return type.equals(Tensors.class.getName()) || type.equals(HostTransfers.class.getName());
     }
 
     private static String place(StackWalker.StackFrame frame) {

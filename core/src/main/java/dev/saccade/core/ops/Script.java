@@ -99,6 +99,7 @@ public final class Script {
         NDList given = new NDList(inputs);
         NDList results = IValueUtils.forward(block, given, true);
         MultiplyAdds.add(multiplyAdds, given, results);
+        HostTransfers.afterScript();
         return results;
     }
 
@@ -118,7 +119,9 @@ public final class Script {
             }
         }
         try {
-            return IValueUtils.forward(block, inputs, true);
+            NDList results = IValueUtils.forward(block, inputs, true);
+            HostTransfers.afterScript();
+            return results;
         } finally {
             inputs.forEach(member -> member.setName(null));
         }

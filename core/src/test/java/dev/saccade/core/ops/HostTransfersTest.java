@@ -2,6 +2,7 @@ package dev.saccade.core.ops;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import ai.djl.Device;
 import ai.djl.ndarray.NDArray;
@@ -40,6 +41,19 @@ class HostTransfersTest {
         assertEquals(List.of(3, 1), List.copyOf(transfers.writes().values()));
         String place = transfers.reads().keySet().iterator().next();
         assertTrue(place.matches("HostTransfersTest\\.lambda.*:\\d+"), place);
+    }
+
+    @Test
+    void whatLibtorchReadsByItselfIsCounted() {
+        assumeTrue(Kernels.status().loaded(), Kernels.status().reason());
+        Script hidden =
+                Script.compile(
+                        "(x: Tensor) -> Tensor",
+                        "return torch.add(x, int(torch.sum(x)) + torch.size(torch.nonzero(x), 0))");
+        NDArray x = Tensors.of(manager, new float[] {1, 0, 2}, new Shape(3));
+        HostTransfers transfers = HostTransfers.during(() -> hidden.run(x));
+        assertEquals(List.of(2), List.copyOf(transfers.reads().values()));
+        assertEquals(Map.of(), HostTransfers.during(() -> x.add(x)).reads());
     }
 
     @Test
