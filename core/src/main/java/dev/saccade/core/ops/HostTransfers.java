@@ -100,8 +100,12 @@ public final class HostTransfers {
         }
     }
 
-    /** Counts what libtorch has read by itself in a script that has just been run. */
-    static void afterScript() {
+    /**
+     * Counts what libtorch has read by itself in a script that has just been run.
+     *
+     * @param onCpu whether that lies on the CPU anyway
+     */
+    static void afterScript(boolean onCpu) {
         HostTransfers counting = COUNTING.get();
         if (counting == null || counting.asking || !Kernels.areOn()) {
             return;
@@ -109,7 +113,7 @@ public final class HostTransfers {
         counting.asking = true;
         try {
             int read = ask(COUNTED_IN_LIBTORCH.with(Map.of()));
-            if (read > 0) {
+            if (read > 0 && !onCpu) {
                 counting.reads.merge(place(), read, Integer::sum);
             }
         } finally {

@@ -50,10 +50,12 @@ public final class Script {
 
     private final PtSymbolBlock block;
     private final MultiplyAdds.Formula multiplyAdds;
+    private final boolean numbersOnCpu;
 
-    private Script(PtSymbolBlock block, MultiplyAdds.Formula multiplyAdds) {
+    private Script(PtSymbolBlock block, MultiplyAdds.Formula multiplyAdds, boolean numbersOnCpu) {
         this.block = block;
         this.multiplyAdds = multiplyAdds;
+        this.numbersOnCpu = numbersOnCpu;
     }
 
     /**
@@ -77,7 +79,8 @@ public final class Script {
             return new Script(
                     JniUtils.loadModule(
                             manager, new ByteArrayInputStream(archive(code)), true, false),
-                    MultiplyAdds.Formula.NONE);
+                    MultiplyAdds.Formula.NONE,
+                    false);
         } catch (IOException | RuntimeException e) {
             throw SaccadeException.internal(e, "libtorch refuses this script:%n%s", code);
         }
@@ -85,7 +88,15 @@ public final class Script {
 
     /** Returns the same operator, of which the multiply-adds are counted. */
     public Script counting(MultiplyAdds.Formula formula) {
-        return new Script(block, formula);
+        return new Script(block, formula, numbersOnCpu);
+    }
+
+    /**
+     * Returns the same operator, said to read such arrays alone that lie on the CPU whatever the
+     * device is: no {@link HostTransfers} are counted.
+     */
+    public Script withNumbersOnCpu() {
+        return new Script(block, multiplyAdds, true);
     }
 
     /** Runs the script for its one result, which belongs to the manager of the first input. */
@@ -99,7 +110,7 @@ public final class Script {
         NDList given = new NDList(inputs);
         NDList results = IValueUtils.forward(block, given, true);
         MultiplyAdds.add(multiplyAdds, given, results);
-        HostTransfers.afterScript();
+        HostTransfers.afterScript(numbersOnCpu);
         return results;
     }
 
@@ -120,7 +131,7 @@ public final class Script {
         }
         try {
             NDList results = IValueUtils.forward(block, inputs, true);
-            HostTransfers.afterScript();
+            HostTransfers.afterScript(numbersOnCpu);
             return results;
         } finally {
             inputs.forEach(member -> member.setName(null));

@@ -116,12 +116,13 @@ public final class ModelEma {
 
     private static final Script FOLLOW =
             Script.compile(
-                    "(share: List[Tensor], averages: List[Tensor], weights: List[Tensor]) ->"
-                            + " Tensor",
-                    """
+                            "(share: List[Tensor], averages: List[Tensor], weights: List[Tensor]) ->"
+                                    + " Tensor",
+                            """
                     torch._foreach_lerp_(averages, weights, float(share[0]))
                     return share[0]
-                    """);
+                    """)
+                    .withNumbersOnCpu();
 
     private static final Script SWAP =
             Script.compile(
