@@ -52,6 +52,7 @@ inline int __syncthreads_or(int x) {
   (void)round;
   return any;
 }
+inline int __syncthreads_and(int x) { return !__syncthreads_or(!x); }
 
 template <class T>
 T __shfl_sync(unsigned lanes, T x, int from, int width = 32) {

@@ -8,9 +8,20 @@ from checks import Case
 from timings import Timing
 
 
-def composed(masks, boxes, index, side):
-    cut = torch.stack([boxes[:, i].clamp(0, masks.shape[2 - i % 2]) for i in range(4)], 1)
-    rois = torch.cat([index[:, None], cut], 1)
+def composed(masks, sizes, boxes, index, side):
+    """The regions, each of its bitmap alone."""
+    cut = []
+    for box, i in zip(boxes, index.tolist()):
+        h, w = sizes[i].tolist()
+        bitmap = masks[i, :h, :w].to(boxes.dtype)
+        corners = torch.stack([box[k].clamp(0, (w, h)[k % 2]) for k in range(4)])
+        cut.append(roi_align(bitmap[None, None], [corners[None]], (side, side), 1.0, 0, True)[0, 0])
+    return torch.stack(cut) >= 0.5
+
+
+def composed_at_once(masks, boxes, index, side):
+    """The regions of bitmaps that fill their memory."""
+    rois = torch.cat([index[:, None], boxes], 1)
     return roi_align(masks[:, None].to(boxes.dtype), rois, (side, side), 1.0, 0, True)[:, 0] >= 0.5
 
 
@@ -19,14 +30,16 @@ def case(n, h, w, regions, side):
         masks = F.interpolate(torch.rand(n, 1, 3, 4, generator=generator), (h, w), mode="bilinear")[:, 0] > 0.5
         corners = (torch.rand(regions, 2, generator=generator) * 1.1 - 0.2) * torch.tensor([w, h])
         boxes = torch.cat([corners, corners + torch.rand(regions, 2, generator=generator) * torch.tensor([w, h])], 1)
-        return [masks.to(torch.uint8), boxes.double(), torch.randint(n, (regions,), generator=generator)]
+        least = torch.tensor([(h + 1) // 2, (w + 1) // 2])
+        sizes = least + (torch.rand(n, 2, generator=generator) * (torch.tensor([h, w]) - least + 1)).long()
+        return [masks.to(torch.uint8), sizes, boxes.double(), torch.randint(n, (regions,), generator=generator)]
 
     return Case(
         f"mask_targets {n}x{h}x{w} {regions} -> {side}",
-        lambda masks, boxes, index: torch.ops.saccade.mask_targets(masks, boxes, index, side),
-        lambda masks, boxes, index: composed(masks, boxes, index, side).double(),
+        lambda *inputs: torch.ops.saccade.mask_targets(*inputs, side),
+        lambda *inputs: composed(*inputs, side).double(),
         inputs,
-        fixed=(1,),
+        fixed=(2,),
         types=(torch.float32,),
     )
 
@@ -39,12 +52,13 @@ def timing(n, h, w, regions, side, faster):
         corners = torch.rand(regions, 2, device="cuda") * torch.tensor([w, h], device="cuda") * 0.7
         boxes = torch.cat([corners, corners + 10 + torch.rand(regions, 2, device="cuda") * 200], 1)
         masks = (torch.rand(n, h, w, device="cuda") > 0.5).byte()
-        return [masks, boxes, torch.randint(n, (regions,), device="cuda")]
+        sizes = torch.tensor([[h, w]], device="cuda").expand(n, 2)
+        return [masks, sizes, boxes, torch.randint(n, (regions,), device="cuda")]
 
     return Timing(
         f"mask_targets {n}x{h}x{w} {regions} -> {side}",
-        lambda masks, boxes, index: torch.ops.saccade.mask_targets(masks, boxes, index, side),
-        lambda masks, boxes, index: composed(masks, boxes, index, side),
+        lambda *inputs: torch.ops.saccade.mask_targets(*inputs, side),
+        lambda masks, sizes, boxes, index: composed_at_once(masks, boxes, index, side),
         inputs,
         faster,
     )

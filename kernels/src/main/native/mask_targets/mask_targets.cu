@@ -8,7 +8,8 @@ namespace {
 
 __device__ Points<float> points_of(const saccade_mask_targets& a, int64_t region, int axis) {
   const float* corners = a.boxes + 4 * region + (axis == 0 ? 1 : 0);
-  const int64_t cells = axis == 0 ? a.h : a.w;
+  const int64_t* size = a.sizes + 2 * a.mask_of[region];
+  const int64_t cells = axis == 0 ? min(size[0], a.h) : min(size[1], a.w);
   const float most = static_cast<float>(cells);
   auto cut = [&](float x) { return x < 0 ? 0 : x > most ? most : x; };
   return {cut(corners[0]), cut(corners[2]), 1, true, 0, a.side, cells};

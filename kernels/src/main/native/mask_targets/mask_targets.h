@@ -7,6 +7,7 @@ typedef struct {
   int64_t n, h, w; /* of the bitmaps */
   int64_t regions, side;
   const uint8_t* masks;   /* [n, h, w]: 0 or 1 */
+  const int64_t* sizes;   /* [n, 2]: height and width that each bitmap fills from its top left */
   const float* boxes;     /* [regions, 4]: x1, y1, x2, y2, in pixels; what is outside is cut off */
   const int64_t* mask_of; /* [regions] */
   float* out;             /* [regions, side, side]: 0 or 1 */

@@ -43,8 +43,8 @@ class Region {
   Region(const saccade_mask_targets& a, int64_t r)
       : a(a),
         mask(a.masks + a.mask_of[r] * a.h * a.w),
-        x(a.boxes[4 * r], a.boxes[4 * r + 2], a.side, a.w),
-        y(a.boxes[4 * r + 1], a.boxes[4 * r + 3], a.side, a.h) {}
+        x(a.boxes[4 * r], a.boxes[4 * r + 2], a.side, a.sizes[2 * a.mask_of[r] + 1]),
+        y(a.boxes[4 * r + 1], a.boxes[4 * r + 3], a.side, a.sizes[2 * a.mask_of[r]]) {}
 
   bool is_empty() const { return x.per_bin == 0 || y.per_bin == 0; }
 
@@ -91,8 +91,12 @@ void fill(const saccade_mask_targets& a) {
   }
 }
 
-// Whether every region has a bitmap.
+// Whether every region has a bitmap, and these fit in their memory.
 bool are_inside(const saccade_mask_targets& a) {
+  for (int64_t m = 0; m < a.n; m++) {
+    const int64_t* size = a.sizes + 2 * m;
+    if (size[0] < 0 || size[0] > a.h || size[1] < 0 || size[1] > a.w) return false;
+  }
   return std::all_of(a.mask_of, a.mask_of + a.regions,
                      [&](int64_t m) { return m >= 0 && m < a.n; });
 }

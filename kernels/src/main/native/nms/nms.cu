@@ -1,29 +1,25 @@
-// Greedy non-maximum suppression on a GPU. Boxes are laid out group by group, the best of a group
-// first; every box marks, in a row of bits, which of its group after it overlap it too much; then a
-// block walks through the boxes of a group, 64 at a time, and ors the rows of those that stay.
+// Greedy non-maximum suppression on a GPU. A block walks through the boxes of an image, the best
+// first, 64 at a time: each is held against those that stay so far, then against the better ones of
+// the 64. It ends when enough stay, or scores are too low, so that most boxes are never looked at.
 
 #include "cuda/device.cuh"
 #include "nms/nms.h"
 
 namespace {
 
-constexpr int THREADS = 256;
-constexpr int MARKERS = 128;
-constexpr int WALKERS = 512;
+constexpr int THREADS = 512, CHUNK = 64, SHARES = THREADS / CHUNK;
 
-// The least and the largest coordinate, or what is no number where there is one; and whether all
-// groups can be counted.
+// The least and the largest coordinate, or what is no number where there is one.
 struct Extent {
   float least, most;
-  int sound;
 };
 
 __device__ Extent both(Extent a, Extent b) {
   return {b.least < a.least || b.least != b.least ? b.least : a.least,
-          b.most > a.most || b.most != b.most ? b.most : a.most, a.sound & b.sound};
+          b.most > a.most || b.most != b.most ? b.most : a.most};
 }
 
-// The extent of those of all threads of a block, in every thread.
+// The extent of those of all threads of the block, in every thread.
 __device__ Extent of_block(Extent mine) {
   __shared__ Extent all[THREADS];
   all[threadIdx.x] = mine;
@@ -33,31 +29,6 @@ __device__ Extent of_block(Extent mine) {
     __syncthreads();
   }
   return all[0];
-}
-
-// Ascends where scores descend; what is no number comes first.
-__device__ uint32_t key(float score) {
-  const uint32_t bits = score != score ? 0x7FC00000 : __float_as_uint(score);
-  return bits >> 31 ? bits : ~bits & 0x7FFFFFFF;
-}
-
-// The group that a box is held against: all are one unless those that are moved apart cannot touch.
-__device__ uint32_t part(const saccade_nms& a, int i, Extent extent) {
-  return extent.least > -1 ? static_cast<uint32_t>(a.groups[i]) : 0;
-}
-
-// The first place from which on the parts are not less than one.
-__device__ int first_of(const uint32_t* parts, int n, uint64_t part) {
-  int low = 0, high = n;
-  while (low < high) {
-    const int middle = (low + high) / 2;
-    if (parts[middle] < part) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
 }
 
 __device__ float larger(float a, float b) { return a > b ? a : b; }
@@ -74,187 +45,112 @@ __device__ bool overlap(float4 better, float4 box, float threshold) {
   return shared > larger(0, allowed);
 }
 
-}  // namespace
+// The boxes of an image.
+struct Image {
+  const float *boxes, *scores;
+  const int64_t *groups, *order;
+  int64_t classes, pairs;
+  int per_class;
+  float threshold;
 
-// The extents of shares of the boxes, one a block; and zeros for the counts that follow.
-extern "C" __global__ void __launch_bounds__(THREADS)
-    nms_extent(saccade_nms a, Extent* extents, int* places, int* ranks) {
-  Extent mine = {0, 0, 1};
-  for (int i = blockIdx.x * THREADS + threadIdx.x; i < a.n; i += gridDim.x * THREADS) {
-    for (int c = 0; c < 4; c++) mine = both(mine, {a.boxes[4 * i + c], a.boxes[4 * i + c], 1});
-    mine.sound &= a.groups[i] >= 0 && a.groups[i] <= 0x7FFFFFFF;
-    places[i] = ranks[i] = 0;
+  __device__ Image(const saccade_nms& a, int64_t n)
+      : groups(a.groups),
+        classes(a.classes),
+        pairs(a.rows * a.classes),
+        per_class(a.per_class),
+        threshold(a.score_threshold) {
+    boxes = a.boxes + n * (a.per_class ? pairs : a.rows) * 4;
+    scores = a.scores + n * pairs;
+    order = a.order + n * pairs;
   }
-  mine = of_block(mine);
-  if (threadIdx.x == 0) extents[blockIdx.x] = mine;
-}
 
-// Counts which boxes come before each: of all by score, and group by group. A block holds some
-// boxes against some others, of so many blocks of them.
-extern "C" __global__ void __launch_bounds__(THREADS)
-    nms_count(saccade_nms a, const Extent* extents, int shares, int blocks, int* places,
-              int* ranks) {
-  __shared__ uint32_t keys[THREADS], parts[THREADS];
-  const Extent extent = of_block(threadIdx.x < shares ? extents[threadIdx.x] : Extent{0, 0, 1});
-  const int i = blockIdx.x % blocks * THREADS + threadIdx.x;
-  const int first = blockIdx.x / blocks * THREADS, other = first + threadIdx.x;
-  if (other < a.n) {
-    keys[threadIdx.x] = key(a.scores[other]);
-    parts[threadIdx.x] = part(a, other, extent);
+  // Whether there is an i-th best box; then so there is with all before it.
+  __device__ bool has(int64_t i) const { return i < pairs && scores[order[i]] > threshold; }
+
+  __device__ float4 box(int64_t i) const {
+    const float* b = boxes + 4 * (per_class ? order[i] : order[i] / classes);
+    return {b[0], b[1], b[2], b[3]};
   }
-  __syncthreads();
-  if (i >= a.n) return;
-  const uint32_t mine = key(a.scores[i]), group = part(a, i, extent);
-  const int count = min(THREADS, static_cast<int>(a.n) - first);
-  int place = 0, rank = 0;
-#pragma unroll 8
-  for (int j = 0; j < count; j++) {
-    const bool before = keys[j] < mine || (keys[j] == mine && first + j < i);
-    rank += before;
-    place += parts[j] < group || (parts[j] == group && before);
+
+  __device__ int64_t group(int64_t i) const {
+    return groups[order[i] / classes] * classes + order[i] % classes;
   }
-  atomicAdd(&places[i], place);
-  atomicAdd(&ranks[i], rank);
-}
-
-// Lays the boxes out group by group, each moved as its group is. Where a group cannot be counted,
-// -1 boxes stay.
-extern "C" __global__ void __launch_bounds__(THREADS)
-    nms_arrange(saccade_nms a, const Extent* extents, int shares, const int* places, float4* boxes,
-                uint32_t* parts, int* from) {
-  const Extent extent = of_block(threadIdx.x < shares ? extents[threadIdx.x] : Extent{0, 0, 1});
-  const int i = blockIdx.x * THREADS + threadIdx.x;
-  if (i == 0) *a.kept = extent.sound ? 0 : -1;
-  if (i >= a.n) return;
-  const int to = places[i];
-  const float away = __fmul_rn(static_cast<float>(a.groups[i]), extent.most + 1);
-  const float* b = a.boxes + 4 * i;
-  boxes[to] = {b[0] + away, b[1] + away, b[2] + away, b[3] + away};
-  parts[to] = part(a, i, extent);
-  from[to] = i;
-}
-
-// Marks which boxes of its group, 64 a word from the group's first on, each box from begin to
-// before end overlaps too much. A row has so many words, which are shared out over so many blocks.
-extern "C" __global__ void __launch_bounds__(MARKERS)
-    nms_mark(const float4* boxes, const uint32_t* parts, int n, float threshold, int begin, int end,
-             int words, int shares, uint64_t* marks) {
-  const int i = begin + blockIdx.x / shares * MARKERS + threadIdx.x;
-  if (i >= end) return;
-  const uint64_t part = parts[i];
-  const int first = first_of(parts, n, part), last = first_of(parts, n, part + 1);
-  const float4 better = boxes[i];
-  for (int w = (i - first) / 64 + blockIdx.x % shares; first + 64 * w < last; w += shares) {
-    const int from = first + 64 * w, count = min(64, last - from);
-    uint64_t bits = 0;
-#pragma unroll 4
-    for (int j = 0; j < count; j++) {
-      bits |= static_cast<uint64_t>(from + j > i && overlap(better, boxes[from + j], threshold))
-              << j;
-    }
-    marks[static_cast<int64_t>(i - begin) * words + w] = bits;
-  }
-}
-
-namespace {
-
-// What a block needs to walk through a group.
-struct Walk {
-  const uint64_t* marks;
-  int begin, end, words;  // the boxes whose marks these are, and the words of a row
-  const int *from, *ranks;
-  uint64_t* gone;  // [n]: those of a group that are gone so far, from its first place on
-  int* stays;      // [n]: by score, which box stays; -1 for those that do not
 };
 
-// Walks through the boxes of a group from first to before last, as far as they are marked.
-__device__ void walk(const Walk& walk, int first, int last) {
-  __shared__ uint64_t rows[64], kept;
-  uint32_t* gone = reinterpret_cast<uint32_t*>(shared_memory());
-  const int thread = threadIdx.x, lane = thread % 64, row = thread / 64 * 8;
-  const int words = (last - first + 63) / 64, begin = max(first, walk.begin),
-            end = min(last, walk.end);
-  for (int w = thread; w < 2 * words; w += WALKERS) {
-    gone[w] = begin == first ? 0 : static_cast<uint32_t>(walk.gone[first + w / 2] >> 32 * (w % 2));
-  }
-  for (int b = (begin - first) / 64; first + 64 * b < end; b++) {
-    const int base = first + 64 * b, low = max(begin - base, 0), high = min(end - base, 64);
-    const uint64_t* marks = walk.marks + static_cast<int64_t>(base - walk.begin) * walk.words;
-    if (thread >= low && thread < high) rows[thread] = marks[thread * walk.words + b];
-    __syncthreads();
-    if (thread == 0) {
-      const uint64_t all = high - low == 64 ? ~0ull : ((1ull << (high - low)) - 1) << low;
-      uint64_t alive = all & ~(gone[2 * b] | static_cast<uint64_t>(gone[2 * b + 1]) << 32),
-               stay = 0;
-      while (alive != 0) {
-        const uint64_t best = alive & -alive;
-        stay |= best;
-        alive &= ~(best | rows[__ffsll(best) - 1]);
-      }
-      kept = stay;
-    }
-    __syncthreads();
-    const uint64_t stay = kept;
-    if (thread >= low && thread < high) {
-      const int i = walk.from[base + thread];
-      walk.stays[walk.ranks[i]] = stay >> thread & 1 ? i : -1;
-    }
-    for (int w = b + lane; w < words; w += 64) {
-      uint64_t bits = 0;
-#pragma unroll
-      for (int k = 0; k < 8; k++) {
-        if (stay >> (row + k) & 1) bits |= marks[static_cast<int64_t>(row + k) * walk.words + w];
-      }
-      if (bits != 0) {
-        atomicOr(&gone[2 * w], static_cast<uint32_t>(bits));
-        atomicOr(&gone[2 * w + 1], static_cast<uint32_t>(bits >> 32));
-      }
-    }
-  }
-  __syncthreads();
-  if (end < last) {
-    for (int w = thread; w < words; w += WALKERS) {
-      walk.gone[first + w] = gone[2 * w] | static_cast<uint64_t>(gone[2 * w + 1]) << 32;
-    }
-  }
-  __syncthreads();
-}
-
 }  // namespace
 
-// Walks through all groups of which a box between begin and end is the first: of 64 places a block.
-extern "C" __global__ void __launch_bounds__(WALKERS, 2)
-    nms_walk(const uint32_t* parts, int n, const uint64_t* marks, int begin, int end, int words,
-             const int* from, const int* ranks, uint64_t* gone, int* stays) {
-  const Walk some = {marks, begin, end, words, from, ranks, gone, stays};
-  const int place = begin + blockIdx.x * 64;
-  for (int i = place; i < min(place + 64, end);) {
-    const uint64_t part = parts[i];
-    const int last = first_of(parts, n, part + 1);
-    if (i == begin || parts[i - 1] != part)
-      walk(some, i == begin ? first_of(parts, n, part) : i, last);
-    i = last;
+extern "C" __global__ void __launch_bounds__(THREADS)
+    nms(saccade_nms a, float4* kept_boxes, int64_t* kept_groups) {
+  __shared__ float4 boxes[CHUNK];
+  __shared__ int64_t groups[CHUNK];
+  __shared__ uint32_t gone[2], worse[2 * CHUNK], stay[2];
+  const int64_t n = blockIdx.x;
+  const Image image(a, n);
+  kept_boxes += n * a.max;
+  kept_groups += n * a.max;
+  Extent mine = {0, 0};
+  for (int64_t i = threadIdx.x; image.has(i); i += THREADS) {
+    const float4 b = image.box(i);
+    mine = both(mine, both(both({b.x, b.x}, {b.y, b.y}), both({b.z, b.z}, {b.w, b.w})));
   }
-}
-
-// Gathers the boxes that stay, the best first, in one block.
-extern "C" __global__ void __launch_bounds__(1024) nms_gather(saccade_nms a, const int* stays) {
-  __shared__ int votes[32];
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  if (*a.kept < 0) return;
+  const Extent extent = of_block(mine);
+  // Where no coordinate is far below 0, groups that are moved apart cannot touch.
+  const bool apart = extent.least > -1;
+  const int lane = threadIdx.x % CHUNK, share = threadIdx.x / CHUNK;
   int64_t kept = 0;
-  for (int first = 0; first < a.n; first += 1024) {
-    const int i = first + threadIdx.x < a.n ? stays[first + threadIdx.x] : -1;
-    const unsigned ballot = __ballot_sync(0xFFFFFFFF, i >= 0);
-    if (lane == 0) votes[warp] = __popc(ballot);
-    __syncthreads();
-    int64_t to = kept + __popc(ballot & ((1u << lane) - 1));
-    for (int w = 0; w < 32; w++) {
-      to += w < warp ? votes[w] : 0;
-      kept += votes[w];
+  bool more = true;
+  for (int64_t first = 0; more && kept < a.max; first += CHUNK) {
+    const bool there = image.has(first + lane);
+    if (share == 0) {
+      if (there) {
+        const float4 b = image.box(first + lane);
+        groups[lane] = image.group(first + lane);
+        const float away = __fmul_rn(static_cast<float>(groups[lane]), extent.most + 1);
+        boxes[lane] = {b.x + away, b.y + away, b.z + away, b.w + away};
+      }
+      worse[lane] = worse[CHUNK + lane] = 0;
+      if (lane < 2) gone[lane] = 0;
     }
-    if (i >= 0) a.keep[to] = i;
+    __syncthreads();
+    if (there) {
+      const float4 box = boxes[lane];
+      const int64_t group = groups[lane];
+      bool out = false;
+      for (int64_t k = share; k < kept && !out; k += SHARES) {
+        out = (!apart || kept_groups[k] == group) && overlap(kept_boxes[k], box, a.iou_threshold);
+      }
+      if (out) atomicOr(&gone[lane / 32], 1u << lane % 32);
+      for (int j = share; j < lane; j += SHARES) {
+        if ((!apart || groups[j] == group) && overlap(boxes[j], box, a.iou_threshold)) {
+          atomicOr(&worse[2 * j + lane / 32], 1u << lane % 32);
+        }
+      }
+    } else if (share == 0) {
+      atomicOr(&gone[lane / 32], 1u << lane % 32);
+    }
+    more = __syncthreads_and(there);
+    if (threadIdx.x == 0) {
+      uint32_t out[2] = {gone[0], gone[1]};
+      int64_t left = a.max - kept;
+      stay[0] = stay[1] = 0;
+      for (int i = 0; i < CHUNK && left > 0; i++) {
+        if (out[i / 32] >> i % 32 & 1) continue;
+        stay[i / 32] |= 1u << i % 32;
+        out[0] |= worse[2 * i];
+        out[1] |= worse[2 * i + 1];
+        left--;
+      }
+    }
+    __syncthreads();
+    if (share == 0 && stay[lane / 32] >> lane % 32 & 1) {
+      const int before = (lane < 32 ? 0 : __popc(stay[0])) +
+                         __popc(stay[lane / 32] & ((1u << lane % 32) - 1));
+      kept_boxes[kept + before] = boxes[lane];
+      kept_groups[kept + before] = groups[lane];
+      a.keep[n * a.max + kept + before] = image.order[first + lane];
+    }
+    kept += __popc(stay[0]) + __popc(stay[1]);
     __syncthreads();
   }
-  if (threadIdx.x == 0) *a.kept = kept;
+  if (threadIdx.x == 0) a.counts[n] = kept;
 }

@@ -1,6 +1,8 @@
 // Greedy non-maximum suppression: each box, from the best on, is held against those of its group
 // that stay, a few vectors of them at a time.
 
+#include <vector>
+
 #include "common/simd.h"
 #include "nms/nms.h"
 
@@ -28,6 +30,8 @@ class Kept {
         areas(room) {}
 
   void clear() { count = 0; }
+
+  int64_t size() const { return count; }
 
   void add(const Box& box) {
     if (count % TOGETHER == 0) {
@@ -85,48 +89,74 @@ void sort(const uint32_t* keys, int64_t n, int32_t* order) {
   if (from != order) std::copy(from, from + n, order);
 }
 
-// Ascends where scores descend; what is no number comes first.
+// Ascends where scores descend.
 uint32_t key(float score) {
   uint32_t bits;
   memcpy(&bits, &score, 4);
-  if (score != score) bits = 0x7FC00000;
   return bits >> 31 ? bits : ~bits & 0x7FFFFFFF;
 }
 
-void suppress(const saccade_nms& a) {
-  float least = 0, most = 0;
-  for (int64_t i = 0; i < 4 * a.n; i++) {
-    const float x = a.boxes[i];
-    if (x < least || x != x) least = x;
-    if (x > most || x != x) most = x;
+// A box whose score is looked at.
+struct Candidate {
+  Box box;
+  float score;
+  int64_t group, position;
+};
+
+// The boxes of an image whose scores are looked at, in their order.
+std::vector<Candidate> candidates(const saccade_nms& a, int64_t image) {
+  const int64_t pairs = a.rows * a.classes;
+  const float* scores = a.scores + image * pairs;
+  const float* boxes = a.boxes + image * (a.per_class ? pairs : a.rows) * 4;
+  std::vector<Candidate> found;
+  for (int64_t row = 0; row < a.rows; row++) {
+    for (int64_t c = 0; c < a.classes; c++) {
+      const int64_t i = row * a.classes + c;
+      if (!(scores[i] > a.score_threshold)) continue;
+      const float* b = boxes + 4 * (a.per_class ? i : row);
+      found.push_back({{b[0], b[1], b[2], b[3]}, scores[i], a.groups[row] * a.classes + c, i});
+    }
   }
-  Buffer<uint32_t> keys(a.n);
-  Buffer<int32_t> order(a.n), members(a.n);
-  for (int64_t i = 0; i < a.n; i++) {
-    keys[i] = key(a.scores[i]);
+  return found;
+}
+
+void suppress(const saccade_nms& a, int64_t image) {
+  const std::vector<Candidate> all = candidates(a, image);
+  const int64_t n = static_cast<int64_t>(all.size());
+  if (n == 0) return;
+  float least = 0, most = 0;
+  Buffer<uint32_t> keys(n);
+  Buffer<int32_t> order(n), members(n);
+  for (int64_t i = 0; i < n; i++) {
+    const Box& b = all[i].box;
+    for (float x : {b.x1, b.y1, b.x2, b.y2}) {
+      if (x < least || x != x) least = x;
+      if (x > most || x != x) most = x;
+    }
+    keys[i] = key(all[i].score);
     order[i] = static_cast<int32_t>(i);
   }
-  sort(keys, a.n, order);
-  std::copy<int32_t*, int32_t*>(order, order + a.n, members);
+  sort(keys, n, order);
+  std::copy<int32_t*, int32_t*>(order, order + n, members);
 
   // Where no coordinate is far below 0, groups that are moved apart cannot touch.
-  Buffer<int64_t> starts(a.n + 1);
-  int64_t parts = 1, largest = a.n;
+  Buffer<int64_t> starts(n + 1);
+  int64_t parts = 1, largest = n;
   if (least > -1) {
-    for (int64_t i = 0; i < a.n; i++) keys[i] = static_cast<uint32_t>(a.groups[i]);
-    sort(keys, a.n, members);
+    for (int64_t i = 0; i < n; i++) keys[i] = static_cast<uint32_t>(all[i].group);
+    sort(keys, n, members);
     parts = largest = 0;
-    for (int64_t k = 1; k <= a.n; k++) {
-      if (k == a.n || keys[members[k]] != keys[members[k - 1]]) {
+    for (int64_t k = 1; k <= n; k++) {
+      if (k == n || keys[members[k]] != keys[members[k - 1]]) {
         starts[++parts] = k;
         largest = std::max(largest, k - starts[parts - 1]);
       }
     }
   } else {
-    starts[1] = a.n;
+    starts[1] = n;
   }
 
-  Buffer<bool> stays(a.n), stay(a.n);
+  Buffer<bool> stays(n), stay(n);
 #pragma omp parallel if (parts > 1)
   {
     Kept kept(largest);
@@ -134,17 +164,20 @@ void suppress(const saccade_nms& a) {
     for (int64_t part = 0; part < parts; part++) {
       kept.clear();
       for (int64_t k = starts[part]; k < starts[part + 1]; k++) {
-        const float* b = a.boxes + 4 * members[k];
-        const float away = rounded(static_cast<float>(a.groups[members[k]]) * (most + 1));
-        const Box box = {b[0] + away, b[1] + away, b[2] + away, b[3] + away};
-        stays[k] = !kept.overlap(box, a.iou_threshold);
+        const Candidate& c = all[members[k]];
+        const float away = rounded(static_cast<float>(c.group) * (most + 1));
+        const Box box = {c.box.x1 + away, c.box.y1 + away, c.box.x2 + away, c.box.y2 + away};
+        // Those behind the most that stay of a group are behind the most of all.
+        stays[k] = kept.size() < a.max && !kept.overlap(box, a.iou_threshold);
         if (stays[k]) kept.add(box);
       }
     }
   }
-  for (int64_t k = 0; k < a.n; k++) stay[members[k]] = stays[k];
-  for (int64_t k = 0; k < a.n; k++) {
-    if (stay[order[k]]) a.keep[(*a.kept)++] = order[k];
+  for (int64_t k = 0; k < n; k++) stay[members[k]] = stays[k];
+  int64_t* keep = a.keep + image * a.max;
+  int64_t& count = a.counts[image];
+  for (int64_t k = 0; k < n && count < a.max; k++) {
+    if (stay[order[k]]) keep[count++] = all[order[k]].position;
   }
 }
 
@@ -152,9 +185,12 @@ void suppress(const saccade_nms& a) {
 
 extern "C" int SACCADE_KERNEL(nms_forward)(const saccade_nms* a) {
   if (!saccade_nms_is_sound(a)) return -1;
-  const bool inside =
-      std::all_of(a->groups, a->groups + a->n, [](int64_t g) { return g >= 0 && g <= INT32_MAX; });
-  *a->kept = inside ? 0 : -1;
-  if (inside && a->n > 0) suppress(*a);
+  const bool inside = std::all_of(a->groups, a->groups + a->rows, [&](int64_t g) {
+    return g >= 0 && g <= INT32_MAX / a->classes - 1;
+  });
+  for (int64_t image = 0; image < a->images; image++) {
+    a->counts[image] = inside ? 0 : -1;
+    if (inside) suppress(*a, image);
+  }
   return 0;
 }

@@ -30,7 +30,6 @@ import dev.saccade.core.Devices;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.ops.Ceilings;
 import dev.saccade.core.ops.Kernels;
-import dev.saccade.core.ops.Nms;
 import dev.saccade.core.ops.Script;
 import dev.saccade.core.parts.PartProvider;
 import dev.saccade.train.optimizers.ModelEma;
@@ -199,7 +198,6 @@ class FloorsTest {
                             Kernels.class,
                             Script.class,
                             // boxes that are Java's
-                            Nms.class,
                             // files of weights, and how large models are
                             Naming.class,
                             Tensor.class,

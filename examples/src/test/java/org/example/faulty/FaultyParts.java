@@ -1,7 +1,9 @@
 package org.example.faulty;
 
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.ops.Script;
 import dev.saccade.core.parts.Default;
@@ -11,11 +13,11 @@ import dev.saccade.core.parts.Part;
 import dev.saccade.core.parts.PartConfig;
 import dev.saccade.core.parts.PartProvider;
 import dev.saccade.core.structures.FeaturePyramid;
-import dev.saccade.core.structures.Instances;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 import dev.saccade.heads.box.Assigner;
 import dev.saccade.heads.box.Assignment;
+import dev.saccade.heads.box.GtInstances;
 import dev.saccade.heads.box.Priors;
 import dev.saccade.heads.box.Sampler;
 import dev.saccade.heads.box.SamplingResult;
@@ -25,7 +27,6 @@ import dev.saccade.train.schedules.RunLength;
 import dev.saccade.train.schedules.Schedule;
 import dev.saccade.train.schedules.Warmup;
 
-import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 
@@ -83,24 +84,34 @@ public final class FaultyParts implements PartProvider {
             implements Assigner {
 
         @Override
-        public Assignment assign(Priors priors, Instances objects) {
-            int[] gtInds = new int[priors.boxes().size() - missing];
-            Arrays.fill(gtInds, index);
-            return new Assignment(gtInds, new float[gtInds.length]);
+        public Assignment assign(Priors priors, GtInstances objects) {
+            NDManager manager = priors.boxes().getManager();
+            Shape shape = new Shape(priors.size() - missing);
+            NDArray gtInds = manager.full(shape, index).toType(DataType.INT64, false);
+            return new Assignment(gtInds, manager.zeros(shape));
         }
     }
 
     /** A sampler. */
     @Part("faulty_sampler")
-    public record FaultySampler(List<Integer> positives, List<Integer> negatives)
-            implements Sampler {
+    public record FaultySampler(@Default("shape") String fault) implements Sampler {
 
         @Override
         public SamplingResult sample(Assignment assignment, SplittableRandom random) {
-            return new SamplingResult(
-                    positives.stream().mapToInt(i -> i).toArray(),
-                    negatives.stream().mapToInt(i -> i).toArray(),
-                    true);
+            NDArray gtInds = assignment.gtInds();
+            NDArray none = gtInds.getManager().zeros(gtInds.getShape(), DataType.BOOLEAN);
+            return switch (fault) {
+                case "shape" -> new SamplingResult(none, none.get("1:"), true);
+                case "type" -> new SamplingResult(gtInds, none, true);
+                case "all" -> new SamplingResult(none.logicalNot(), none, true);
+                case "many" -> new SamplingResult(none, none.logicalNot(), true);
+                default -> throw new AssertionError(fault);
+            };
+        }
+
+        @Override
+        public int num() {
+            return 10;
         }
     }
 

@@ -1,9 +1,12 @@
 package dev.saccade.parity;
 
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+
 import dev.saccade.config.Configs;
-import dev.saccade.core.structures.Boxes;
-import dev.saccade.core.structures.Instances;
 import dev.saccade.heads.box.Assignment;
+import dev.saccade.heads.box.GtInstances;
 import dev.saccade.heads.box.MaxIouAssigner;
 import dev.saccade.heads.box.Priors;
 
@@ -18,32 +21,36 @@ final class AssignerKind implements Kind {
     @Override
     public void run(Case recorded) {
         recorded.settings().onlyClass("cls", "MaxIoUAssigner");
-        Boxes boxes = Boxes.of(recorded.array("boxes").floats());
-        Boxes groundTruth = Boxes.of(recorded.array("gt").floats());
-        Boxes ignored =
-                recorded.has("gt_ignore")
-                        ? Boxes.of(recorded.array("gt_ignore").floats())
-                        : Boxes.empty();
+        NDManager manager = recorded.manager();
+        NDArray none = manager.create(new Shape(0, 4));
         int[] labels = recorded.array("gt_labels").ints();
-        Priors priors = new Priors(boxes);
-        Instances objects = Instances.groundTruth(groundTruth, labels);
+        Priors priors = new Priors(recorded.tensor("boxes"));
+        GtInstances objects = new GtInstances(recorded.tensor("gt"), manager.create(labels), none);
+        GtInstances besideIgnored =
+                recorded.has("gt_ignore")
+                        ? new GtInstances(
+                                objects.boxes(), objects.labels(), recorded.tensor("gt_ignore"))
+                        : objects;
 
         List<Settings> configs = recorded.settings().objects("config");
         for (int k = 0; k < configs.size(); k++) {
             MaxIouAssigner assigner = assigner(configs.get(k));
-            Assignment found = assigner.assign(priors, objects.withIgnored(ignored));
-            compare(recorded, "gt_inds" + k, found.gtInds());
+            Assignment found = assigner.assign(priors, besideIgnored);
+            int[] gtInds = ints(found);
+            compare(recorded, "gt_inds" + k, gtInds);
             recorded.compare("max_overlaps" + k, NumpyArray.of(found.maxOverlaps()), OVERLAP);
             compare(
                     recorded,
                     "labels" + k,
-                    Arrays.stream(found.gtInds()).map(i -> i > 0 ? labels[i - 1] : -1).toArray());
-            compare(recorded, "gt_inds_noignore" + k, assigner.assign(priors, objects).gtInds());
+                    Arrays.stream(gtInds).map(i -> i > 0 ? labels[i - 1] : -1).toArray());
+            compare(recorded, "gt_inds_noignore" + k, ints(assigner.assign(priors, objects)));
         }
-        compare(
-                recorded,
-                "gt_inds_empty",
-                assigner(configs.get(0)).assign(priors, Instances.empty()).gtInds());
+        GtInstances nothing = new GtInstances(none, manager.create(new int[0]), none);
+        compare(recorded, "gt_inds_empty", ints(assigner(configs.get(0)).assign(priors, nothing)));
+    }
+
+    private static int[] ints(Assignment found) {
+        return Arrays.stream(found.gtInds().toLongArray()).mapToInt(Math::toIntExact).toArray();
     }
 
     /** Returns the assigner of mmdetection's settings. */

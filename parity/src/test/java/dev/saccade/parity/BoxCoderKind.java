@@ -1,9 +1,12 @@
 package dev.saccade.parity;
 
-import dev.saccade.core.structures.Boxes;
+import ai.djl.ndarray.NDArray;
+
+import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Size;
 import dev.saccade.heads.box.BoxCoder;
 import dev.saccade.heads.box.DeltaXywhBoxCoder;
+import dev.saccade.heads.box.ImageFrames;
 
 import java.util.List;
 
@@ -20,23 +23,21 @@ final class BoxCoderKind implements Kind {
         settings.only("wh_ratio_clip", 0.016);
         List<Integer> shape = settings.integers("max_shape");
         Size image = new Size(shape.get(0), shape.get(1));
-        Boxes proposals = Boxes.of(recorded.array("proposals").floats());
-        Boxes targets = Boxes.of(recorded.array("gt").floats());
-        float[] deltas = recorded.array("deltas").floats();
+        NDArray proposals = recorded.tensor("proposals");
+        NDArray targets = recorded.tensor("gt");
+        NDArray deltas = recorded.tensor("deltas");
+        NDArray perClass = recorded.tensor("deltas_multi").reshape(deltas.getShape().get(0), -1, 4);
 
         List<Settings> configs = settings.objects("config");
         for (int k = 0; k < configs.size(); k++) {
             BoxCoder coder = coder(configs.get(k));
             boolean clip = configs.get(k).flag("clip_border", true);
             compare(recorded, "enc" + k, coder.encode(proposals, targets), ENCODED);
-            compare(recorded, "dec" + k, decode(coder, proposals, deltas, image, clip), PIXELS);
-            compare(recorded, "dec_noclip" + k, coder.decode(proposals, deltas).toArray(), PIXELS);
-            float[] deltasPerClass = recorded.array("deltas_multi").floats();
-            compare(
-                    recorded,
-                    "dec_multi" + k,
-                    decode(coder, proposals, deltasPerClass, image, clip),
-                    PIXELS);
+            NDArray decoded = coder.decode(proposals, deltas);
+            compare(recorded, "dec" + k, clip ? clipped(decoded, image) : decoded, PIXELS);
+            compare(recorded, "dec_noclip" + k, decoded, PIXELS);
+            NDArray each = coder.decode(proposals.expandDims(1), perClass);
+            compare(recorded, "dec_multi" + k, clip ? clipped(each, image) : each, PIXELS);
         }
     }
 
@@ -56,14 +57,12 @@ final class BoxCoderKind implements Kind {
                 config.numbers("target_stds", List.of(1.0, 1.0, 1.0, 1.0)));
     }
 
-    private static float[] decode(
-            BoxCoder coder, Boxes boxes, float[] deltas, Size image, boolean clip) {
-        Boxes decoded =
-                clip ? coder.decode(boxes, deltas).clip(image) : coder.decode(boxes, deltas);
-        return decoded.toArray();
+    private static NDArray clipped(NDArray boxes, Size image) {
+        ImageFrames frames = ImageFrames.of(boxes.getManager(), List.of(ImageInfo.of(image)));
+        return frames.clip(boxes.reshape(1, -1, 4));
     }
 
-    private static void compare(Case recorded, String name, float[] found, Tolerance tolerance) {
+    private static void compare(Case recorded, String name, NDArray found, Tolerance tolerance) {
         NumpyArray shaped = NumpyArray.of(found).reshape(recorded.array(name).shape());
         recorded.compare(name, shaped, tolerance);
     }

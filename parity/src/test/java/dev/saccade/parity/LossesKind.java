@@ -2,6 +2,7 @@ package dev.saccade.parity;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
 
 import com.google.common.collect.ImmutableMap;
 
@@ -127,7 +128,11 @@ final class LossesKind implements Kind {
                     float pixels =
                             targets.size() / (float) recorded.settings().number("avg_factor");
                     return new MaskCrossEntropy(1)
-                            .sum(logits, targets, labels(recorded, "mask_labels"))
+                            .sum(
+                                    logits,
+                                    targets,
+                                    labels(recorded, "mask_labels"),
+                                    targets.getManager().ones(new Shape(targets.size(0))))
                             .div(pixels);
                 });
     }

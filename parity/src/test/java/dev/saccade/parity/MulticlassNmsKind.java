@@ -1,8 +1,14 @@
 package dev.saccade.parity;
 
-import dev.saccade.core.structures.Boxes;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+
 import dev.saccade.core.structures.Instances;
 import dev.saccade.heads.box.MulticlassNms;
+import dev.saccade.heads.box.ScoredBoxes;
+
+import java.util.Arrays;
+import java.util.stream.IntStream;
 
 /** Scored boxes to objects, with boxes of their own for every class or shared by all. */
 final class MulticlassNmsKind implements Kind {
@@ -18,14 +24,33 @@ final class MulticlassNmsKind implements Kind {
                         config.number("score_thr"),
                         config.number("nms_iou"),
                         config.integer("max_per_img"));
-        Boxes boxes = Boxes.of(recorded.array("bboxes").floats());
-        MulticlassNms.Kept kept =
-                nms.apply(boxes, withoutBackground(recorded.array("scores")), numClasses);
+        float[] boxes = recorded.array("bboxes").floats();
+        float[] scores = withoutBackground(recorded.array("scores"));
+        NDManager manager = recorded.manager();
+        ScoredBoxes scored =
+                new ScoredBoxes(
+                        manager.create(boxes, new Shape(1, boxes.length / 4, 4)),
+                        manager.create(
+                                scores, new Shape(1, scores.length / numClasses, numClasses)));
+        MulticlassNms.Kept kept = nms.apply(scored);
 
-        Instances found = kept.instances();
+        Instances found = kept.detections().toInstances().get(0);
         recorded.compare("dets", rows(found), PIXELS);
         recorded.compare("labels", NumpyArray.of(found.labels()), Tolerance.EXACT);
-        recorded.compare("keep", NumpyArray.of(kept.keep()), Tolerance.EXACT);
+        int[] among = amongCandidates(kept.keep().toLongArray(), scores, nms.scoreThr());
+        recorded.compare("keep", NumpyArray.of(among), Tolerance.EXACT);
+    }
+
+    /** Returns positions as the original counts them: over the pairs above the threshold. */
+    private static int[] amongCandidates(long[] keep, float[] scores, double threshold) {
+        return Arrays.stream(keep)
+                .mapToInt(
+                        position ->
+                                (int)
+                                        IntStream.range(0, (int) position)
+                                                .filter(i -> scores[i] > (float) threshold)
+                                                .count())
+                .toArray();
     }
 
     /** Returns the scores without the last column, which is background. */

@@ -1,11 +1,12 @@
 package dev.saccade.parity;
 
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
 
 import dev.saccade.core.ops.RoiAlign;
+import dev.saccade.core.ops.Rois;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.FeaturePyramid;
-import dev.saccade.core.structures.Rois;
 import dev.saccade.core.structures.Size;
 
 import java.util.List;
@@ -16,13 +17,13 @@ final class RoiAlignKind implements Kind {
     @Override
     public void run(Case recorded) {
         Tolerance stated = Tolerance.parse(recorded.settings().text("tolerance"));
-        Rois rois = rois(recorded.array("rois"));
-        int[] levels = new int[rois.size()];
         List<Settings> configs = recorded.settings().objects("config");
         for (int k = 0; k < configs.size(); k++) {
             RoiAlign align = align(configs.get(k));
             List<Integer> strides = List.of(stride(configs.get(k)));
             NDArray map = recorded.tensor("feat");
+            Rois rois = rois(map.getManager(), recorded.array("rois"));
+            NDArray levels = rois.images().zerosLike();
             map.setRequiresGradient(true);
             String name = Integer.toString(k);
             Backward.run(
@@ -53,8 +54,8 @@ final class RoiAlignKind implements Kind {
     }
 
     /** Returns regions from rows of the image's position and four corners. */
-    static Rois rois(NumpyArray rows) {
+    static Rois rois(NDManager manager, NumpyArray rows) {
         int[] images = rows.columns(0, 1).ints();
-        return new Rois(Boxes.of(rows.columns(1, 5).floats()), images);
+        return Rois.of(manager, Boxes.of(rows.columns(1, 5).floats()), images);
     }
 }

@@ -1,9 +1,10 @@
 package dev.saccade.parity;
 
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.DataType;
 
+import dev.saccade.core.ops.Rois;
 import dev.saccade.core.structures.FeaturePyramid;
-import dev.saccade.core.structures.Rois;
 import dev.saccade.heads.roi.RoiExtractor;
 
 import java.util.ArrayList;
@@ -29,8 +30,9 @@ final class RoiExtractorKind implements Kind {
             maps.put(name, recorded.tensor(name));
         }
         FeaturePyramid pyramid = new FeaturePyramid(new ArrayList<>(maps.values()));
-        Rois rois = RoiAlignKind.rois(recorded.array("rois"));
-        NumpyArray levels = NumpyArray.of(extractor.levels(rois.boxes()));
+        Rois rois = RoiAlignKind.rois(pyramid.get(0).getManager(), recorded.array("rois"));
+        NDArray found = extractor.levels(rois.boxes()).toType(DataType.INT32, false);
+        NumpyArray levels = NumpyArray.of(found.toIntArray());
         recorded.compare("levels", levels, Tolerance.EXACT);
         Backward.compareOne(recorded, maps, () -> extractor.pool(pyramid, rois));
     }

@@ -1,6 +1,5 @@
 package dev.saccade.parity;
 
-import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageInfo;
@@ -38,7 +37,7 @@ final class TwoStageKind implements Kind {
         built.compareMaps("rpn_cls", proposed.stream().map(LevelMaps::cls).toList());
         built.compareMaps("rpn_reg", proposed.stream().map(LevelMaps::reg).toList());
         List<ImageInfo> images = built.batch().images();
-        built.compareBoxes("proposals", head.propose(pyramid, images).get(0));
+        built.compareBoxes("proposals", head.propose(pyramid, images).toInstances().get(0));
 
         Instances found = built.detector().predict(built.batch()).get(0);
         built.compareObjects(found);
@@ -54,7 +53,7 @@ final class TwoStageKind implements Kind {
             FeaturePyramid pyramid,
             List<ImageInfo> images,
             Instances found) {
-        float[] drawn = NoGrad.call(() -> head.drawMasks(pyramid, images, List.of(found))).get(0);
+        float[] drawn = head.drawMasks(pyramid, images, List.of(found)).get(0);
         NumpyArray probabilities = recorded.array("mask_prob");
         double[] doubles = new double[drawn.length];
         Arrays.setAll(doubles, i -> drawn[i]);

@@ -2,6 +2,8 @@ package dev.saccade.cli.bench;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.convolutional.Conv2d;
 
@@ -15,19 +17,22 @@ import dev.saccade.core.ops.FocalRegion;
 import dev.saccade.core.ops.GroupedConvolution;
 import dev.saccade.core.ops.KeyOnlyAttention;
 import dev.saccade.core.ops.LayerNormalization;
+import dev.saccade.core.ops.MaxIouAssign;
 import dev.saccade.core.ops.Nms;
 import dev.saccade.core.ops.RoiAlign;
+import dev.saccade.core.ops.Rois;
+import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.WindowAttention;
 import dev.saccade.core.ops.Windows;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.FeaturePyramid;
-import dev.saccade.core.structures.Rois;
 import dev.saccade.core.structures.Size;
 
 import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 
 /**
  * An operator at a size that models have.
@@ -78,6 +83,7 @@ record OperatorCase(
         }
         cases.add(keyOnly(images, 56, 64), keyOnly(images, 28, 128));
         cases.add(roiAlign(512, 7), roiAlign(128, 14), nms(1_000), nms(5_000));
+        cases.add(maxIouAssign(200_000, 20));
         return cases.build();
     }
 
@@ -192,7 +198,8 @@ record OperatorCase(
     private static OperatorCase roiAlign(int regions, int bins) {
         int channels = 256;
         Shape map = new Shape(1, 200, 336, channels);
-        Rois rois = new Rois(boxes(regions), new int[regions]);
+        Boxes boxes = boxes(regions);
+        int[] zeros = new int[regions];
         RoiAlign align = new RoiAlign(new Size(bins, bins), 0, true);
         long out = (long) regions * bins * bins * channels;
         return new OperatorCase(
@@ -201,23 +208,24 @@ record OperatorCase(
                 List.of(map),
                 true,
                 new Work(8 * out, out),
-                in ->
-                        align.pool(
-                                new FeaturePyramid(List.of(in.get(0).transpose(0, 3, 1, 2))),
-                                List.of(4),
-                                rois,
-                                new int[regions]));
+                in -> {
+                    Rois rois = Rois.of(in.get(0).getManager(), boxes, zeros);
+                    NDArray feature = in.get(0).transpose(0, 3, 1, 2);
+                    return align.pool(
+                            new FeaturePyramid(List.of(feature)), List.of(4), rois, rois.images());
+                });
     }
 
     private static OperatorCase nms(int count) {
-        Boxes boxes = boxes(count);
         SplittableRandom random = SeededRandom.of(1);
         float[] scores = new float[count];
-        int[] groups = new int[count];
+        long[] groups = new long[count];
         for (int i = 0; i < count; i++) {
             scores[i] = (float) random.nextDouble();
             groups[i] = random.nextInt(5);
         }
+        float[] corners = boxes(count).toArray();
+        Nms nms = new Nms(IOU_THRESHOLD, Nms.ANY_SCORE, 1_000);
         return new OperatorCase(
                 "nms",
                 "%d boxes".formatted(count),
@@ -225,8 +233,35 @@ record OperatorCase(
                 false,
                 new Work(4L * count * count, 6L * count),
                 in -> {
-                    int[] kept = Nms.keep(boxes, scores, groups, IOU_THRESHOLD);
-                    return in.getManager().create(kept);
+                    NDManager manager = in.getManager();
+                    return nms.keep(
+                                    Tensors.of(manager, corners, new Shape(1, count, 4)),
+                                    Tensors.of(manager, scores, new Shape(1, count, 1)),
+                                    Tensors.of(manager, groups, new Shape(count)))
+                            .positions();
+                });
+    }
+
+    private static OperatorCase maxIouAssign(int count, int objects) {
+        float[] corners = boxes(count).toArray();
+        float[] wanted =
+                boxes(count + objects)
+                        .select(IntStream.range(count, count + objects).toArray())
+                        .toArray();
+        MaxIouAssign rule = new MaxIouAssign(0.7, 0.3, 0.3, true, true);
+        return new OperatorCase(
+                "max_iou_assign",
+                "%d boxes x %d objects".formatted(count, objects),
+                List.of(new Shape(1)),
+                false,
+                new Work(15L * count * objects, 7L * count),
+                in -> {
+                    NDManager manager = in.getManager();
+                    return rule.assign(
+                                    Tensors.of(manager, corners, new Shape(count, 4)),
+                                    Tensors.of(manager, wanted, new Shape(objects, 4)),
+                                    manager.create(new Shape(0), DataType.BOOLEAN))
+                            .get(0);
                 });
     }
 

@@ -7,6 +7,9 @@ import ai.djl.nn.Parameter;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.ScriptTemplate;
+
+import java.util.Map;
 
 /**
  * Batch normalization over {@code [N, H, W]} with running statistics (momentum 0.1, eps 1e-5 in
@@ -31,6 +34,32 @@ public final class BatchNorm2d extends Layer {
                     return (scale, bias - mean * scale)
                     """
                             .formatted(EPS));
+
+    /** The variance that is kept is unbiased, as PyTorch's own; of no sample nothing is kept. */
+    private static final ScriptTemplate WEIGHTED =
+            ScriptTemplate.of(
+                    "(x: Tensor, weights: Tensor, weight: Tensor, bias: Tensor, running_mean: Tensor,"
+                            + " running_var: Tensor) -> Tensor",
+                    """
+                    share = torch.reshape(weights, [-1, 1, 1, 1])
+                    cells = torch.size(x, 2) * torch.size(x, 3)
+                    number = torch.mul(torch.sum(weights), cells)
+                    n = torch.clamp(number, 1)
+                    numbers = torch.to(x, 6)
+                    mean = torch.div(torch.sum(torch.mul(numbers, share), [0, 2, 3], True), n)
+                    centered = torch.sub(numbers, mean)
+                    squares = torch.mul(torch.mul(centered, centered), share)
+                    var = torch.div(torch.sum(squares, [0, 2, 3], True), n)
+                    moved = torch.mul(torch.to(torch.gt(number, 0), 6), {share})
+                    found = torch.reshape(torch.detach(mean), [-1])
+                    unbiased = torch.div(torch.mul(n, torch.detach(var)), torch.clamp(n - 1, 1))
+                    _0 = torch.lerp_(running_mean, found, moved)
+                    _1 = torch.lerp_(running_var, torch.reshape(unbiased, [-1]), moved)
+                    rsqrt = torch.rsqrt(torch.add(var, {eps}))
+                    scale = torch.mul(rsqrt, torch.reshape(weight, [1, -1, 1, 1]))
+                    shift = torch.reshape(bias, [1, -1, 1, 1])
+                    return torch.type_as(torch.add(torch.mul(centered, scale), shift), x)
+                    """);
 
     private final Parameter weight;
     private final Parameter bias;
@@ -73,10 +102,32 @@ public final class BatchNorm2d extends Layer {
                         weight.getArray(),
                         bias.getArray(),
                         -1,
-                        ActivationCheckpointing.isRepeating() ? STANDSTILL : MOMENTUM,
+                        momentum(),
                         EPS,
                         isTraining())
                 .singletonOrThrow();
+    }
+
+    /**
+     * Normalizes {@code [N, C, H, W]} by the statistics of some of the samples.
+     *
+     * @param weights {@code [N]} float32: 1, or 0 for a sample that is a filler
+     */
+    public NDArray forward(NDArray x, NDArray weights) {
+        return isTraining()
+                ? WEIGHTED.with(Map.of("share", 1 - (double) momentum(), "eps", EPS))
+                        .run(
+                                x,
+                                weights,
+                                weight.getArray(),
+                                bias.getArray(),
+                                runningMean.getArray(),
+                                runningVar.getArray())
+                : forward(x);
+    }
+
+    private static float momentum() {
+        return ActivationCheckpointing.isRepeating() ? STANDSTILL : MOMENTUM;
     }
 
     /**

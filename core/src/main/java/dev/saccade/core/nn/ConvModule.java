@@ -48,9 +48,25 @@ public final class ConvModule extends Layer {
         return Scope.array(() -> finish(conv.forward(x)));
     }
 
+    /**
+     * Returns the output for samples of which some are fillers that no normalization shall see.
+     *
+     * @param weights {@code [N]} float32: 1, or 0 for a filler
+     */
+    public NDArray forward(NDArray x, NDArray weights) {
+        return Scope.array(
+                () -> {
+                    NDArray y = conv.forward(x);
+                    return activate(norm.isPresent() ? norm.get().forward(y, weights) : y);
+                });
+    }
+
     private NDArray finish(NDArray y) {
-        NDArray normalized = norm.isPresent() ? norm.get().forward(y) : y;
-        return relu ? Activations.relu(normalized) : normalized;
+        return activate(norm.isPresent() ? norm.get().forward(y) : y);
+    }
+
+    private NDArray activate(NDArray y) {
+        return relu ? Activations.relu(y) : y;
     }
 
     /**

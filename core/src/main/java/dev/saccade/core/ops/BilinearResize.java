@@ -44,7 +44,7 @@ public record BilinearResize(Size from, Size to, boolean alignCorners) {
                     "(x: Tensor, width: Tensor) -> Tensor",
                     """
                     map = torch.unsqueeze(torch.permute(x, [2, 0, 1]), 0)
-                    size = [torch.size(x, 0), int(width)]
+                    size = [torch.size(x, 0), torch.size(width, 0)]
                     wide = torch.squeeze(torch.upsample_bilinear2d(map, size, {align_corners}), 0)
                     return torch.contiguous(torch.permute(wide, [1, 2, 0]))
                     """);
@@ -55,7 +55,7 @@ public record BilinearResize(Size from, Size to, boolean alignCorners) {
                     """
                     h = torch.size(dy, 0)
                     map = torch.unsqueeze(torch.permute(dy, [2, 0, 1]), 0)
-                    size = [1, torch.size(dy, 2), h, int(width)]
+                    size = [1, torch.size(dy, 2), h, torch.size(width, 0)]
                     to = [h, torch.size(dy, 1)]
                     dx = torch.upsample_bilinear2d_backward(map, to, size, {align_corners})
                     return torch.contiguous(torch.permute(torch.squeeze(dx, 0), [1, 2, 0]))
@@ -98,7 +98,7 @@ public record BilinearResize(Size from, Size to, boolean alignCorners) {
     }
 
     private NDArray run(ScriptTemplate template, NDArray x, int width) {
-        try (NDArray number = x.getManager().create(width)) {
+        try (NDArray number = x.getManager().create(new Shape(width, 0))) {
             return template.with(Map.of("align_corners", alignCorners)).run(x, number);
         }
     }

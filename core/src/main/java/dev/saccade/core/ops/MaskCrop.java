@@ -1,47 +1,82 @@
 package dev.saccade.core.ops;
 
-import static com.google.common.base.Preconditions.checkArgument;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Rle;
-import dev.saccade.core.structures.Size;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Cuts boxes out of masks and brings them to one size: RoIAlign of the bitmap, then a threshold of
  * one half, bit for bit as mmdetection's {@code BitmapMasks.crop_and_resize}.
  *
- * <p>No bitmap of a whole image is made: the part under a box is drawn from the runs. Where all of
- * it that a bin sees is alike, there is nothing to compute.
+ * <p>On a GPU the masks are drawn there, once for all that is cut out of them. On the host no
+ * bitmap of a whole image is made: the part under a box is drawn from the runs. Where all of it
+ * that a bin sees is alike, there is nothing to compute.
  */
 public final class MaskCrop {
 
-    private MaskCrop() {}
+    private final List<Rle> masks;
+    private final Optional<MaskBitmaps> bitmaps;
+
+    MaskCrop(List<Rle> masks, Optional<MaskBitmaps> bitmaps) {
+        this.masks = masks;
+        this.bitmaps = bitmaps;
+    }
+
+    /**
+     * Brings masks to where an array is.
+     *
+     * @param masks [G] masks, of whatever sizes
+     */
+    public static MaskCrop beside(NDArray array, List<Rle> masks) {
+        boolean drawn = !DynamicShapes.areFreeFor(array) && Kernels.isFusedFor(array);
+        return new MaskCrop(
+                masks,
+                drawn
+                        ? Optional.of(MaskBitmaps.draw(array.getManager(), masks))
+                        : Optional.empty());
+    }
 
     /**
      * Cuts.
      *
-     * @param masks [R] masks
-     * @param boxes [R] what to cut out of each, in its pixels; what is outside of the mask is
-     *     ignored, and nothing is found in a box without area
+     * @param objects {@code [R]} int64 position of the mask of each box; without any mask 0, and
+     *     what is found then means nothing
+     * @param boxes {@code [R, 4]} what to cut out of each, in its pixels; what is outside of the
+     *     mask is ignored, and nothing is found in a box without area
      * @param side height and width of the result
-     * @return {@code [R * side * side]}, row by row: 1 in the foreground and 0 elsewhere
+     * @return {@code [R, side, side]} float32: 1 in the foreground and 0 elsewhere
      */
-    public static float[] crop(List<Rle> masks, Boxes boxes, int side) {
-        checkArgument(masks.size() == boxes.size(), "one mask a box");
-        float[] cropped = new float[boxes.size() * side * side];
-        for (int i = 0; i < boxes.size(); i++) {
-            Size size = masks.get(i).size();
-            Boxes box = boxes.select(i).clip(size);
-            BilinearSamples x = axis(box.x1(0), box.x2(0), side, size.width());
-            BilinearSamples y = axis(box.y1(0), box.y2(0), side, size.height());
-            if (x.perBin() > 0 && y.perBin() > 0) {
-                new Window(masks.get(i), x, y).fill(cropped, i * side * side, side);
+    public NDArray crop(NDArray objects, NDArray boxes, int side) {
+        return bitmaps.isPresent()
+                ? bitmaps.get().crop(objects, boxes, side)
+                : onHost(objects, boxes, side);
+    }
+
+    private NDArray onHost(NDArray objects, NDArray boxes, int side) {
+        long[] positions = Tensors.readLongs(objects);
+        float[] cropped = new float[positions.length * side * side];
+        if (!masks.isEmpty()) {
+            Boxes corners = Boxes.of(Tensors.readFloats(boxes));
+            for (int i = 0; i < positions.length; i++) {
+                Rle mask = masks.get(Math.toIntExact(positions[i]));
+                crop(mask, corners.select(i).clip(mask.size()), side, cropped, i * side * side);
             }
         }
-        return cropped;
+        return Tensors.of(boxes.getManager(), cropped, new Shape(positions.length, side, side));
+    }
+
+    private static void crop(Rle mask, Boxes box, int side, float[] cropped, int start) {
+        BilinearSamples x = axis(box.x1(0), box.x2(0), side, mask.size().width());
+        BilinearSamples y = axis(box.y1(0), box.y2(0), side, mask.size().height());
+        if (x.perBin() > 0 && y.perBin() > 0) {
+            new Window(mask, x, y).fill(cropped, start, side);
+        }
     }
 
     private static BilinearSamples axis(float from, float to, int side, int cells) {

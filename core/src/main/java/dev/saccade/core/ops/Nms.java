@@ -2,113 +2,229 @@ package dev.saccade.core.ops;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
-import ai.djl.Device;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
-import dev.saccade.core.Libtorch;
-import dev.saccade.core.structures.Boxes;
-
 import java.util.Arrays;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 /**
- * Greedy non-maximum suppression within groups, such as classes or levels.
+ * Greedy non-maximum suppression within groups, such as classes or levels, of all images of a
+ * batch.
  *
  * <p>Follows mmcv's {@code batched_nms}: the boxes of group {@code g} are shifted by {@code g *
  * (max + 1)} in float32, and a box goes if its IoU with a better one that stays is strictly greater
  * than the threshold. The shift makes coordinates coarse; it is kept because it decides close
  * cases. The fused operator holds a box against many at once, and keeps exactly the same.
+ *
+ * @param iouThreshold boxes that overlap more go
+ * @param scoreThreshold scores must be strictly greater; what is no number is not
+ * @param max at most so many boxes of an image stay
  */
-public final class Nms {
+public record Nms(double iouThreshold, double scoreThreshold, int max) {
 
-    private static final ScriptTemplate FUSED =
+    /** A threshold that every score exceeds. */
+    public static final double ANY_SCORE = -Float.MAX_VALUE;
+
+    private static final String SIGNATURE =
+            "(boxes: Tensor, scores: Tensor, groups: Tensor, most: Tensor)"
+                    + " -> Tuple[Tensor, Tensor]";
+
+    private static final ScriptTemplate EXACT =
             ScriptTemplate.of(
-                    "(boxes: Tensor, scores: Tensor, groups: Tensor) -> Tensor",
-                    "return ops.saccade.nms(boxes, scores, groups, {iou_threshold})");
+                    SIGNATURE,
+                    """
+                    most = torch.size(most, 0)
+                    order = torch.zeros([0], dtype=4, device=boxes.device)
+                    return ops.saccade.nms(boxes, scores, groups, order, {iou}, {score}, most)
+                    """);
 
-    private Nms() {}
+    /** Others sort well on a GPU; what is not looked at comes last. */
+    private static final ScriptTemplate IN_ORDER =
+            ScriptTemplate.of(
+                    SIGNATURE,
+                    """
+                    most = torch.size(most, 0)
+                    flat = torch.flatten(scores, 1)
+                    flat = torch.where(torch.gt(flat, {score}), flat, torch.log(torch.zeros_like(flat)))
+                    _0, order = torch.sort(flat, stable=True, dim=1, descending=True)
+                    return ops.saccade.nms(boxes, scores, groups, order, {iou}, {score}, most)
+                    """);
 
     /**
-     * Returns the positions of the boxes that stay, in descending order of score; of equal scores
-     * the first comes first.
+     * What stays.
      *
-     * @param boxes [N] boxes
-     * @param scores [N] scores
-     * @param groups [N] group of each box, from 0; boxes of different groups leave each other alone
-     * @param iouThreshold boxes that overlap more go
+     * @param positions {@code [B, M]} int64 positions {@code row * C + class} in descending order
+     *     of score, of equal scores the first first; 0 behind the last. M is what an image can keep
+     *     at most; where {@link DynamicShapes} are free, what one keeps at most
+     * @param counts {@code [B]} int64: how many stay of each image
      */
-    public static int[] keep(Boxes boxes, float[] scores, int[] groups, float iouThreshold) {
-        int n = boxes.size();
-        checkArgument(scores.length == n && groups.length == n, "one score and group a box");
-        return n > 0 && Kernels.areOn()
-                ? fused(boxes, scores, groups, iouThreshold)
-                : portable(boxes, scores, groups, iouThreshold);
+    public record Kept(NDArray positions, NDArray counts) {}
+
+    /**
+     * Returns which boxes stay.
+     *
+     * @param boxes {@code [B, R, 4]} float32 corners of boxes for all classes, or {@code [B, R * C,
+     *     4]} of boxes for each
+     * @param scores {@code [B, R, C]} float32
+     * @param groups {@code [R]} int64 from 0: the boxes of a row are in the groups from {@code
+     *     group * C} on, class by class; boxes of different groups leave each other alone
+     */
+    public Kept keep(NDArray boxes, NDArray scores, NDArray groups) {
+        Shape shape = scores.getShape();
+        long pairs = shape.get(1) * shape.get(2);
+        long rows = boxes.getShape().get(1);
+        checkArgument(rows == shape.get(1) || rows == pairs, "%s boxes of %s", rows, shape);
+        checkArgument(groups.size() == shape.get(1), "%s groups of %s", groups.size(), shape);
+        int most = (int) Math.min(max, pairs);
+        return Kernels.isFusedFor(boxes)
+                ? fused(boxes, scores, groups, most)
+                : portable(boxes, scores, groups, most);
     }
 
-    static int[] fused(Boxes boxes, float[] scores, int[] groups, float iouThreshold) {
-        try (NDManager manager = Libtorch.newManager(Device.cpu())) {
-            long[] kept =
-                    FUSED.with(Map.of("iou_threshold", (double) iouThreshold))
-                            .run(
-                                    manager.create(boxes.toArray(), new Shape(boxes.size(), 4)),
-                                    manager.create(scores),
-                                    manager.create(groups))
-                            .toLongArray();
-            return Arrays.stream(kept).mapToInt(Math::toIntExact).toArray();
-        }
+    private Kept fused(NDArray boxes, NDArray scores, NDArray groups, int most) {
+        NDManager manager = boxes.getManager();
+        ScriptTemplate form = DynamicShapes.areFreeFor(boxes) ? EXACT : IN_ORDER;
+        NDList kept =
+                form.with(Map.of("iou", iouThreshold, "score", (double) (float) scoreThreshold))
+                        .runAll(boxes, scores, groups, manager.create(new Shape(most, 0)));
+        return new Kept(kept.get(0), kept.get(1));
     }
 
-    static int[] portable(Boxes boxes, float[] scores, int[] groups, float iouThreshold) {
-        int n = boxes.size();
-        float[] shifted = shift(boxes, groups);
-        int[] order = descending(scores);
-        boolean[] gone = new boolean[n];
-        // Where no coordinate is far below 0, shifted groups cannot touch.
-        if (min(boxes) > -1) {
-            for (int[] members : byGroup(order, groups)) {
-                suppress(shifted, members, iouThreshold, gone);
+    private Kept portable(NDArray boxes, NDArray scores, NDArray groups, int most) {
+        int images = (int) scores.getShape().get(0);
+        int classes = (int) scores.getShape().get(2);
+        float[] corners = Tensors.readFloats(boxes);
+        float[] values = Tensors.readFloats(scores);
+        long[] ofRow = Tensors.readLongs(groups);
+        int pairs = ofRow.length * classes;
+        boolean perClass = boxes.getShape().get(1) == pairs;
+        int[][] kept = new int[images][];
+        for (int n = 0; n < images; n++) {
+            int first = n * pairs;
+            int[] candidates =
+                    IntStream.range(0, pairs)
+                            .filter(i -> values[first + i] > (float) scoreThreshold)
+                            .toArray();
+            int start = n * (perClass ? pairs : ofRow.length);
+            Candidates of = new Candidates(candidates.length);
+            for (int k = 0; k < candidates.length; k++) {
+                int i = candidates[k];
+                int box = start + (perClass ? i : i / classes);
+                System.arraycopy(corners, 4 * box, of.boxes, 4 * k, 4);
+                of.scores[k] = values[first + i];
+                of.groups[k] = Math.toIntExact(ofRow[i / classes] * classes + i % classes);
             }
-        } else {
-            suppress(shifted, order, iouThreshold, gone);
+            kept[n] =
+                    Arrays.stream(of.keep((float) iouThreshold))
+                            .limit(most)
+                            .map(k -> candidates[k])
+                            .toArray();
         }
-        return Arrays.stream(order).filter(i -> !gone[i]).toArray();
+        return onDevice(scores, kept, most);
     }
 
-    /** Returns the members of each group, in the order given. */
-    private static int[][] byGroup(int[] order, int[] groups) {
-        int[] sizes = new int[Arrays.stream(groups).max().orElse(-1) + 1];
-        for (int group : groups) {
-            sizes[group]++;
+    private static Kept onDevice(NDArray beside, int[][] kept, int most) {
+        int width = most;
+        if (DynamicShapes.areFreeFor(beside)) {
+            width = Arrays.stream(kept).mapToInt(each -> each.length).max().orElse(0);
         }
-        int[][] members = Arrays.stream(sizes).mapToObj(int[]::new).toArray(int[][]::new);
-        for (int k = order.length - 1; k >= 0; k--) {
-            int group = groups[order[k]];
-            members[group][--sizes[group]] = order[k];
+        long[] positions = new long[kept.length * width];
+        long[] counts = new long[kept.length];
+        for (int n = 0; n < kept.length; n++) {
+            counts[n] = kept[n].length;
+            for (int k = 0; k < kept[n].length; k++) {
+                positions[n * width + k] = kept[n][k];
+            }
         }
-        return members;
+        NDManager manager = beside.getManager();
+        return new Kept(
+                Tensors.of(manager, positions, new Shape(kept.length, width)),
+                Tensors.of(manager, counts, new Shape(kept.length)));
     }
 
-    /** Marks the members that overlap a better one which stays; the best comes first. */
-    private static void suppress(float[] boxes, int[] members, float threshold, boolean[] gone) {
-        int n = members.length;
-        float[] sorted = new float[4 * n];
-        float[] area = new float[n];
-        for (int a = 0; a < n; a++) {
-            System.arraycopy(boxes, 4 * members[a], sorted, 4 * a, 4);
-            area[a] = (sorted[4 * a + 2] - sorted[4 * a]) * (sorted[4 * a + 3] - sorted[4 * a + 1]);
+    /** Boxes of an image in Java's memory. */
+    private static final class Candidates {
+
+        private final float[] boxes;
+        private final float[] scores;
+        private final int[] groups;
+
+        Candidates(int count) {
+            boxes = new float[4 * count];
+            scores = new float[count];
+            groups = new int[count];
         }
-        boolean[] suppressed = new boolean[n];
-        for (int a = 0; a < n; a++) {
-            gone[members[a]] = suppressed[a];
-            for (int b = a + 1; b < n && !suppressed[a]; b++) {
-                suppressed[b] = suppressed[b] || overlap(sorted, area, a, b, threshold);
+
+        /** Returns the positions of those that stay, the best first. */
+        int[] keep(float threshold) {
+            boolean[] gone = new boolean[scores.length];
+            int[] order = descending(scores);
+            boolean mayTouch = shift();
+            // Where no coordinate is far below 0, shifted groups cannot touch.
+            if (mayTouch) {
+                suppress(order, threshold, gone);
+            } else {
+                for (int[] members : byGroup(order)) {
+                    suppress(members, threshold, gone);
+                }
+            }
+            return Arrays.stream(order).filter(i -> !gone[i]).toArray();
+        }
+
+        /** Moves the groups apart; returns whether they may touch nevertheless. */
+        private boolean shift() {
+            float max = 0;
+            float min = 0;
+            for (float coordinate : boxes) {
+                max = Math.max(max, coordinate);
+                min = Math.min(min, coordinate);
+            }
+            for (int i = 0; i < boxes.length; i++) {
+                boxes[i] += groups[i / 4] * (max + 1);
+            }
+            return !(min > -1);
+        }
+
+        /** Returns the members of each group, in the order given. */
+        private int[][] byGroup(int[] order) {
+            int[] sizes = new int[Arrays.stream(groups).max().orElse(-1) + 1];
+            for (int group : groups) {
+                sizes[group]++;
+            }
+            int[][] members = Arrays.stream(sizes).mapToObj(int[]::new).toArray(int[][]::new);
+            for (int k = order.length - 1; k >= 0; k--) {
+                int group = groups[order[k]];
+                members[group][--sizes[group]] = order[k];
+            }
+            return members;
+        }
+
+        /** Marks the members that overlap a better one which stays; the best comes first. */
+        private void suppress(int[] members, float threshold, boolean[] gone) {
+            int n = members.length;
+            float[] sorted = new float[4 * n];
+            float[] area = new float[n];
+            for (int a = 0; a < n; a++) {
+                System.arraycopy(boxes, 4 * members[a], sorted, 4 * a, 4);
+                float width = sorted[4 * a + 2] - sorted[4 * a];
+                area[a] = width * (sorted[4 * a + 3] - sorted[4 * a + 1]);
+            }
+            boolean[] suppressed = new boolean[n];
+            for (int a = 0; a < n; a++) {
+                gone[members[a]] = suppressed[a];
+                for (int b = a + 1; b < n && !suppressed[a]; b++) {
+                    suppressed[b] = suppressed[b] || overlap(sorted, area, a, b, threshold);
+                }
             }
         }
     }
 
     /** Returns the positions of {@code values} in descending order, equal ones in given order. */
-    public static int[] descending(float[] values) {
+    private static int[] descending(float[] values) {
         long[] keys = new long[values.length];
         for (int i = 0; i < values.length; i++) {
             int bits = Float.floatToIntBits(values[i]);
@@ -117,26 +233,6 @@ public final class Nms {
         }
         Arrays.sort(keys);
         return Arrays.stream(keys).mapToInt(key -> (int) key).toArray();
-    }
-
-    private static float[] shift(Boxes boxes, int[] groups) {
-        float[] shifted = boxes.toArray();
-        float max = 0;
-        for (float coordinate : shifted) {
-            max = Math.max(max, coordinate);
-        }
-        for (int i = 0; i < shifted.length; i++) {
-            shifted[i] += groups[i / 4] * (max + 1);
-        }
-        return shifted;
-    }
-
-    private static float min(Boxes boxes) {
-        float min = 0;
-        for (float coordinate : boxes.toArray()) {
-            min = Math.min(min, coordinate);
-        }
-        return min;
     }
 
     private static boolean overlap(float[] boxes, float[] area, int i, int j, float threshold) {

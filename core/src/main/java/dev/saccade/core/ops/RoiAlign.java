@@ -5,10 +5,11 @@ import static com.google.common.base.Preconditions.checkArgument;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.FeaturePyramid;
-import dev.saccade.core.structures.Rois;
 import dev.saccade.core.structures.Size;
 
 import java.util.Arrays;
@@ -21,10 +22,11 @@ import java.util.stream.IntStream;
  * values interpolated at points inside it; follows mmcv's operator of the same name.
  *
  * <p>The mean over the points of a bin is a weighted sum over a few cells of the map, and the
- * weights depend on the box alone. They are laid out on the host, and one gather-and-sum a level
- * does the rest; nothing of the size of (regions, channels, points) exists. The fused operator
- * takes all levels at once and sums whole vectors of channels. Gradients go to the features, not to
- * the boxes, and are the same however many threads run.
+ * weights depend on the box alone. The fused operator takes all levels at once, reads the boxes
+ * where they are, and sums whole vectors of channels. Without it the weights are laid out on the
+ * host, and one gather-and-sum a level does the rest; nothing of the size of (regions, channels,
+ * points) exists. Gradients go to the features, not to the boxes, and are the same however many
+ * threads run.
  *
  * @param output height and width in bins
  * @param samplingRatio points along each axis of a bin; 0 for as many as the bin has cells
@@ -48,7 +50,9 @@ public record RoiAlign(Size output, int samplingRatio, boolean aligned) {
                     "(maps: List[Tensor], rois: List[Tensor]) -> Tensor",
                     """
                     size = [{height}, {width}]
-                    return ops.saccade.roi_align(maps, rois[0], rois[1], {scales}, size, {sampling_ratio}, {aligned})
+                    image = torch.unsqueeze(torch.type_as(rois[1], rois[0]), 1)
+                    rows = torch.cat([image, rois[0]], 1)
+                    return ops.saccade.roi_align(maps, rows, rois[2], {scales}, size, {sampling_ratio}, {aligned})
                     """);
 
     private static final Script IN_ORDER =
@@ -74,16 +78,16 @@ public record RoiAlign(Size output, int samplingRatio, boolean aligned) {
      * @param features the maps {@code [N, C, H_l, W_l]}; all of them take part in the gradient
      * @param strides pixels a cell of each level
      * @param rois [R] regions; one without extent, or outside of the image, gives 0
-     * @param levels [R] the level of each region
+     * @param levels {@code [R]} integers: the level of each region
      * @return {@code [R, C, output]} with channels innermost in memory, in the order of the regions
      */
-    public NDArray pool(FeaturePyramid features, List<Integer> strides, Rois rois, int[] levels) {
+    public NDArray pool(FeaturePyramid features, List<Integer> strides, Rois rois, NDArray levels) {
         return Kernels.isFusedFor(features.get(0))
                 ? fused(features, strides, rois, levels)
                 : portable(features, strides, rois, levels);
     }
 
-    NDArray fused(FeaturePyramid features, List<Integer> strides, Rois rois, int[] levels) {
+    NDArray fused(FeaturePyramid features, List<Integer> strides, Rois rois, NDArray levels) {
         List<Double> scales = strides.stream().map(stride -> (double) (1f / stride)).toList();
         Script script =
                 FUSED.with(
@@ -93,52 +97,39 @@ public record RoiAlign(Size output, int samplingRatio, boolean aligned) {
                                 "width", output.width(),
                                 "sampling_ratio", samplingRatio,
                                 "aligned", aligned));
-        NDManager manager = features.get(0).getManager();
+        List<NDArray> maps = features.levels().subList(0, strides.size());
         return Scope.array(
                 () ->
-                        script.runLists(
-                                        List.of(
-                                                features.levels().subList(0, strides.size()),
-                                                List.of(
-                                                        Tensors.of(
-                                                                manager,
-                                                                rows(rois),
-                                                                new Shape(rois.size(), 5)),
-                                                        Tensors.of(
-                                                                manager,
-                                                                levels,
-                                                                new Shape(levels.length)))))
+                        script.runLists(List.of(maps, List.of(rois.boxes(), rois.images(), levels)))
                                 .singletonOrThrow());
     }
 
-    /** Returns the image and the corners of each region. */
-    private static float[] rows(Rois rois) {
-        float[] corners = rois.boxes().toArray();
-        float[] rows = new float[5 * rois.size()];
-        for (int r = 0; r < rois.size(); r++) {
-            rows[5 * r] = rois.images()[r];
-            System.arraycopy(corners, 4 * r, rows, 5 * r + 1, 4);
-        }
-        return rows;
-    }
-
-    NDArray portable(FeaturePyramid features, List<Integer> strides, Rois rois, int[] levels) {
+    NDArray portable(FeaturePyramid features, List<Integer> strides, Rois rois, NDArray levels) {
         return Scope.array(
                 () -> {
+                    Boxes boxes = Boxes.of(Tensors.readFloats(rois.boxes()));
+                    int[] images = toInts(rois.images());
+                    int[] levelOf = toInts(levels);
                     NDList pooled = new NDList();
-                    int[] order = new int[rois.size()];
+                    int[] order = new int[images.length];
                     int done = 0;
                     for (int l = 0; l < strides.size(); l++) {
                         int level = l;
                         int[] members =
-                                IntStream.range(0, levels.length)
-                                        .filter(r -> levels[r] == level)
+                                IntStream.range(0, levelOf.length)
+                                        .filter(r -> levelOf[r] == level)
                                         .toArray();
                         for (int member : members) {
                             order[member] = done++;
                         }
-                        float scale = 1f / strides.get(l);
-                        pooled.add(pool(features.get(l), scale, rois.select(members)));
+                        int[] imageOf = Arrays.stream(members).map(r -> images[r]).toArray();
+                        Bags bags =
+                                bags(
+                                        features.get(l).getShape(),
+                                        1f / strides.get(l),
+                                        boxes.select(members),
+                                        imageOf);
+                        pooled.add(pool(features.get(l), bags));
                     }
                     NDManager manager = features.get(0).getManager();
                     return IN_ORDER.run(
@@ -147,9 +138,12 @@ public record RoiAlign(Size output, int samplingRatio, boolean aligned) {
                 });
     }
 
+    private static int[] toInts(NDArray integers) {
+        return Tensors.readInts(integers.toType(DataType.INT32, false));
+    }
+
     /** Returns the pooled regions of one level, {@code [R, height, width, C]}. */
-    private NDArray pool(NDArray map, float scale, Rois rois) {
-        Bags bags = bags(map.getShape(), scale, rois);
+    private NDArray pool(NDArray map, Bags bags) {
         NDManager manager = map.getManager();
         return POOL.with(Map.of("height", output.height(), "width", output.width()))
                 .run(
@@ -159,17 +153,15 @@ public record RoiAlign(Size output, int samplingRatio, boolean aligned) {
                         Tensors.of(manager, bags.weights, new Shape(bags.weights.length)));
     }
 
-    private Bags bags(Shape map, float scale, Rois rois) {
+    private Bags bags(Shape map, float scale, Boxes boxes, int... images) {
         int height = (int) map.get(2);
         int width = (int) map.get(3);
-        Bags bags = new Bags(Math.toIntExact(rois.size() * output.area()));
-        for (int r = 0; r < rois.size(); r++) {
-            float x1 = rois.boxes().x1(r);
-            float y1 = rois.boxes().y1(r);
-            BilinearSamples x = axis(x1, rois.boxes().x2(r), scale, output.width(), width);
-            BilinearSamples y = axis(y1, rois.boxes().y2(r), scale, output.height(), height);
+        Bags bags = new Bags(Math.toIntExact(boxes.size() * output.area()));
+        for (int r = 0; r < boxes.size(); r++) {
+            BilinearSamples x = axis(boxes.x1(r), boxes.x2(r), scale, output.width(), width);
+            BilinearSamples y = axis(boxes.y1(r), boxes.y2(r), scale, output.height(), height);
             int points = Math.max(1, x.perBin() * y.perBin());
-            int firstCell = rois.images()[r] * height * width;
+            int firstCell = images[r] * height * width;
             BilinearSamples.Cells[] columns = new BilinearSamples.Cells[output.width()];
             Arrays.setAll(columns, x::cells);
             for (int bin = 0; bin < output.height(); bin++) {

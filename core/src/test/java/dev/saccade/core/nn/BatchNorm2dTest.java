@@ -1,17 +1,26 @@
 package dev.saccade.core.nn;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import ai.djl.engine.Engine;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Parameter;
+import ai.djl.training.GradientCollector;
 
 import dev.saccade.core.SaccadeException;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 
 class BatchNorm2dTest {
 
@@ -44,5 +53,61 @@ class BatchNorm2dTest {
         assertTrue(e.getMessage().contains("at least 2 images a batch"), e.getMessage());
         norm.train(false);
         assertEquals(pooled.getShape(), norm.forward(pooled).getShape());
+    }
+
+    @Test
+    void fillersAreAsIfTheyWereNotThere() {
+        NDArray real = manager.randomNormal(new Shape(4, 3, 6, 7)).mul(2).add(5);
+        NDArray cotangent = manager.randomNormal(real.getShape());
+        NDArray fillers = manager.full(new Shape(2, 3, 6, 7), 1000f);
+        Trained alone = trained(real, Optional.empty(), cotangent);
+        Trained among =
+                trained(
+                        real.concat(fillers),
+                        Optional.of(manager.create(new float[] {1, 1, 1, 1, 0, 0})),
+                        cotangent.concat(fillers.zerosLike()));
+        assertArrayEquals(alone.y.toFloatArray(), among.y.get(":4").toFloatArray(), 1e-5f);
+        assertArrayEquals(
+                alone.gradient.toFloatArray(), among.gradient.get(":4").toFloatArray(), 1e-5f);
+        assertEquals(0, among.gradient.get("4:").abs().max().getFloat());
+        for (int i = 0; i < alone.parameters.size(); i++) {
+            assertArrayEquals(alone.parameters.get(i), among.parameters.get(i), 1e-4f, "of " + i);
+        }
+    }
+
+    @Test
+    void nothingButFillersMovesNoStatistics() {
+        norm.initialize(manager, 0);
+        NDArray y =
+                norm.forward(
+                        manager.randomNormal(new Shape(2, 3, 4, 4)), manager.zeros(new Shape(2)));
+        assertTrue(Float.isFinite(y.sum().getFloat()));
+        Map<String, Parameter> parameters = norm.namedParameters();
+        assertEquals(0, parameters.get("running_mean").getArray().abs().max().getFloat());
+        assertEquals(1, parameters.get("running_var").getArray().min().getFloat());
+    }
+
+    private record Trained(NDArray y, NDArray gradient, List<float[]> parameters) {}
+
+    /** Returns the output, its gradient, and running statistics and gradients of the parameters. */
+    private Trained trained(NDArray x, Optional<NDArray> weights, NDArray cotangent) {
+        BatchNorm2d layer = new BatchNorm2d(3);
+        layer.initialize(manager, 0);
+        x.setRequiresGradient(true);
+        NDArray y;
+        try (GradientCollector collector = Engine.getEngine("PyTorch").newGradientCollector()) {
+            y = weights.isPresent() ? layer.forward(x, weights.get()) : layer.forward(x);
+            collector.backward(y.mul(cotangent).sum());
+        }
+        List<float[]> numbers = new ArrayList<>();
+        layer.namedParameters()
+                .forEach(
+                        (name, parameter) -> {
+                            NDArray array = parameter.getArray();
+                            numbers.add(
+                                    (name.startsWith("running") ? array : array.getGradient())
+                                            .toFloatArray());
+                        });
+        return new Trained(y, x.getGradient(), numbers);
     }
 }

@@ -9,22 +9,28 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
+import com.google.common.primitives.Longs;
+
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.stream.IntStream;
 
 class MaskCropTest {
 
     private static final Size SIZE = new Size(90, 120);
+
+    private final NDManager manager = NDManager.newBaseManager("PyTorch");
 
     private final List<Rle> masks = new ArrayList<>();
     private final float[] boxes = new float[4 * 200];
@@ -45,10 +51,15 @@ class MaskCropTest {
         }
     }
 
+    @AfterEach
+    void free() {
+        manager.close();
+    }
+
     @Test
     void isRoiAlignOfTheBitmapToTheBit() {
         int side = 28;
-        float[] cropped = MaskCrop.crop(masks, Boxes.of(boxes), side);
+        float[] cropped = crop(masks, Boxes.of(boxes), side);
         for (int i = 0; i < 200; i++) {
             Boxes box = Boxes.of(boxes).select(i).clip(SIZE);
             byte[] bitmap = masks.get(i).decode();
@@ -62,45 +73,73 @@ class MaskCropTest {
     }
 
     @Test
-    void theLibraryFindsTheSame() {
+    void bitmapsOnTheDeviceGiveTheSame() {
         assumeTrue(Kernels.status().loaded());
-        int side = 14;
-        int pixels = (int) SIZE.area();
-        ByteBuffer bitmaps = ByteBuffer.allocateDirect(200 * pixels);
-        masks.forEach(mask -> bitmaps.put(mask.decode()));
-        int[] backwards = IntStream.range(0, 200).map(i -> 199 - i).toArray();
-        List<Rle> masksOfBoxes = IntStream.of(backwards).mapToObj(masks::get).toList();
-        Script script =
-                Script.compile(
-                        "(masks: Tensor, boxes: Tensor, index: Tensor) -> Tensor",
-                        "return ops.saccade.mask_targets(masks, boxes, index, 14)");
-        try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
-            Shape shape = new Shape(200, SIZE.height(), SIZE.width());
-            NDArray targets =
-                    script.run(
-                            manager.create(bitmaps.flip(), shape, DataType.UINT8),
-                            Tensors.of(manager, boxes, new Shape(200, 4)),
-                            Tensors.of(manager, backwards, new Shape(200)));
-            assertEquals(new Shape(200, side, side), targets.getShape());
-            assertArrayEquals(
-                    MaskCrop.crop(masksOfBoxes, Boxes.of(boxes), side), targets.toFloatArray());
+        // Masks of several sizes share a canvas: what ends at the border of one does so there.
+        List<Rle> all = new ArrayList<>(masks);
+        all.add(Rle.fromBox(new Size(40, 200), 150, 10, 50, 30));
+        all.add(Rle.fromBox(new Size(1, 1), 0, 0, 1, 1));
+        all.add(Rle.fromBox(SIZE, 0, 0, 120, 90));
+        List<Integer> objects = new ArrayList<>();
+        IntStream.range(0, all.size()).forEach(i -> objects.add(all.size() - 1 - i));
+        float[] corners = Arrays.copyOf(boxes, 4 * all.size());
+        for (int i = 200; i < all.size(); i++) {
+            System.arraycopy(boxes, 4 * (i - 200), corners, 4 * i, 4);
         }
+        System.arraycopy(new float[] {100, 5.5f, 203, 47}, 0, corners, 4, 4);
+        MaskCrop host = new MaskCrop(all, Optional.empty());
+        MaskBitmaps bitmaps = MaskBitmaps.draw(manager, all);
+        for (int g = 0; g < all.size(); g++) {
+            Size size = all.get(g).size();
+            byte[] drawn =
+                    bitmaps.bitmaps()
+                            .get("%d,:%d,:%d".formatted(g, size.height(), size.width()))
+                            .toByteArray();
+            assertArrayEquals(all.get(g).decode(), drawn, "mask " + g);
+        }
+        NDArray index = manager.create(Longs.toArray(objects));
+        NDArray at = manager.create(corners, new Shape(all.size(), 4));
+        NDArray expected = host.crop(index, at, 14);
+        NDArray found = new MaskCrop(all, Optional.of(bitmaps)).crop(index, at, 14);
+        assertEquals(expected.getShape(), found.getShape());
+        assertArrayEquals(expected.toFloatArray(), found.toFloatArray());
+    }
+
+    @Test
+    void cutsOutOfNoMasks() {
+        NDArray index = manager.create(new long[] {0});
+        NDArray box = manager.create(new float[] {0, 0, 1, 1}, new Shape(1, 4));
+        assertArrayEquals(
+                new float[4], MaskCrop.beside(box, List.of()).crop(index, box, 2).toFloatArray());
+        assumeTrue(Kernels.status().loaded());
+        Optional<MaskBitmaps> none = Optional.of(MaskBitmaps.draw(manager, List.of()));
+        assertArrayEquals(
+                new float[4], new MaskCrop(List.of(), none).crop(index, box, 2).toFloatArray());
     }
 
     @Test
     void findsNothingInABoxWithoutArea() {
         Rle all = Rle.fromBox(SIZE, 0, 0, 120, 90);
         Boxes boxes = Boxes.of(10, 10, 10, 30, 130, 5, 150, 20, 5, 60, 40, 60);
-        assertArrayEquals(new float[12], MaskCrop.crop(List.of(all, all, all), boxes, 2));
+        assertArrayEquals(new float[12], crop(List.of(all, all, all), boxes, 2));
     }
 
     @Test
     void seesTheLastPixel() {
         Rle one = Rle.fromBox(new Size(1, 1), 0, 0, 1, 1);
         float[] ones = {1, 1, 1, 1};
-        assertArrayEquals(ones, MaskCrop.crop(List.of(one), Boxes.of(0, 0, 1, 1), 2));
+        assertArrayEquals(ones, crop(List.of(one), Boxes.of(0, 0, 1, 1), 2));
         Rle all = Rle.fromBox(SIZE, 0, 0, 120, 90);
-        assertArrayEquals(ones, MaskCrop.crop(List.of(all), Boxes.of(118, 88, 130, 99), 2));
+        assertArrayEquals(ones, crop(List.of(all), Boxes.of(118, 88, 130, 99), 2));
+    }
+
+    /** Cuts a box out of each mask. */
+    private float[] crop(List<Rle> masks, Boxes boxes, int side) {
+        NDArray corners = manager.create(boxes.toArray(), new Shape(boxes.size(), 4));
+        NDArray index = manager.arange(0f, masks.size(), 1f, DataType.INT64);
+        NDArray cropped = MaskCrop.beside(corners, masks).crop(index, corners, side);
+        assertEquals(new Shape(masks.size(), side, side), cropped.getShape());
+        return cropped.toFloatArray();
     }
 
     private static void order(float[] boxes, int i) {

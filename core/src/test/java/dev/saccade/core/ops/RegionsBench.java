@@ -4,12 +4,12 @@ import ai.djl.engine.Engine;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.training.GradientCollector;
 
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.FeaturePyramid;
-import dev.saccade.core.structures.Rois;
 import dev.saccade.core.structures.Size;
 
 import org.slf4j.Logger;
@@ -61,10 +61,15 @@ final class RegionsBench {
     }
 
     private static void nms(Boxes boxes) {
-        float[] scores = random(boxes.size());
-        int[] groups = new int[boxes.size()];
-        time("nms", () -> Nms.keep(boxes, scores, groups, 0.5f).length);
-        time("nms portable", () -> Nms.portable(boxes, scores, groups, 0.5f).length);
+        NDManager manager = NDManager.newBaseManager("PyTorch");
+        int n = boxes.size();
+        NDArray corners = manager.create(boxes.toArray(), new Shape(1, n, 4));
+        NDArray scores = manager.create(random(n), new Shape(1, n, 1));
+        NDArray groups = manager.zeros(new Shape(n), DataType.INT64);
+        Nms nms = new Nms(0.5f, Nms.ANY_SCORE, n);
+        IntSupplier keep = () -> (int) nms.keep(corners, scores, groups).positions().size();
+        time("nms", keep);
+        time("nms portable", () -> OperatorLibrary.portably(keep::getAsInt));
     }
 
     private static void paste(Boxes boxes) {
@@ -87,9 +92,10 @@ final class RegionsBench {
 
     private static void roiAlign(Boxes boxes, int bins) {
         RoiAlign align = new RoiAlign(new Size(bins, bins), 0, true);
-        Rois rois = new Rois(boxes, new int[boxes.size()]);
-        int[] levels = IntStream.range(0, boxes.size()).map(i -> i % STRIDES.size()).toArray();
+        int[] levelOf = IntStream.range(0, boxes.size()).map(i -> i % STRIDES.size()).toArray();
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
+            Rois rois = Rois.of(manager, boxes, new int[boxes.size()]);
+            NDArray levels = manager.create(levelOf);
             NDList maps = new NDList();
             for (int stride : STRIDES) {
                 Shape shape =

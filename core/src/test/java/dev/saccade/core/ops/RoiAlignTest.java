@@ -6,13 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import ai.djl.engine.Engine;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.pytorch.jni.JniUtils;
 import ai.djl.training.GradientCollector;
 
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.FeaturePyramid;
-import dev.saccade.core.structures.Rois;
 import dev.saccade.core.structures.Size;
 
 import org.junit.jupiter.api.AfterEach;
@@ -29,18 +29,18 @@ class RoiAlignTest {
     private static final int STRIDE = 4;
     private static final Shape MAP = new Shape(2, 3, 9, 11);
 
-    private static final Rois ROIS =
-            new Rois(
-                    Boxes.of(
-                            0, 0, 44, 36, // all of the image
-                            -9, -7, 60, 50, // more than the image
-                            10, 10, 10, 30, // without width
-                            20, 20, 12, 9, // swapped corners
-                            -50, -50, -30, -20, // outside
-                            3.3f, 5.1f, 17.9f, 20.2f, //
-                            40, 2, 47, 35.9f, // over the right border
-                            7, 30, 8, 31), // less than a cell
-                    new int[] {1, 0, 0, 1, 1, 0, 1, 0});
+    private static final Boxes BOXES =
+            Boxes.of(
+                    0, 0, 44, 36, // all of the image
+                    -9, -7, 60, 50, // more than the image
+                    10, 10, 10, 30, // without width
+                    20, 20, 12, 9, // swapped corners
+                    -50, -50, -30, -20, // outside
+                    3.3f, 5.1f, 17.9f, 20.2f, //
+                    40, 2, 47, 35.9f, // over the right border
+                    7, 30, 8, 31); // less than a cell
+
+    private static final int[] IMAGES = {1, 0, 0, 1, 1, 0, 1, 0};
 
     private final NDManager manager = NDManager.newBaseManager("PyTorch");
 
@@ -61,7 +61,7 @@ class RoiAlignTest {
             int height, int width, int samplingRatio, boolean aligned) {
         RoiAlign align = new RoiAlign(new Size(height, width), samplingRatio, aligned);
         float[] map = random(MAP.size());
-        Shape shape = new Shape(ROIS.size(), MAP.get(1), height, width);
+        Shape shape = new Shape(BOXES.size(), MAP.get(1), height, width);
         float[] cotangent = random(shape.size());
         double[] expected = new double[cotangent.length];
         double[] expectedGradient = new double[map.length];
@@ -76,8 +76,8 @@ class RoiAlignTest {
                                 align,
                                 new FeaturePyramid(List.of(features)),
                                 List.of(STRIDE),
-                                ROIS,
-                                new int[ROIS.size()]);
+                                rois(),
+                                level(0));
                 assertEquals(shape, pooled.getShape());
                 assertClose(expected, pooled.toFloatArray());
                 collector.backward(pooled.mul(manager.create(cotangent, shape)).sum());
@@ -93,7 +93,7 @@ class RoiAlignTest {
                 FeaturePyramid features,
                 List<Integer> strides,
                 Rois rois,
-                int[] levels);
+                NDArray levels);
     }
 
     private static final List<Form> FORMS =
@@ -106,19 +106,19 @@ class RoiAlignTest {
     @CsvSource({"1, 0, 7", "8, 2, 7", "21, 0, 14", "64, 0, 3", "300, 3, 2"})
     void allFormsAgree(int channels, int samplingRatio, int bins) {
         RoiAlign align = new RoiAlign(new Size(bins, bins), samplingRatio, true);
-        int[] levels = {1, 0, 0, 1, 1, 0, 1, 0};
+        NDArray levels = manager.create(new int[] {1, 0, 0, 1, 1, 0, 1, 0});
         NDArray fine = manager.create(random(2L * channels * 99), new Shape(2, channels, 9, 11));
         NDArray coarse = manager.create(random(2L * channels * 30), new Shape(2, channels, 5, 6));
         FeaturePyramid features =
                 new FeaturePyramid(List.of(MemoryFormat.channelsLast(fine), coarse));
         features.levels().forEach(map -> map.setRequiresGradient(true));
-        Shape shape = new Shape(ROIS.size(), channels, bins, bins);
+        Shape shape = new Shape(BOXES.size(), channels, bins, bins);
         NDArray cotangent = manager.create(random(shape.size()), shape);
         List<List<float[]>> results = new ArrayList<>();
         for (Form form : FORMS) {
             List<float[]> result = new ArrayList<>();
             try (GradientCollector collector = Engine.getEngine("PyTorch").newGradientCollector()) {
-                NDArray pooled = form.pool(align, features, List.of(4, 8), ROIS, levels);
+                NDArray pooled = form.pool(align, features, List.of(4, 8), rois(), levels);
                 result.add(pooled.toFloatArray());
                 collector.backward(pooled.mul(cotangent).sum());
             }
@@ -144,15 +144,11 @@ class RoiAlignTest {
                 align.pool(
                         new FeaturePyramid(List.of(fine, coarse)),
                         List.of(4, 8),
-                        ROIS,
-                        new int[] {1, 1, 0, 0, 1, 0, 1, 0});
+                        rois(),
+                        manager.create(new int[] {1, 1, 0, 0, 1, 0, 1, 0}));
         NDArray fromFine = pool(align, fine);
         NDArray fromCoarse =
-                align.pool(
-                        new FeaturePyramid(List.of(coarse)),
-                        List.of(8),
-                        ROIS,
-                        new int[ROIS.size()]);
+                align.pool(new FeaturePyramid(List.of(coarse)), List.of(8), rois(), level(0));
         assertArrayEquals(fromCoarse.get("0:2").toFloatArray(), both.get("0:2").toFloatArray());
         assertArrayEquals(fromFine.get("5").toFloatArray(), both.get("5").toFloatArray());
         assertArrayEquals(fromCoarse.get("6").toFloatArray(), both.get("6").toFloatArray());
@@ -169,8 +165,8 @@ class RoiAlignTest {
                             .pool(
                                     new FeaturePyramid(List.of(features)),
                                     List.of(STRIDE),
-                                    Rois.of(List.of()),
-                                    new int[0]);
+                                    Rois.of(manager, Boxes.empty()),
+                                    manager.create(new Shape(0), DataType.INT32));
             assertEquals(new Shape(0, 3, 7, 7), pooled.getShape());
             collector.backward(pooled.sum());
         }
@@ -184,7 +180,7 @@ class RoiAlignTest {
         for (int i = 0; i < boxes.length; i++) {
             boxes[i] = 300 * random.nextFloat() + (i % 4 < 2 ? 0 : 100);
         }
-        Rois rois = new Rois(Boxes.of(boxes), new int[300]);
+        Rois rois = Rois.of(manager, Boxes.of(boxes), new int[300]);
         Shape shape = new Shape(1, 64, 100, 100);
         float[] map = random(shape.size());
         int threads = JniUtils.getNumThreads();
@@ -202,7 +198,7 @@ class RoiAlignTest {
                                             new FeaturePyramid(List.of(features)),
                                             List.of(STRIDE),
                                             rois,
-                                            new int[300]);
+                                            manager.zeros(new Shape(300), DataType.INT32));
                     results[2 * n] = pooled.toFloatArray();
                     collector.backward(pooled.mul(pooled).sum());
                 }
@@ -215,9 +211,17 @@ class RoiAlignTest {
         assertArrayEquals(results[1], results[3]);
     }
 
-    private static NDArray pool(RoiAlign align, NDArray features) {
-        return align.pool(
-                new FeaturePyramid(List.of(features)), List.of(STRIDE), ROIS, new int[ROIS.size()]);
+    private Rois rois() {
+        return Rois.of(manager, BOXES, IMAGES);
+    }
+
+    /** Returns one level for all regions. */
+    private NDArray level(int level) {
+        return manager.full(new Shape(BOXES.size()), level, DataType.INT32);
+    }
+
+    private NDArray pool(RoiAlign align, NDArray features) {
+        return align.pool(new FeaturePyramid(List.of(features)), List.of(STRIDE), rois(), level(0));
     }
 
     /** The definition, point by point. */
@@ -228,13 +232,13 @@ class RoiAlignTest {
         int width = (int) MAP.get(3);
         int rows = align.output().height();
         int columns = align.output().width();
-        for (int r = 0; r < ROIS.size(); r++) {
+        for (int r = 0; r < BOXES.size(); r++) {
             double offset = align.aligned() ? 0.5 : 0;
-            double x = ROIS.boxes().x1(r) / STRIDE - offset;
-            double y = ROIS.boxes().y1(r) / STRIDE - offset;
+            double x = BOXES.x1(r) / STRIDE - offset;
+            double y = BOXES.y1(r) / STRIDE - offset;
             double least = align.aligned() ? Double.NEGATIVE_INFINITY : 1;
-            double w = Math.max(least, ROIS.boxes().width(r) / STRIDE) / columns;
-            double h = Math.max(least, ROIS.boxes().height(r) / STRIDE) / rows;
+            double w = Math.max(least, BOXES.width(r) / STRIDE) / columns;
+            double h = Math.max(least, BOXES.height(r) / STRIDE) / rows;
             int ratio = align.samplingRatio();
             int nx = ratio > 0 ? ratio : (int) Math.ceil(w - 1e-6);
             int ny = ratio > 0 ? ratio : (int) Math.ceil(h - 1e-6);
@@ -260,8 +264,7 @@ class RoiAlignTest {
                                         / (nx * ny);
                         for (int c = 0; c < channels; c++) {
                             int to = (r * channels + c) * rows * columns + bin;
-                            int from =
-                                    ((ROIS.images()[r] * channels + c) * height + cy) * width + cx;
+                            int from = ((IMAGES[r] * channels + c) * height + cy) * width + cx;
                             out[to] += weight * map[from];
                             gradient[from] += weight * cotangent[to];
                         }

@@ -1,8 +1,6 @@
 package dev.saccade.examples.parts;
 
 import ai.djl.ndarray.NDArray;
-import ai.djl.ndarray.NDManager;
-import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Activation;
 
 import dev.saccade.core.Checks;
@@ -10,19 +8,17 @@ import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Script;
-import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.parts.Part;
-import dev.saccade.core.structures.Boxes;
-import dev.saccade.core.structures.Instances;
 import dev.saccade.heads.anchor.AnchorGenerator;
 import dev.saccade.heads.anchor.AnchorHead;
 import dev.saccade.heads.anchor.AnchorTargets;
 import dev.saccade.heads.anchor.LevelMaps;
 import dev.saccade.heads.box.Assigner;
 import dev.saccade.heads.box.BoxCoder;
+import dev.saccade.heads.box.Detections;
 import dev.saccade.heads.box.MulticlassNms;
 import dev.saccade.heads.box.Sampler;
 import dev.saccade.heads.box.ScoredBoxes;
@@ -69,8 +65,29 @@ public final class CenternessHead extends AnchorHead {
 
     private static final Script LOSS =
             Script.compile(
-                    "(logits: Tensor, targets: Tensor) -> Tensor",
-                    "return torch.binary_cross_entropy_with_logits(logits, targets, None, None, 2)");
+                    "(logits: Tensor, targets: Tensor, weights: Tensor) -> Tensor",
+                    "return torch.binary_cross_entropy_with_logits(logits, targets, weights, None, 2)");
+
+    private static final Script CENTERNESS =
+            Script.compile(
+                    "(anchors: Tensor, boxes: Tensor, weights: Tensor) -> Tensor",
+                    """
+                    a = torch.unbind(anchors, 1)
+                    b = torch.unbind(boxes, 1)
+                    x = torch.div(torch.add(a[0], a[2]), 2.)
+                    y = torch.div(torch.add(a[1], a[3]), 2.)
+                    left = torch.sub(x, b[0])
+                    right = torch.sub(b[2], x)
+                    top = torch.sub(y, b[1])
+                    bottom = torch.sub(b[3], y)
+                    across = torch.div(torch.minimum(left, right), torch.maximum(left, right))
+                    down = torch.div(torch.minimum(top, bottom), torch.maximum(top, bottom))
+                    share = torch.mul(torch.clamp(across, 0), torch.clamp(down, 0))
+                    return torch.mul(torch.sqrt(share), weights)
+                    """);
+
+    private static final Script AT_LEAST_ONE =
+            Script.compile("(x: Tensor) -> Tensor", "return torch.clamp(x, 1)");
 
     private final Config config;
     private final Conv2d cls;
@@ -98,48 +115,31 @@ public final class CenternessHead extends AnchorHead {
 
     @Override
     protected Map<String, NDArray> levelLosses(LevelMaps maps, AnchorTargets.Level targets) {
-        float[] centered = centerness(targets);
+        NDArray centered = centerness(targets);
         NDArray logits = LevelMaps.perAnchor(maps.others().get(0), 1, targets.positives());
-        NDManager manager = logits.getManager();
-        NDArray truth = Tensors.of(manager, centered, new Shape(centered.length, 1));
+        NDArray weights = targets.positives().weights();
         return Map.of(
                 "loss_cls", clsLoss(maps, targets),
                 "loss_bbox", bboxLoss(maps, targets, centered),
-                "loss_centerness", LOSS.run(logits, truth));
+                "loss_centerness", LOSS.run(logits.squeeze(1), centered, weights));
     }
 
     /** Boxes weigh as much as their anchors are in the middle. */
     @Override
-    protected float avgFactor(String term, AnchorTargets targets) {
+    protected NDArray avgFactor(String term, AnchorTargets targets) {
         if (!term.equals("loss_bbox")) {
             return targets.avgFactor();
         }
-        float sum = 0;
-        for (AnchorTargets.Level level : targets.levels()) {
-            for (float each : centerness(level)) {
-                sum += each;
-            }
-        }
-        return Math.max(sum, 1);
+        return AT_LEAST_ONE.run(
+                targets.levels().stream()
+                        .map(level -> centerness(level).sum())
+                        .reduce(NDArray::add)
+                        .orElseThrow());
     }
 
-    private static float[] centerness(AnchorTargets.Level targets) {
-        float[] centered = new float[targets.positives().length];
-        Boxes boxes = targets.boxes();
-        for (int i = 0; i < centered.length; i++) {
-            float x = (targets.anchors().x1(i) + targets.anchors().x2(i)) / 2;
-            float y = (targets.anchors().y1(i) + targets.anchors().y2(i)) / 2;
-            centered[i] =
-                    (float)
-                            Math.sqrt(
-                                    share(x - boxes.x1(i), boxes.x2(i) - x)
-                                            * share(y - boxes.y1(i), boxes.y2(i) - y));
-        }
-        return centered;
-    }
-
-    private static float share(float before, float behind) {
-        return Math.max(0, Math.min(before, behind)) / Math.max(before, behind);
+    /** Returns how much each positive anchor is in the middle, 0 for a filler. */
+    private static NDArray centerness(AnchorTargets.Level targets) {
+        return CENTERNESS.run(targets.anchors(), targets.boxes(), targets.positives().weights());
     }
 
     @Override
@@ -149,8 +149,7 @@ public final class CenternessHead extends AnchorHead {
     }
 
     @Override
-    protected Instances bboxPostProcess(List<ScoredBoxes> candidates) {
-        ScoredBoxes all = ScoredBoxes.concat(candidates);
-        return config.nms().apply(all.boxes(), all.scores(), numClasses()).instances();
+    protected Detections bboxPostProcess(List<ScoredBoxes> candidates) {
+        return config.nms().apply(ScoredBoxes.concat(candidates)).detections();
     }
 }

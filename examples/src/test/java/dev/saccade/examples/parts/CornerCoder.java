@@ -3,7 +3,6 @@ package dev.saccade.examples.parts;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.parts.Part;
-import dev.saccade.core.structures.Boxes;
 import dev.saccade.heads.box.BoxCoder;
 
 /** Writes how far each corner moves, in pixels. */
@@ -11,24 +10,8 @@ import dev.saccade.heads.box.BoxCoder;
 public record CornerCoder() implements BoxCoder {
 
     @Override
-    public float[] encode(Boxes boxes, Boxes targets) {
-        float[] deltas = targets.toArray();
-        float[] corners = boxes.toArray();
-        for (int i = 0; i < deltas.length; i++) {
-            deltas[i] -= corners[i];
-        }
-        return deltas;
-    }
-
-    @Override
-    public Boxes decode(Boxes boxes, float[] deltas) {
-        float[] decoded = deltas.clone();
-        float[] corners = boxes.toArray();
-        int perBox = boxes.isEmpty() ? 1 : deltas.length / corners.length;
-        for (int i = 0; i < decoded.length; i++) {
-            decoded[i] += corners[i / 4 / perBox * 4 + i % 4];
-        }
-        return Boxes.of(decoded);
+    public NDArray encode(NDArray boxes, NDArray targets) {
+        return targets.sub(boxes);
     }
 
     @Override

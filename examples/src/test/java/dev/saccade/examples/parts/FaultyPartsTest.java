@@ -79,15 +79,15 @@ class FaultyPartsTest {
                         + " float64 of shape (), expected one number of float32",
                 "loss_cls={type: faulty_loss} | loss_cls faulty_loss: gave float32 of shape (",
                 "loss_cls={type: faulty_loss, fault: type} | loss_cls faulty_loss: gave float64",
-                "assigner={type: faulty_assigner, missing: 1} | assigner faulty_assigner: gave ",
+                "assigner={type: faulty_assigner, missing: 1} | assigner faulty_assigner: gave"
+                        + " gtInds of int64 (",
                 "assigner={type: faulty_assigner, index: 9} | gave 9 among its gtInds",
                 "assigner={type: faulty_assigner, index: -2} | gave -2 among its gtInds",
-                "sampler={type: faulty_sampler, positives: [0], negatives: []} | gave 0 among its"
-                        + " posInds, a prior that no object",
-                "sampler={type: faulty_sampler, positives: [], negatives: [3, 3]} | gave 3 behind 3"
-                        + " among its negInds",
-                "sampler={type: faulty_sampler, positives: [], negatives: [99999999]} | gave"
-                        + " 99999999 behind -1 among its negInds",
+                "sampler={type: faulty_sampler} | sampler faulty_sampler: gave a negMask of boolean (",
+                "sampler={type: faulty_sampler, fault: type} | gave a posMask of int64 (",
+                "sampler={type: faulty_sampler, fault: all} | priors in its posMask that no object is"
+                        + " assigned to",
+                "sampler={type: faulty_sampler, fault: many} | priors, expected at most its num, 10",
             })
     void whatDoesNotFitIsToldWithItsType(String setting, String told) {
         String unset = setting.substring(0, setting.indexOf('=')) + "=null";

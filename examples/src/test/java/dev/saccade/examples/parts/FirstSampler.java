@@ -1,18 +1,26 @@
 package dev.saccade.examples.parts;
 
+import ai.djl.ndarray.NDArray;
+
 import dev.saccade.core.Checks;
+import dev.saccade.core.ops.ScriptTemplate;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 import dev.saccade.heads.box.Assignment;
 import dev.saccade.heads.box.Sampler;
 import dev.saccade.heads.box.SamplingResult;
 
-import java.util.Arrays;
+import java.util.Map;
 import java.util.SplittableRandom;
 
 /** Trains the first of all priors. */
 @Part("first")
 public record FirstSampler(@Default("8") int num) implements Sampler {
+
+    private static final ScriptTemplate FIRST =
+            ScriptTemplate.of(
+                    "(mask: Tensor) -> Tensor",
+                    "return torch.logical_and(mask, torch.le(torch.cumsum(mask, 0), {most}))");
 
     public FirstSampler {
         new Checks().within("num", num, 1, 1000).throwIfAny();
@@ -20,9 +28,12 @@ public record FirstSampler(@Default("8") int num) implements Sampler {
 
     @Override
     public SamplingResult sample(Assignment assignment, SplittableRandom random) {
-        int[] positives = Arrays.stream(assignment.positives()).limit(num / 2).toArray();
-        int[] negatives =
-                Arrays.stream(assignment.negatives()).limit(num - positives.length).toArray();
+        NDArray positives = first(assignment.positives(), num / 2);
+        NDArray negatives = first(assignment.negatives(), num - num / 2);
         return new SamplingResult(positives, negatives, true);
+    }
+
+    private static NDArray first(NDArray mask, int most) {
+        return FIRST.with(Map.of("most", most)).run(mask);
     }
 }

@@ -2,14 +2,21 @@ package dev.saccade.heads.anchor;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Size;
 
 import java.util.List;
+import java.util.Map;
 
 /**
  * Anchors of every cell of every level, as mmdetection lays them out: ratio-major inside a cell,
@@ -19,6 +26,25 @@ public final class AnchorGenerator {
 
     private static final int MOST_PER_CELL = 256;
     private static final long MOST_ANCHORS = 100_000_000;
+
+    /** A row of cells, and then all rows, so that loops are long. */
+    private static final ScriptTemplate ANCHORS =
+            ScriptTemplate.of(
+                    "(base: Tensor, cells: Tensor) -> Tensor",
+                    """
+                    w = torch.size(cells, 1)
+                    x = torch.mul(torch.arange(w, dtype=6, device=base.device), {stride})
+                    none = torch.zeros_like(x)
+                    shift = torch.unsqueeze(torch.stack([x, none, x, none], 1), 1)
+                    row = torch.reshape(torch.add(torch.unsqueeze(base, 0), shift), [1, -1])
+                    one = torch.ones_like(x)
+                    moves = torch.unsqueeze(torch.stack([none, one, none, one], 1), 1)
+                    moves = torch.expand(moves, [-1, torch.size(base, 0), -1])
+                    y = torch.arange(torch.size(cells, 0), dtype=6, device=base.device)
+                    y = torch.unsqueeze(torch.mul(y, {stride}), 1)
+                    all = torch.addcmul(row, y, torch.reshape(moves, [1, -1]))
+                    return torch.reshape(all, [-1, 4])
+                    """);
 
     private final ImmutableList<Integer> strides;
     private final ImmutableList<Boxes> base;
@@ -93,6 +119,11 @@ public final class AnchorGenerator {
         return base.size();
     }
 
+    /** Returns the stride of a level in pixels. */
+    int stride(int level) {
+        return strides.get(level);
+    }
+
     /** Returns the number of anchors in a cell, the same on every level. */
     public int anchorsPerCell() {
         return base.get(0).size();
@@ -104,14 +135,14 @@ public final class AnchorGenerator {
     }
 
     /**
-     * Returns the anchors of a level, {@code [H * W * A]}.
+     * Returns the anchors of a level, {@code [H * W * A, 4]} corners of float32.
      *
-     * @param level the level
+     * @param base {@code [A, 4]} the {@link #baseAnchors} of the level, where the anchors are
+     *     wanted
      * @param grid height and width of its feature map
      * @throws SaccadeException of kind user, if there are too many of them
      */
-    public Boxes anchors(int level, Size grid) {
-        float[] cell = base.get(level).toArray();
+    public NDArray anchors(NDArray base, int level, Size grid) {
         long count = grid.area() * anchorsPerCell();
         if (count > MOST_ANCHORS) {
             throw SaccadeException.user(
@@ -119,17 +150,14 @@ public final class AnchorGenerator {
                             + " model smaller images",
                     count, grid, MOST_ANCHORS / 1_000_000);
         }
-        float[] anchors = new float[(int) count * 4];
-        int stride = strides.get(level);
-        int at = 0;
-        for (int y = 0; y < grid.height(); y++) {
-            for (int x = 0; x < grid.width(); x++) {
-                for (int i = 0; i < cell.length; i++) {
-                    anchors[at++] = cell[i] + (i % 2 == 0 ? x : y) * stride;
-                }
-            }
-        }
-        return Boxes.of(anchors);
+        NDArray cells = base.getManager().create(new Shape(grid.height(), grid.width(), 0));
+        return ANCHORS.with(Map.of("stride", strides.get(level))).run(base, cells);
+    }
+
+    /** Returns the anchors of a cell at the origin on every level, {@code [L, A, 4]} corners. */
+    public NDArray baseAnchors(NDManager manager) {
+        float[] corners = Boxes.concat(base).toArray();
+        return Tensors.of(manager, corners, new Shape(levels(), anchorsPerCell(), 4));
     }
 
     /**

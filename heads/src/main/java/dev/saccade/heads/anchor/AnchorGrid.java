@@ -1,14 +1,23 @@
 package dev.saccade.heads.anchor;
 
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Size;
 import dev.saccade.heads.box.Priors;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The anchors of all levels of a pyramid in one list, from fine to coarse, and which of them lie on
@@ -16,88 +25,149 @@ import java.util.List;
  */
 public final class AnchorGrid {
 
+    /** The positions of the anchors of the first rows and columns of the cells of a level. */
+    private static final Script CORNER =
+            Script.compile(
+                    "(cells: Tensor, valid: Tensor, start: Tensor) -> Tensor",
+                    """
+                    h = torch.size(cells, 0)
+                    w = torch.size(cells, 1)
+                    a = torch.size(cells, 2)
+                    start = torch.size(start, 0)
+                    every = torch.arange(start, start + h * w * a, dtype=4, device=cells.device)
+                    rows = torch.slice(torch.reshape(every, [h, w, a]), 0, 0, torch.size(valid, 0))
+                    return torch.reshape(torch.slice(rows, 1, 0, torch.size(valid, 1)), [-1])
+                    """);
+
+    private static final Script SELECT =
+            Script.compile(
+                    "(anchors: Tensor, positions: Tensor) -> Tensor",
+                    "return torch.index_select(anchors, 0, positions)");
+
     private final AnchorGenerator generator;
     private final ImmutableList<Size> grids;
-    private final Boxes anchors;
-    private final int[] starts;
+    private final ImmutableList<NDArray> levels;
+    private final NDArray anchors;
+    private final int[] perLevel;
+
+    /**
+     * Anchors of an image.
+     *
+     * @param positions {@code [M]} int64 where they are among all, ascending
+     * @param priors they themselves
+     */
+    public record Inside(NDArray positions, Priors priors) {}
 
     /** Lays the anchors out on levels of the given heights and widths. */
-    public AnchorGrid(AnchorGenerator generator, List<Size> grids) {
+    public AnchorGrid(NDManager manager, AnchorGenerator generator, List<Size> grids) {
         this.generator = generator;
         this.grids = ImmutableList.copyOf(grids);
-        starts = new int[grids.size() + 1];
-        ImmutableList.Builder<Boxes> levels = ImmutableList.builder();
-        for (int l = 0; l < grids.size(); l++) {
-            Boxes level = generator.anchors(l, grids.get(l));
-            starts[l + 1] = starts[l] + level.size();
-            levels.add(level);
+        perLevel = new int[grids.size()];
+        ImmutableList.Builder<NDArray> laid = ImmutableList.builder();
+        NDArray base = generator.baseAnchors(manager);
+        for (int l = 0; l < perLevel.length; l++) {
+            NDArray level = generator.anchors(base.get(l), l, grids.get(l));
+            perLevel[l] = Math.toIntExact(level.getShape().get(0));
+            laid.add(level);
         }
-        anchors = Boxes.concat(levels.build());
+        levels = laid.build();
+        anchors = Tensors.concat(new NDList(levels), 0);
     }
 
-    /** Returns all anchors. */
-    public Boxes anchors() {
+    /** Returns all anchors, {@code [N, 4]}. */
+    public NDArray anchors() {
         return anchors;
+    }
+
+    /** Returns the anchors of a level, {@code [H * W * A, 4]}. */
+    public NDArray anchors(int level) {
+        return levels.get(level);
     }
 
     /** Returns the number of levels. */
     public int levels() {
-        return grids.size();
+        return perLevel.length;
     }
 
-    /** Returns where the anchors of a level start; those of the level before end there. */
-    public int start(int level) {
-        return starts[level];
-    }
-
-    /**
-     * Returns the anchors at some positions.
-     *
-     * @param positions ascending
-     */
-    public Priors priors(int... positions) {
-        int[] perLevel = new int[levels()];
-        for (int l = 0; l < perLevel.length; l++) {
-            perLevel[l] = countBelow(positions, starts[l + 1]) - countBelow(positions, starts[l]);
+    /** Returns an array over all anchors level by level. */
+    NDList split(NDArray perAnchor, int axis) {
+        long[] ends = new long[perLevel.length - 1];
+        long end = 0;
+        for (int l = 0; l < ends.length; l++) {
+            end += perLevel[l];
+            ends[l] = end;
         }
-        boolean all = positions.length == anchors.size();
-        return new Priors(all ? anchors : anchors.select(positions), perLevel);
+        return ends.length == 0 ? new NDList(perAnchor) : perAnchor.split(ends, axis);
     }
 
-    /** Returns how many of some ascending positions are less than another. */
-    static int countBelow(int[] positions, int bound) {
-        int found = Arrays.binarySearch(positions, bound);
-        return found < 0 ? -found - 1 : found;
+    /** Returns all anchors. */
+    public Priors priors() {
+        return new Priors(anchors, perLevel);
     }
 
     /**
-     * Returns the positions of the anchors that lie on an image, ascending.
+     * Returns the anchors that lie on an image; nothing if all do.
      *
      * @param allowedBorder so many pixels may an anchor reach out of it; negative for no such limit
      */
-    public int[] inside(ImageInfo image, double allowedBorder) {
-        int[] positions = new int[anchors.size()];
-        int count = 0;
+    public Optional<Inside> inside(ImageInfo image, double allowedBorder) {
+        NDList positions = new NDList();
+        int[] counts = new int[perLevel.length];
+        int start = 0;
+        for (int l = 0; l < perLevel.length; l++) {
+            Size valid = generator.validGrid(l, grids.get(l), image.padded());
+            NDArray ofLevel =
+                    allowedBorder < 0
+                            ? corner(l, valid, start)
+                            : fitting(l, valid, start, new Border(image, (float) allowedBorder));
+            counts[l] = Math.toIntExact(ofLevel.size());
+            positions.add(ofLevel);
+            start += perLevel[l];
+        }
+        if (Arrays.equals(counts, perLevel)) {
+            return Optional.empty();
+        }
+        NDArray all = Tensors.concat(positions, 0);
+        return Optional.of(new Inside(all, new Priors(SELECT.run(anchors, all), counts)));
+    }
+
+    private NDArray corner(int level, Size valid, int start) {
+        NDManager manager = anchors.getManager();
+        Size grid = grids.get(level);
         int perCell = generator.anchorsPerCell();
-        for (int l = 0; l < grids.size(); l++) {
-            Size grid = grids.get(l);
-            Size valid = generator.validGrid(l, grid, image.padded());
-            for (int y = 0; y < valid.height(); y++) {
-                int first = starts[l] + y * grid.width() * perCell;
-                for (int i = first; i < first + valid.width() * perCell; i++) {
-                    if (allowedBorder < 0 || fits(i, image.size(), (float) allowedBorder)) {
-                        positions[count++] = i;
+        return CORNER.run(
+                manager.create(new Shape(grid.height(), grid.width(), perCell, 0)),
+                manager.create(new Shape(valid.height(), valid.width(), 0)),
+                manager.create(new Shape(start, 0)));
+    }
+
+    /** How far anchors may reach out of an image. */
+    private record Border(ImageInfo image, float pixels) {
+
+        boolean contains(Boxes cell, int i, int left, int top) {
+            return cell.x1(i) + left >= -pixels
+                    && cell.y1(i) + top >= -pixels
+                    && cell.x2(i) + left < image.size().width() + pixels
+                    && cell.y2(i) + top < image.size().height() + pixels;
+        }
+    }
+
+    /** How many fit depends on no array, so it is found without one. */
+    private NDArray fitting(int level, Size valid, int start, Border border) {
+        Boxes cell = generator.baseAnchors(level);
+        int stride = generator.stride(level);
+        int width = grids.get(level).width();
+        List<Long> fitting = new ArrayList<>();
+        for (int y = 0; y < valid.height(); y++) {
+            for (int x = 0; x < valid.width(); x++) {
+                for (int i = 0; i < cell.size(); i++) {
+                    if (border.contains(cell, i, x * stride, y * stride)) {
+                        fitting.add(start + ((long) y * width + x) * cell.size() + i);
                     }
                 }
             }
         }
-        return Arrays.copyOf(positions, count);
-    }
-
-    private boolean fits(int i, Size image, float border) {
-        return anchors.x1(i) >= -border
-                && anchors.y1(i) >= -border
-                && anchors.x2(i) < image.width() + border
-                && anchors.y2(i) < image.height() + border;
+        long[] positions = fitting.stream().mapToLong(position -> position).toArray();
+        return Tensors.of(anchors.getManager(), positions, new Shape(positions.length));
     }
 }

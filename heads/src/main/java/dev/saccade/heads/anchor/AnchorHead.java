@@ -5,7 +5,6 @@ import static com.google.common.base.Preconditions.checkArgument;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
-import ai.djl.ndarray.types.Shape;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
@@ -14,10 +13,9 @@ import dev.saccade.core.nn.SampleRandom;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Script;
-import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.ScriptTemplate;
 import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.core.parts.FeatureInfo;
-import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
@@ -26,6 +24,10 @@ import dev.saccade.heads.box.Assigner;
 import dev.saccade.heads.box.Assignment;
 import dev.saccade.heads.box.BoxCoder;
 import dev.saccade.heads.box.BoxRegression;
+import dev.saccade.heads.box.Detections;
+import dev.saccade.heads.box.GtInstances;
+import dev.saccade.heads.box.ImageFrames;
+import dev.saccade.heads.box.Priors;
 import dev.saccade.heads.box.Sampler;
 import dev.saccade.heads.box.SamplingResult;
 import dev.saccade.heads.box.ScoredBoxes;
@@ -33,10 +35,11 @@ import dev.saccade.heads.loss.BoxLoss;
 import dev.saccade.heads.loss.ClassificationLoss;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * A head that scores and regresses anchors, as mmdetection's of the same name: it lays them out,
@@ -96,15 +99,26 @@ public abstract class AnchorHead extends DetectionHead {
                     "(logits: Tensor) -> Tensor",
                     "return torch.slice(torch.softmax(logits, 1), 1, 0, -1)");
 
-    /** The anchors whose best class has the highest scores. */
-    private static final Script TOP =
-            Script.compile(
-                    "(scores: Tensor, deltas: Tensor, count: Tensor)"
+    /** Scores, deltas and corners of the anchors whose best class has the highest scores. */
+    private static final ScriptTemplate TOP =
+            ScriptTemplate.of(
+                    "(scores: Tensor, deltas: Tensor, anchors: Tensor)"
                             + " -> Tuple[Tensor, Tensor, Tensor]",
                     """
-                    best = torch.amax(scores, [1], False)
-                    _0, top = torch.topk(best, int(count), 0, True, True)
-                    return (torch.index_select(scores, 0, top), torch.index_select(deltas, 0, top), top)
+                    n = torch.size(anchors, 0)
+                    c = torch.size(scores, 1)
+                    score = torch.reshape(scores, [-1, n, c])
+                    best = torch.amax(score, [2], False)
+                    count = {nms_pre}
+                    if count > n:
+                      count = n
+                    _0, top = torch.topk(best, count, 1, True, True)
+                    column = torch.unsqueeze(top, 2)
+                    score = torch.gather(score, 1, torch.expand(column, [-1, -1, c]))
+                    delta = torch.reshape(deltas, [-1, n, 4])
+                    delta = torch.gather(delta, 1, torch.expand(column, [-1, -1, 4]))
+                    anchor = torch.index_select(anchors, 0, torch.reshape(top, [-1]))
+                    return (score, delta, torch.reshape(anchor, torch.size(delta)))
                     """);
 
     private final Config config;
@@ -165,7 +179,10 @@ public abstract class AnchorHead extends DetectionHead {
 
     /** Returns the anchors that lie under the cells of maps. */
     public final AnchorGrid grid(List<LevelMaps> maps) {
-        return new AnchorGrid(anchorGenerator, maps.stream().map(LevelMaps::grid).toList());
+        return new AnchorGrid(
+                maps.get(0).cls().getManager(),
+                anchorGenerator,
+                maps.stream().map(LevelMaps::grid).toList());
     }
 
     /**
@@ -177,25 +194,26 @@ public abstract class AnchorHead extends DetectionHead {
     @Override
     public final Losses losses(
             FeaturePyramid features, List<ImageInfo> images, List<Instances> targets) {
-        return Scope.losses(() -> losses(forward(features), images, targets));
+        return Scope.losses(
+                () -> {
+                    List<LevelMaps> maps = forward(features);
+                    NDManager manager = maps.get(0).cls().getManager();
+                    return losses(maps, images, GtInstances.of(manager, targets));
+                });
     }
 
     /** Returns the losses of maps that there are already. */
     public final Losses losses(
-            List<LevelMaps> maps, List<ImageInfo> images, List<Instances> objects) {
-        AnchorTargets targets = targets(grid(maps), images, objects);
+            List<LevelMaps> maps, List<ImageInfo> images, List<GtInstances> objects) {
         return Scope.losses(
                 () -> {
+                    AnchorTargets targets = targets(grid(maps), images, objects);
                     Map<String, NDArray> sums = new LinkedHashMap<>();
                     for (int l = 0; l < maps.size(); l++) {
                         levelLosses(maps.get(l), targets.levels().get(l))
                                 .forEach((term, sum) -> sums.merge(term, sum, NDArray::add));
                     }
-                    sums.replaceAll(
-                            (term, sum) ->
-                                    sum.div(
-                                            Tensors.of(
-                                                    sum.getManager(), avgFactor(term, targets))));
+                    sums.replaceAll((term, sum) -> sum.div(avgFactor(term, targets)));
                     return new Losses(sums);
                 });
     }
@@ -205,70 +223,60 @@ public abstract class AnchorHead extends DetectionHead {
      * {@code loss_bbox}.
      */
     protected Map<String, NDArray> levelLosses(LevelMaps maps, AnchorTargets.Level targets) {
-        float[] ones = new float[targets.positives().length];
-        Arrays.fill(ones, 1);
+        NDArray weights = targets.positives().weights();
         return ImmutableMap.of(
-                "loss_cls", clsLoss(maps, targets), "loss_bbox", bboxLoss(maps, targets, ones));
+                "loss_cls", clsLoss(maps, targets), "loss_bbox", bboxLoss(maps, targets, weights));
     }
 
     /**
      * Returns the sum of the loss of the classes over all anchors of one level that are trained.
      */
     protected final NDArray clsLoss(LevelMaps maps, AnchorTargets.Level targets) {
-        NDManager manager = maps.cls().getManager();
-        Shape anchors = new Shape(targets.labels().length);
         return Losses.requireScalar(
                 "loss_cls " + config.lossCls().type(),
                 config.lossCls()
                         .sum(
                                 LevelMaps.perAnchor(maps.cls(), clsOutChannels()),
-                                Tensors.of(manager, targets.labels(), anchors),
-                                Tensors.of(manager, targets.labelWeights(), anchors)));
+                                targets.labels(),
+                                targets.labelWeights()));
     }
 
     /**
      * Returns the sum of the loss of the boxes over the positive anchors of one level.
      *
-     * @param weights {@code [P]} of these anchors
+     * @param weights {@code [P]} of these anchors, 0 for fillers
      */
-    protected final NDArray bboxLoss(
-            LevelMaps maps, AnchorTargets.Level targets, float... weights) {
+    protected final NDArray bboxLoss(LevelMaps maps, AnchorTargets.Level targets, NDArray weights) {
         NDArray deltas = LevelMaps.perAnchor(maps.reg(), 4, targets.positives());
         return regression.sum(deltas, targets.anchors(), targets.boxes(), weights);
     }
 
-    /** Returns what the sum of a loss term over all levels is divided by. */
-    protected float avgFactor(String term, AnchorTargets targets) {
+    /** Returns what the sum of a loss term over all levels is divided by, a scalar. */
+    protected NDArray avgFactor(String term, AnchorTargets targets) {
         return targets.avgFactor();
     }
 
     /** Returns what each anchor of a batch should learn. */
     protected AnchorTargets targets(
-            AnchorGrid grid, List<ImageInfo> images, List<Instances> objects) {
-        AnchorTargets.Builder targets = new AnchorTargets.Builder(grid, images.size(), numClasses);
+            AnchorGrid grid, List<ImageInfo> images, List<GtInstances> objects) {
+        List<AnchorTargets.OfImage> learned = new ArrayList<>();
         for (int n = 0; n < images.size(); n++) {
-            Instances learned = objects.get(n).withArea();
-            int[] inside = grid.inside(images.get(n), config.allowedBorder());
-            Assignment assignment = Assignment.by(config.assigner(), grid.priors(inside), learned);
+            Optional<AnchorGrid.Inside> inside = grid.inside(images.get(n), config.allowedBorder());
+            Priors priors = inside.map(AnchorGrid.Inside::priors).orElseGet(grid::priors);
+            Assignment assignment = Assignment.by(config.assigner(), priors, objects.get(n));
             SamplingResult sampled =
                     SamplingResult.by(config.sampler(), assignment, SampleRandom.of(n, path()));
-            targets.add(
-                    gather(inside, sampled.posInds()),
-                    learned.select(assignment.objects(sampled.posInds())),
-                    gather(inside, sampled.negInds()),
-                    sampled.avgFactor());
+            learned.add(
+                    AnchorTargets.OfImage.of(
+                            assignment.gtInds(), sampled, objects.get(n), grid, inside));
         }
-        return targets.build();
-    }
-
-    private static int[] gather(int[] values, int[] positions) {
-        return Arrays.stream(positions).map(i -> values[i]).toArray();
+        return AnchorTargets.join(grid, learned, numClasses);
     }
 
     /**
-     * Returns the probabilities of the classes of the anchors of one level of one image.
+     * Returns the probabilities of the classes of the anchors of one level.
      *
-     * @return {@code [H * W * A, C]}
+     * @return {@code [N * H * W * A, C]}
      */
     protected NDArray scores(LevelMaps maps) {
         NDArray logits = LevelMaps.perAnchor(maps.cls(), clsOutChannels());
@@ -276,18 +284,15 @@ public abstract class AnchorHead extends DetectionHead {
     }
 
     /**
-     * Returns what an image shows.
+     * Returns what the images of a batch show.
      *
      * @param candidates the best anchors of each level
-     * @return best first
      */
-    protected abstract Instances bboxPostProcess(List<ScoredBoxes> candidates);
+    protected abstract Detections bboxPostProcess(List<ScoredBoxes> candidates);
 
     @Override
     public List<Instances> predict(FeaturePyramid features, List<ImageInfo> images) {
-        return rescaledCandidates(features, images).stream()
-                .map(this::bboxPostProcess)
-                .collect(ImmutableList.toImmutableList());
+        return found(() -> rescaledCandidates(features, images));
     }
 
     /**
@@ -297,80 +302,60 @@ public abstract class AnchorHead extends DetectionHead {
      */
     @Override
     public Instances predictViews(List<FeaturePyramid> views, List<ImageInfo> images) {
-        List<ScoredBoxes> all = new ArrayList<>();
-        for (int v = 0; v < views.size(); v++) {
-            all.addAll(rescaledCandidates(views.get(v), List.of(images.get(v))).get(0));
-        }
-        return bboxPostProcess(all);
+        return found(
+                        () -> {
+                            List<ScoredBoxes> all = new ArrayList<>();
+                            for (int v = 0; v < views.size(); v++) {
+                                List<ImageInfo> image = List.of(images.get(v));
+                                all.addAll(rescaledCandidates(views.get(v), image));
+                            }
+                            return all;
+                        })
+                .get(0);
+    }
+
+    private List<Instances> found(Supplier<List<ScoredBoxes>> candidates) {
+        return NoGrad.call(() -> Scope.call(() -> bboxPostProcess(candidates.get()).toInstances()));
     }
 
     /** Returns the best anchors of every level, in the coordinates of the original images. */
-    private List<List<ScoredBoxes>> rescaledCandidates(
-            FeaturePyramid features, List<ImageInfo> images) {
-        List<List<ScoredBoxes>> candidates = new ArrayList<>();
-        NoGrad.run(
-                () ->
-                        Scope.run(
-                                () ->
-                                        candidates.addAll(
-                                                candidates(
-                                                        forward(features),
-                                                        images,
-                                                        config.nmsPre()))));
-        for (int n = 0; n < images.size(); n++) {
-            ImageInfo image = images.get(n);
-            candidates.set(
-                    n,
-                    candidates.get(n).stream()
-                            .map(level -> level.mapBoxes(image::toOriginal))
-                            .toList());
-        }
-        return candidates;
+    private List<ScoredBoxes> rescaledCandidates(FeaturePyramid features, List<ImageInfo> images) {
+        List<LevelMaps> maps = forward(features);
+        ImageFrames frames = frames(maps, images);
+        return candidates(maps, frames, config.nmsPre()).stream()
+                .map(level -> level.mapBoxes(frames::toOriginal))
+                .toList();
+    }
+
+    /** Returns the coordinates of images where their maps are. */
+    static ImageFrames frames(List<LevelMaps> maps, List<ImageInfo> images) {
+        return ImageFrames.of(maps.get(0).cls().getManager(), images);
     }
 
     /**
-     * Returns the best anchors of every level of each image, decoded and clipped to the image, in
-     * the coordinates of the network input.
+     * Returns the best anchors of every level, decoded and clipped to their images, in the
+     * coordinates of the network input.
      *
-     * @param nmsPre so many anchors of a level, those of the highest scores
+     * @param nmsPre so many anchors of a level of an image, those of the highest scores
      */
-    protected final List<List<ScoredBoxes>> candidates(
-            List<LevelMaps> maps, List<ImageInfo> images, int nmsPre) {
+    protected final List<ScoredBoxes> candidates(
+            List<LevelMaps> maps, ImageFrames frames, int nmsPre) {
         AnchorGrid grid = grid(maps);
-        List<List<ScoredBoxes>> candidates = new ArrayList<>();
-        for (int n = 0; n < images.size(); n++) {
-            ImmutableList.Builder<ScoredBoxes> levels = ImmutableList.builder();
-            for (int l = 0; l < maps.size(); l++) {
-                NDList top = top(maps.get(l).ofImage(n), nmsPre);
-                int start = grid.start(l);
-                int[] positions =
-                        Arrays.stream(top.get(2).toLongArray())
-                                .mapToInt(i -> start + (int) i)
-                                .toArray();
-                Boxes boxes =
-                        config.bboxCoder()
-                                .decode(
-                                        grid.anchors().select(positions),
-                                        top.get(1).toFloatArray());
-                levels.add(
-                        new ScoredBoxes(
-                                boxes.clip(images.get(n).size()), top.get(0).toFloatArray()));
-            }
-            candidates.add(levels.build());
+        ImmutableList.Builder<ScoredBoxes> levels = ImmutableList.builder();
+        for (int l = 0; l < maps.size(); l++) {
+            LevelMaps level = maps.get(l);
+            NDArray anchors = grid.anchors(l);
+            NDList top =
+                    Scope.list(
+                            () ->
+                                    TOP.with(Map.of("nms_pre", nmsPre))
+                                            .runAll(
+                                                    scores(level),
+                                                    LevelMaps.perAnchor(level.reg(), 4),
+                                                    anchors));
+            NDArray boxes = config.bboxCoder().decode(top.get(2), top.get(1));
+            levels.add(new ScoredBoxes(frames.clip(boxes), top.get(0)));
         }
-        return candidates;
-    }
-
-    /** Returns scores, deltas and positions of the best anchors of one level of one image. */
-    private NDList top(LevelMaps maps, int nmsPre) {
-        return Scope.list(
-                () -> {
-                    NDArray scores = scores(maps);
-                    int count = (int) Math.min(nmsPre, scores.getShape().get(0));
-                    return TOP.runAll(
-                            scores,
-                            LevelMaps.perAnchor(maps.reg(), 4),
-                            scores.getManager().create(count));
-                });
+        return levels.build();
     }
 }

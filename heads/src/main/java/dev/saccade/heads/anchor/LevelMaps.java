@@ -7,10 +7,12 @@ import ai.djl.ndarray.types.Shape;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.ops.Script;
-import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.ScriptTemplate;
 import dev.saccade.core.structures.Size;
+import dev.saccade.heads.box.Positions;
 
 import java.util.List;
+import java.util.Map;
 
 /**
  * What the layers of a head make of one level.
@@ -21,13 +23,15 @@ import java.util.List;
  */
 public record LevelMaps(NDArray cls, NDArray reg, List<NDArray> others) {
 
-    private static final Script PER_ANCHOR =
+    private static final ScriptTemplate PER_ANCHOR =
+            ScriptTemplate.of(
+                    "(map: Tensor) -> Tensor",
+                    "return torch.reshape(torch.permute(map, [0, 2, 3, 1]), [-1, {columns}])");
+
+    private static final Script ROWS =
             Script.compile(
-                    "(map: Tensor, columns: Tensor) -> Tensor",
-                    """
-                    c = int(columns)
-                    return torch.reshape(torch.permute(map, [0, 2, 3, 1]), [-1, c])
-                    """);
+                    "(rows: Tensor, indices: Tensor) -> Tensor",
+                    "return torch.index_select(rows, 0, indices)");
 
     /** Keeps a copy of the list. */
     public LevelMaps {
@@ -52,20 +56,13 @@ public record LevelMaps(NDArray cls, NDArray reg, List<NDArray> others) {
         return new Size((int) shape.get(2), (int) shape.get(3));
     }
 
-    LevelMaps ofImage(int n) {
-        NDList one = new NDList();
-        list().forEach(map -> one.add(map.get(n + ":" + (n + 1))));
-        return of(one);
-    }
-
     /** Returns the rows of a map, one an anchor: {@code [N * H * W * A, columns]}. */
     public static NDArray perAnchor(NDArray map, int columns) {
-        return PER_ANCHOR.run(map, map.getManager().create(columns));
+        return PER_ANCHOR.with(Map.of("columns", columns)).run(map);
     }
 
     /** Returns the rows of a map that are of some anchors, {@code [P, columns]}. */
-    public static NDArray perAnchor(NDArray map, int columns, int... anchors) {
-        return perAnchor(map, columns)
-                .get(Tensors.of(map.getManager(), anchors, new Shape(anchors.length)));
+    public static NDArray perAnchor(NDArray map, int columns, Positions anchors) {
+        return ROWS.run(perAnchor(map, columns), anchors.indices());
     }
 }

@@ -1,15 +1,17 @@
 package dev.saccade.heads.anchor;
 
+import ai.djl.ndarray.NDArray;
+
 import dev.saccade.core.Checks;
 import dev.saccade.core.ops.Nms;
+import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.ScriptTemplate;
 import dev.saccade.core.parts.Default;
-import dev.saccade.core.structures.Boxes;
-import dev.saccade.core.structures.Instances;
+import dev.saccade.heads.box.Detections;
 import dev.saccade.heads.box.ScoredBoxes;
 
-import java.util.Arrays;
 import java.util.List;
-import java.util.stream.IntStream;
+import java.util.Map;
 
 /**
  * How region proposals are chosen among the anchors.
@@ -24,6 +26,30 @@ public record ProposalConfig(
         @Default("1000") int maxPerImg,
         @Default("0.7") double iouThr,
         @Default("0") double minBboxSize) {
+
+    /** The level of each row of lists of scores. */
+    private static final Script LEVELS =
+            Script.compile(
+                    "(scores: List[Tensor]) -> Tensor",
+                    """
+                    levels = annotate(List[Tensor], [])
+                    for i in range(torch.len(scores)):
+                      rows = torch.size(scores[i], 1)
+                      _0 = torch.append(levels, torch.full([rows], i, dtype=4, device=scores[i].device))
+                    return torch.cat(levels)
+                    """);
+
+    /** Scores that are no number for boxes that are too small. */
+    private static final ScriptTemplate OF_LARGE =
+            ScriptTemplate.of(
+                    "(boxes: Tensor, scores: Tensor) -> Tensor",
+                    """
+                    b = torch.unbind(boxes, 2)
+                    wide = torch.ge(torch.sub(b[2], b[0]), {least})
+                    high = torch.ge(torch.sub(b[3], b[1]), {least})
+                    large = torch.unsqueeze(torch.logical_and(wide, high), 2)
+                    return torch.where(large, scores, torch.log(torch.full_like(scores, -1.)))
+                    """);
 
     /** Checks the values. */
     public ProposalConfig {
@@ -46,40 +72,23 @@ public record ProposalConfig(
     }
 
     /**
-     * Returns the proposals of an image, best first, all with label 0.
+     * Returns the proposals of the images of a batch, best first, all with label 0.
      *
      * @param candidates of each level, one score a box; boxes whose score is no number go, and
      *     those of one level leave those of others alone
      */
-    public Instances select(List<ScoredBoxes> candidates) {
+    public Detections select(List<ScoredBoxes> candidates) {
         ScoredBoxes all = ScoredBoxes.concat(candidates);
-        Boxes boxes = all.boxes();
-        float[] scores = all.scores();
-        int[] levels =
-                IntStream.range(0, candidates.size())
-                        .flatMap(
-                                l ->
-                                        IntStream.range(0, candidates.get(l).boxes().size())
-                                                .map(i -> l))
-                        .toArray();
-        int[] large =
-                IntStream.range(0, boxes.size())
-                        .filter(i -> !Float.isNaN(scores[i]))
-                        .filter(i -> minBboxSize <= 0 || isLarge(boxes, i))
-                        .toArray();
-        Instances proposals =
-                Instances.predicted(boxes, new int[boxes.size()], scores).select(large);
-        float[] largeScores = new float[large.length];
-        int[] largeLevels = new int[large.length];
-        for (int i = 0; i < large.length; i++) {
-            largeScores[i] = scores[large[i]];
-            largeLevels[i] = levels[large[i]];
+        if (minBboxSize > 0) {
+            NDArray scores =
+                    OF_LARGE.with(Map.of("least", (double) (float) minBboxSize))
+                            .run(all.boxes(), all.scores());
+            all = new ScoredBoxes(all.boxes(), scores);
         }
-        int[] keep = Nms.keep(proposals.boxes(), largeScores, largeLevels, (float) iouThr);
-        return proposals.select(Arrays.copyOf(keep, Math.min(keep.length, maxPerImg)));
-    }
-
-    private boolean isLarge(Boxes boxes, int i) {
-        return boxes.width(i) >= (float) minBboxSize && boxes.height(i) >= (float) minBboxSize;
+        NDArray levels =
+                LEVELS.runLists(List.of(candidates.stream().map(ScoredBoxes::scores).toList()))
+                        .singletonOrThrow();
+        Nms nms = new Nms(iouThr, Nms.ANY_SCORE, maxPerImg);
+        return Detections.of(all, nms.keep(all.boxes(), all.scores(), levels));
     }
 }

@@ -16,10 +16,10 @@ import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.parts.Part;
 import dev.saccade.core.parts.Retired;
-import dev.saccade.core.structures.Instances;
 import dev.saccade.heads.box.Assigner;
 import dev.saccade.heads.box.BoxCoder;
 import dev.saccade.heads.box.BoxRegression;
+import dev.saccade.heads.box.Detections;
 import dev.saccade.heads.box.MulticlassNms;
 import dev.saccade.heads.box.Sampler;
 import dev.saccade.heads.box.ScoredBoxes;
@@ -168,8 +168,7 @@ public final class RetinaNetHead extends AnchorHead {
     }
 
     @Override
-    protected Instances bboxPostProcess(List<ScoredBoxes> candidates) {
-        ScoredBoxes all = ScoredBoxes.concat(candidates);
-        return config.nms().apply(all.boxes(), all.scores(), numClasses()).instances();
+    protected Detections bboxPostProcess(List<ScoredBoxes> candidates) {
+        return config.nms().apply(ScoredBoxes.concat(candidates)).detections();
     }
 }

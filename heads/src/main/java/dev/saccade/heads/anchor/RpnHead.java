@@ -1,6 +1,7 @@
 package dev.saccade.heads.anchor;
 
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
@@ -20,6 +21,9 @@ import dev.saccade.core.structures.Instances;
 import dev.saccade.heads.box.Assigner;
 import dev.saccade.heads.box.BoxCoder;
 import dev.saccade.heads.box.BoxRegression;
+import dev.saccade.heads.box.Detections;
+import dev.saccade.heads.box.GtInstances;
+import dev.saccade.heads.box.ImageFrames;
 import dev.saccade.heads.box.Sampler;
 import dev.saccade.heads.box.ScoredBoxes;
 import dev.saccade.heads.loss.BoxLoss;
@@ -28,6 +32,7 @@ import dev.saccade.heads.loss.ClassificationLoss;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /**
  * The region proposal network of Faster R-CNN (Ren et al. 2015) on a pyramid, as in mmdetection:
@@ -131,13 +136,8 @@ public final class RpnHead extends AnchorHead {
     /** {@inheritDoc} All objects are alike. */
     @Override
     protected AnchorTargets targets(
-            AnchorGrid grid, List<ImageInfo> images, List<Instances> objects) {
-        return super.targets(grid, images, objects.stream().map(RpnHead::alike).toList());
-    }
-
-    private static Instances alike(Instances objects) {
-        return Instances.groundTruth(objects.boxes(), new int[objects.size()])
-                .withIgnored(objects.ignored());
+            AnchorGrid grid, List<ImageInfo> images, List<GtInstances> objects) {
+        return super.targets(grid, images, objects.stream().map(GtInstances::alike).toList());
     }
 
     /** Returns {@code loss_rpn_cls} and {@code loss_rpn_bbox}. */
@@ -149,7 +149,7 @@ public final class RpnHead extends AnchorHead {
     }
 
     @Override
-    protected Instances bboxPostProcess(List<ScoredBoxes> candidates) {
+    protected Detections bboxPostProcess(List<ScoredBoxes> candidates) {
         return config.testProposals().select(candidates);
     }
 
@@ -157,7 +157,7 @@ public final class RpnHead extends AnchorHead {
      * Returns the proposals of each image for training, best first, in the coordinates of the
      * network input; no gradient flows through them.
      */
-    public List<Instances> trainProposals(List<LevelMaps> maps, List<ImageInfo> images) {
+    public Detections trainProposals(List<LevelMaps> maps, List<ImageInfo> images) {
         return proposals(maps, images, config.trainProposals());
     }
 
@@ -165,25 +165,35 @@ public final class RpnHead extends AnchorHead {
      * Returns the proposals of each image for inference, best first, in the coordinates of the
      * network input.
      */
-    public List<Instances> propose(FeaturePyramid features, List<ImageInfo> images) {
-        List<Instances> proposals = new ArrayList<>();
-        NoGrad.run(
-                () ->
-                        Scope.run(
-                                () ->
-                                        proposals.addAll(
-                                                proposals(
-                                                        forward(features),
-                                                        images,
-                                                        config.testProposals()))));
-        return ImmutableList.copyOf(proposals);
+    public Detections propose(FeaturePyramid features, List<ImageInfo> images) {
+        return inScope(() -> proposals(forward(features), images, config.testProposals()));
     }
 
-    private List<Instances> proposals(
+    private Detections proposals(
             List<LevelMaps> maps, List<ImageInfo> images, ProposalConfig settings) {
-        return NoGrad.call(() -> candidates(maps, images, settings.nmsPre())).stream()
-                .map(settings::select)
-                .collect(ImmutableList.toImmutableList());
+        return inScope(
+                () -> settings.select(candidates(maps, frames(maps, images), settings.nmsPre())));
+    }
+
+    /** Returns the proposals of all views of an image, in its coordinates, best first. */
+    public Detections proposeViews(List<FeaturePyramid> views, List<ImageInfo> images) {
+        return inScope(
+                () -> {
+                    List<ScoredBoxes> proposals = new ArrayList<>();
+                    for (int v = 0; v < views.size(); v++) {
+                        List<ImageInfo> image = List.of(images.get(v));
+                        ScoredBoxes each = propose(views.get(v), image).scored();
+                        NDManager manager = each.boxes().getManager();
+                        ImageFrames frames = ImageFrames.of(manager, image);
+                        proposals.add(each.mapBoxes(frames::toOriginal));
+                    }
+                    List<ScoredBoxes> level = List.of(ScoredBoxes.concat(proposals));
+                    return config.testProposals().ofAnySize().select(level);
+                });
+    }
+
+    private static Detections inScope(Supplier<Detections> body) {
+        return NoGrad.call(() -> Scope.call(body, Detections::list));
     }
 
     /**
@@ -194,16 +204,6 @@ public final class RpnHead extends AnchorHead {
      */
     @Override
     public Instances predictViews(List<FeaturePyramid> views, List<ImageInfo> images) {
-        List<ScoredBoxes> proposals = new ArrayList<>();
-        for (int v = 0; v < views.size(); v++) {
-            ImageInfo image = images.get(v);
-            Instances each = propose(views.get(v), List.of(image)).get(0);
-            float[] scores = new float[each.size()];
-            for (int i = 0; i < scores.length; i++) {
-                scores[i] = each.score(i);
-            }
-            proposals.add(new ScoredBoxes(image.toOriginal(each.boxes()), scores));
-        }
-        return config.testProposals().ofAnySize().select(List.of(ScoredBoxes.concat(proposals)));
+        return Scope.call(() -> proposeViews(views, images).toInstances().get(0));
     }
 }

@@ -1,75 +1,93 @@
 package dev.saccade.heads.box;
 
-import com.google.common.primitives.Floats;
-import com.google.common.primitives.Ints;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.structures.Instances;
-
-import java.util.Arrays;
-import java.util.function.IntPredicate;
-import java.util.stream.IntStream;
+import dev.saccade.core.ops.DynamicShapes;
+import dev.saccade.core.ops.Script;
 
 /**
  * What every prior of an image should learn.
  *
- * @param gtInds [N]: -1 not trained, 0 background, k + 1 object k
- * @param maxOverlaps [N]: the greatest IoU with an object; 0 without any
+ * @param gtInds {@code [N]} int64: -1 not trained, 0 background, k + 1 object k
+ * @param maxOverlaps {@code [N]} float32: the greatest IoU with an object; 0 without any
  */
-@SuppressWarnings("ArrayRecordComponent") // a result that is read once, on the hot path
-public record Assignment(int[] gtInds, float[] maxOverlaps) {
+public record Assignment(NDArray gtInds, NDArray maxOverlaps) {
+
+    private static final Script POSITIVES =
+            Script.compile("(gt_inds: Tensor) -> Tensor", "return torch.gt(gt_inds, 0)");
+
+    private static final Script NEGATIVES =
+            Script.compile("(gt_inds: Tensor) -> Tensor", "return torch.eq(gt_inds, 0)");
+
+    private static final Script RANGE =
+            Script.compile(
+                    "(gt_inds: Tensor) -> Tensor",
+                    """
+                    least, most = torch.aminmax(gt_inds)
+                    return torch.stack([least, most])
+                    """);
+
+    private static final Script BEHIND =
+            Script.compile(
+                    "(gt_inds: Tensor, overlaps: Tensor, objects: Tensor)"
+                            + " -> Tuple[Tensor, Tensor]",
+                    """
+                    k = torch.size(objects, 0)
+                    own = torch.arange(1, k + 1, dtype=4, device=gt_inds.device)
+                    whole = torch.ones([k], dtype=6, device=gt_inds.device)
+                    return (torch.cat([own, gt_inds]), torch.cat([whole, overlaps]))
+                    """);
 
     /**
-     * Returns what an assigner says, see {@link Assigner#assign}.
+     * Returns what an assigner says, see {@link Assigner#assign}. Values are looked at where that
+     * costs nothing.
      *
      * @throws SaccadeException of kind user that names the assigner, if it does not say something
      *     of every prior, or speaks of objects that are not there
      */
-    public static Assignment by(Assigner assigner, Priors priors, Instances objects) {
+    public static Assignment by(Assigner assigner, Priors priors, GtInstances objects) {
         Assignment found = assigner.assign(priors, objects);
-        int number = priors.boxes().size();
-        if (found.gtInds.length != number || found.maxOverlaps.length != number) {
-            throw SaccadeException.user(
-                    "assigner %s: gave %d gtInds and %d maxOverlaps, expected one for each of %d"
-                            + " priors",
-                    assigner.type(), found.gtInds.length, found.maxOverlaps.length, number);
-        }
-        for (int index : found.gtInds) {
-            if (index < -1 || index > objects.size()) {
+        Shape each = new Shape(priors.size());
+        requireShape(assigner, "gtInds", found.gtInds, DataType.INT64, each);
+        requireShape(assigner, "maxOverlaps", found.maxOverlaps, DataType.FLOAT32, each);
+        if (priors.size() > 0 && DynamicShapes.areFreeFor(found.gtInds)) {
+            long[] range = RANGE.run(found.gtInds).toLongArray();
+            if (range[0] < -1 || range[1] > objects.size()) {
                 throw SaccadeException.user(
                         "assigner %s: gave %d among its gtInds, expected -1 to %d, the number of"
                                 + " objects",
-                        assigner.type(), index, objects.size());
+                        assigner.type(), range[0] < -1 ? range[0] : range[1], objects.size());
             }
         }
         return found;
     }
 
-    /** Returns the positions of the priors that an object is assigned to, ascending. */
-    public int[] positives() {
-        return where(index -> index > 0);
+    private static void requireShape(
+            Assigner assigner, String name, NDArray array, DataType type, Shape shape) {
+        if (array.getDataType() != type || !array.getShape().equals(shape)) {
+            throw SaccadeException.user(
+                    "assigner %s: gave %s of %s %s, expected %s %s, one for each prior",
+                    assigner.type(), name, array.getDataType(), array.getShape(), type, shape);
+        }
     }
 
-    /** Returns the positions of the priors that are background, ascending. */
-    public int[] negatives() {
-        return where(index -> index == 0);
+    /** Returns whether an object is assigned to each prior, {@code [N]}. */
+    public NDArray positives() {
+        return POSITIVES.run(gtInds);
     }
 
-    private int[] where(IntPredicate wanted) {
-        return IntStream.range(0, gtInds.length).filter(i -> wanted.test(gtInds[i])).toArray();
-    }
-
-    /** Returns the objects that are assigned to priors at positions among the positive ones. */
-    public int[] objects(int... positives) {
-        return Arrays.stream(positives).map(i -> gtInds[i] - 1).toArray();
+    /** Returns whether each prior is background, {@code [N]}. */
+    public NDArray negatives() {
+        return NEGATIVES.run(gtInds);
     }
 
     /** Returns the assignment of these priors behind the objects themselves, each to itself. */
-    public Assignment behindObjects(int objects) {
-        float[] ones = new float[objects];
-        Arrays.fill(ones, 1);
-        return new Assignment(
-                Ints.concat(IntStream.rangeClosed(1, objects).toArray(), gtInds),
-                Floats.concat(ones, maxOverlaps));
+    public Assignment behindObjects(GtInstances objects) {
+        NDList joined = BEHIND.runAll(gtInds, maxOverlaps, objects.boxes());
+        return new Assignment(joined.get(0), joined.get(1));
     }
 }

@@ -3,7 +3,6 @@ package dev.saccade.heads.box;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.parts.PartConfig;
-import dev.saccade.core.structures.Boxes;
 
 /**
  * Writes the way from one box to another as four numbers, which a head predicts; a part that YAML
@@ -16,28 +15,21 @@ import dev.saccade.core.structures.Boxes;
 public interface BoxCoder extends PartConfig {
 
     /**
-     * Returns the numbers that lead from {@code boxes} to {@code targets}, {@code [N * 4]}.
+     * Returns the numbers that lead from {@code boxes} to {@code targets}.
      *
-     * @param boxes [N] boxes, such as anchors
-     * @param targets [N] boxes to get to
+     * @param boxes {@code [N, 4]} corners, such as those of anchors
+     * @param targets {@code [N, 4]} corners to get to
+     * @return {@code [N, 4]}
      */
-    float[] encode(Boxes boxes, Boxes targets);
-
-    /**
-     * Returns the boxes that {@code deltas} lead to from {@code boxes}.
-     *
-     * @param boxes [N] boxes
-     * @param deltas {@code [N * K * 4]} numbers: K ways from each box, such as one a class
-     * @return [N * K] boxes, not clipped to an image
-     */
-    Boxes decode(Boxes boxes, float[] deltas);
+    NDArray encode(NDArray boxes, NDArray targets);
 
     /**
      * Returns the boxes that numbers lead to, with gradients by the numbers.
      *
-     * @param boxes {@code [N, 4]} corners
-     * @param deltas {@code [N, 4]} numbers, one way a box
-     * @return {@code [N, 4]} corners, not clipped to an image
+     * @param boxes {@code [..., 4]} corners; an axis of 1 stands for all of that axis of the
+     *     numbers, as where each class has its own way from a box
+     * @param deltas {@code [..., 4]} numbers
+     * @return {@code [..., 4]} corners, not clipped to an image
      */
     NDArray decode(NDArray boxes, NDArray deltas);
 }

@@ -1,13 +1,9 @@
 package dev.saccade.heads.box;
 
 import ai.djl.ndarray.NDArray;
-import ai.djl.ndarray.NDManager;
-import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.ops.Scope;
-import dev.saccade.core.ops.Tensors;
-import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.heads.loss.BoxLoss;
 
@@ -41,32 +37,19 @@ public record BoxRegression(BoxCoder coder, BoxLoss loss, boolean decoded) {
      * Returns the weighted sum of the loss, a scalar that is 0 for no boxes.
      *
      * @param deltas {@code [P, 4]} predicted bbox deltas
-     * @param boxes [P] boxes they start from
-     * @param targets [P] boxes to be regressed to
-     * @param weights [P] the weight of each
+     * @param boxes {@code [P, 4]} corners of the boxes they start from
+     * @param targets {@code [P, 4]} corners of the boxes to be regressed to
+     * @param weights {@code [P]} the weight of each
      */
-    public NDArray sum(NDArray deltas, Boxes boxes, Boxes targets, float... weights) {
+    public NDArray sum(NDArray deltas, NDArray boxes, NDArray targets, NDArray weights) {
         return Scope.array(
                 () -> {
-                    NDArray weight =
-                            Tensors.of(deltas.getManager(), weights, new Shape(weights.length, 1))
-                                    .broadcast(deltas.getShape());
+                    NDArray weight = weights.expandDims(1).broadcast(deltas.getShape());
                     NDArray sum =
                             decoded
-                                    ? loss.sum(
-                                            coder.decode(on(deltas, boxes.toArray()), deltas),
-                                            on(deltas, targets.toArray()),
-                                            weight)
-                                    : loss.sum(
-                                            deltas,
-                                            on(deltas, coder.encode(boxes, targets)),
-                                            weight);
+                                    ? loss.sum(coder.decode(boxes, deltas), targets, weight)
+                                    : loss.sum(deltas, coder.encode(boxes, targets), weight);
                     return Losses.requireScalar("loss_bbox " + loss.type(), sum);
                 });
-    }
-
-    private static NDArray on(NDArray like, float[] rows) {
-        NDManager manager = like.getManager();
-        return Tensors.of(manager, rows, new Shape(rows.length / 4, 4));
     }
 }

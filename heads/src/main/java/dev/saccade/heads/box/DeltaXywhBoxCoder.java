@@ -1,7 +1,5 @@
 package dev.saccade.heads.box;
 
-import static com.google.common.base.Preconditions.checkArgument;
-
 import ai.djl.ndarray.NDArray;
 
 import com.google.common.collect.ImmutableList;
@@ -10,7 +8,6 @@ import dev.saccade.core.Checks;
 import dev.saccade.core.ops.ScriptTemplate;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
-import dev.saccade.core.structures.Boxes;
 
 import java.util.List;
 import java.util.Map;
@@ -31,6 +28,29 @@ public record DeltaXywhBoxCoder(
     /** Sizes change at most by this factor when decoding, {@code 1000 / 16} in mmdetection. */
     private static final double MAX_SIZE_RATIO = 1000.0 / 16;
 
+    private static final ScriptTemplate ENCODE =
+            ScriptTemplate.of(
+                    "(boxes: Tensor, targets: Tensor) -> Tensor",
+                    """
+                    mean = {means}
+                    std = {stds}
+                    b = torch.unbind(boxes, 1)
+                    t = torch.unbind(targets, 1)
+                    w = torch.sub(b[2], b[0])
+                    h = torch.sub(b[3], b[1])
+                    x = torch.sub(torch.mul(torch.add(t[0], t[2]), 0.5), torch.mul(torch.add(b[0], b[2]), 0.5))
+                    y = torch.sub(torch.mul(torch.add(t[1], t[3]), 0.5), torch.mul(torch.add(b[1], b[3]), 0.5))
+                    dx = torch.div(x, w)
+                    dy = torch.div(y, h)
+                    dw = torch.log(torch.div(torch.sub(t[2], t[0]), w))
+                    dh = torch.log(torch.div(torch.sub(t[3], t[1]), h))
+                    return torch.stack([
+                        torch.div(torch.sub(dx, mean[0]), std[0]),
+                        torch.div(torch.sub(dy, mean[1]), std[1]),
+                        torch.div(torch.sub(dw, mean[2]), std[2]),
+                        torch.div(torch.sub(dh, mean[3]), std[3])], 1)
+                    """);
+
     private static final ScriptTemplate DECODE =
             ScriptTemplate.of(
                     "(deltas: Tensor, boxes: Tensor) -> Tensor",
@@ -38,8 +58,8 @@ public record DeltaXywhBoxCoder(
                     mean = {means}
                     std = {stds}
                     most = {max_ratio}
-                    d = torch.unbind(deltas, 1)
-                    b = torch.unbind(boxes, 1)
+                    d = torch.unbind(deltas, -1)
+                    b = torch.unbind(boxes, -1)
                     w = torch.sub(b[2], b[0])
                     h = torch.sub(b[3], b[1])
                     dx = torch.add(torch.mul(d[0], std[0]), mean[0])
@@ -54,7 +74,7 @@ public record DeltaXywhBoxCoder(
                     y1 = torch.sub(y, ry)
                     x2 = torch.add(x, rx)
                     y2 = torch.add(y, ry)
-                    return torch.stack([x1, y1, x2, y2], 1)
+                    return torch.stack([x1, y1, x2, y2], -1)
                     """);
 
     /** Checks the values. */
@@ -71,55 +91,8 @@ public record DeltaXywhBoxCoder(
 
     /** {@inheritDoc} A box without area gives infinite numbers. */
     @Override
-    public float[] encode(Boxes boxes, Boxes targets) {
-        checkArgument(boxes.size() == targets.size(), "as many targets as boxes");
-        float[] deltas = new float[4 * boxes.size()];
-        for (int i = 0; i < boxes.size(); i++) {
-            float width = boxes.width(i);
-            float height = boxes.height(i);
-            deltas[4 * i] =
-                    ((targets.x1(i) + targets.x2(i)) * 0.5f - (boxes.x1(i) + boxes.x2(i)) * 0.5f)
-                            / width;
-            deltas[4 * i + 1] =
-                    ((targets.y1(i) + targets.y2(i)) * 0.5f - (boxes.y1(i) + boxes.y2(i)) * 0.5f)
-                            / height;
-            deltas[4 * i + 2] = (float) Math.log(targets.width(i) / width);
-            deltas[4 * i + 3] = (float) Math.log(targets.height(i) / height);
-        }
-        for (int i = 0; i < deltas.length; i++) {
-            deltas[i] = (deltas[i] - means.get(i % 4).floatValue()) / stds.get(i % 4).floatValue();
-        }
-        return deltas;
-    }
-
-    @Override
-    public Boxes decode(Boxes boxes, float[] deltas) {
-        checkArgument(
-                deltas.length % Math.max(4 * boxes.size(), 4) == 0,
-                "%s numbers do not fit %s boxes",
-                deltas.length,
-                boxes.size());
-        float limit = (float) Math.log(MAX_SIZE_RATIO);
-        float[] decoded = new float[deltas.length];
-        int perBox = boxes.isEmpty() ? 1 : deltas.length / 4 / boxes.size();
-        for (int k = 0; k < deltas.length / 4; k++) {
-            int i = k / perBox;
-            float dw = Math.max(-limit, Math.min(limit, denormalized(deltas, 4 * k + 2)));
-            float dh = Math.max(-limit, Math.min(limit, denormalized(deltas, 4 * k + 3)));
-            float halfWidth = boxes.width(i) * (float) Math.exp(dw) * 0.5f;
-            float halfHeight = boxes.height(i) * (float) Math.exp(dh) * 0.5f;
-            float x =
-                    (boxes.x1(i) + boxes.x2(i)) * 0.5f
-                            + boxes.width(i) * denormalized(deltas, 4 * k);
-            float y =
-                    (boxes.y1(i) + boxes.y2(i)) * 0.5f
-                            + boxes.height(i) * denormalized(deltas, 4 * k + 1);
-            decoded[4 * k] = x - halfWidth;
-            decoded[4 * k + 1] = y - halfHeight;
-            decoded[4 * k + 2] = x + halfWidth;
-            decoded[4 * k + 3] = y + halfHeight;
-        }
-        return Boxes.of(decoded);
+    public NDArray encode(NDArray boxes, NDArray targets) {
+        return ENCODE.with(Map.of("means", means, "stds", stds)).run(boxes, targets);
     }
 
     @Override
@@ -130,9 +103,5 @@ public record DeltaXywhBoxCoder(
                                 "stds", stds,
                                 "max_ratio", Math.log(MAX_SIZE_RATIO)))
                 .run(deltas, boxes);
-    }
-
-    private float denormalized(float[] deltas, int i) {
-        return deltas[i] * stds.get(i % 4).floatValue() + means.get(i % 4).floatValue();
     }
 }

@@ -1,12 +1,18 @@
 package dev.saccade.heads.box;
 
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+
 import dev.saccade.core.Checks;
+import dev.saccade.core.ops.MaxIouAssign;
+import dev.saccade.core.ops.ScriptTemplate;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
-import dev.saccade.core.structures.Boxes;
-import dev.saccade.core.structures.Instances;
 
-import java.util.Arrays;
+import java.util.Map;
 
 /**
  * Says for every box, such as an anchor, which ground truth it should learn, by IoU; follows
@@ -38,6 +44,30 @@ public record MaxIouAssigner(
         @Default("true") boolean ignoreWrtCandidates)
         implements Assigner {
 
+    /** Region after region, so that memory is of the boxes alone. */
+    private static final ScriptTemplate IN_IGNORED =
+            ScriptTemplate.of(
+                    "(boxes: Tensor, ignored: Tensor) -> Tensor",
+                    """
+                    b = torch.unbind(torch.contiguous(torch.t(boxes)), 0)
+                    area = torch.mul(torch.sub(b[2], b[0]), torch.sub(b[3], b[1]))
+                    inside = torch.zeros_like(area, dtype=11)
+                    r = 0
+                    while r < torch.size(ignored, 0):
+                      i = torch.unbind(torch.select(ignored, 0, r), 0)
+                      w = torch.sub(torch.minimum(b[2], i[2]), torch.maximum(b[0], i[0]))
+                      h = torch.sub(torch.minimum(b[3], i[3]), torch.maximum(b[1], i[1]))
+                      shared = torch.mul(torch.clamp(w, 0), torch.clamp(h, 0))
+                      if {of_box}:
+                        whole = area
+                      else:
+                        whole = torch.mul(torch.sub(i[2], i[0]), torch.sub(i[3], i[1]))
+                      share = torch.div(shared, torch.clamp(whole, 1e-06))
+                      inside = torch.logical_or(inside, torch.gt(share, {threshold}))
+                      r = r + 1
+                    return inside
+                    """);
+
     /** Checks the thresholds. */
     public MaxIouAssigner {
         new Checks()
@@ -56,122 +86,29 @@ public record MaxIouAssigner(
 
     /** {@inheritDoc} Without objects, all priors are background. */
     @Override
-    public Assignment assign(Priors priors, Instances objects) {
-        Boxes boxes = priors.boxes();
-        Boxes groundTruth = objects.boxes();
-        int n = boxes.size();
-        if (groundTruth.isEmpty()) {
-            return new Assignment(new int[n], new float[n]);
+    public Assignment assign(Priors priors, GtInstances objects) {
+        NDArray boxes = priors.boxes();
+        if (objects.size() == 0 || priors.size() == 0) {
+            Shape shape = new Shape(priors.size());
+            NDManager manager = boxes.getManager();
+            return new Assignment(manager.zeros(shape, DataType.INT64), manager.zeros(shape));
         }
-        boolean[] skip = inIgnored(boxes, objects.ignored());
-        int k = groundTruth.size();
-        BoxBlocks blocks = new BoxBlocks(boxes);
-        int firstLooked = firstLooked(skip);
-        float[] maxOverlap = new float[n];
-        for (int i = 0; i < n; i++) {
-            maxOverlap[i] = skip[i] ? -1 : 0;
-        }
-        int[] argMax = new int[n];
-        float[] gtMax = new float[k];
-        int[] gtArgMax = new int[k];
-        Arrays.fill(gtMax, firstLooked < n ? 0 : -1);
-        Arrays.fill(gtArgMax, firstLooked);
-        for (int g = 0; g < k; g++) {
-            for (int block = 0; block < blocks.size(); block++) {
-                if (!blocks.mayTouch(block, groundTruth, g)) {
-                    continue;
-                }
-                for (int i = blocks.start(block); i < blocks.start(block + 1); i++) {
-                    float iou = skip[i] ? -1 : iou(groundTruth, g, boxes, i);
-                    if (iou > maxOverlap[i]) {
-                        maxOverlap[i] = iou;
-                        argMax[i] = g;
-                    }
-                    if (iou > gtMax[g]) {
-                        gtMax[g] = iou;
-                        gtArgMax[g] = i;
-                    }
-                }
-            }
-        }
-        int[] gtIndex = new int[n];
-        for (int i = 0; i < n; i++) {
-            boolean negative = maxOverlap[i] >= 0 && maxOverlap[i] < (float) negIouThr;
-            boolean positive = maxOverlap[i] >= (float) posIouThr;
-            gtIndex[i] = positive ? argMax[i] + 1 : negative ? 0 : -1;
-        }
-        if (matchLowQuality) {
-            matchBest(blocks, groundTruth, skip, gtMax, gtArgMax, gtIndex);
-        }
-        return new Assignment(gtIndex, maxOverlap);
+        MaxIouAssign rule =
+                new MaxIouAssign(posIouThr, negIouThr, minPosIou, matchLowQuality, gtMaxAssignAll);
+        NDList found = rule.assign(boxes, objects.boxes(), inIgnored(boxes, objects.ignored()));
+        return new Assignment(found.get(0), found.get(1));
     }
 
-    private static int firstLooked(boolean[] skip) {
-        int first = 0;
-        while (first < skip.length && skip[first]) {
-            first++;
-        }
-        return first;
-    }
-
-    private void matchBest(
-            BoxBlocks blocks,
-            Boxes groundTruth,
-            boolean[] skip,
-            float[] gtMax,
-            int[] gtArgMax,
-            int[] gtIndex) {
-        Boxes boxes = blocks.boxes();
-        for (int g = 0; g < groundTruth.size(); g++) {
-            if (gtMax[g] < (float) minPosIou || boxes.isEmpty()) {
-                continue;
-            }
-            if (!gtMaxAssignAll) {
-                gtIndex[gtArgMax[g]] = g + 1;
-                continue;
-            }
-            for (int block = 0; block < blocks.size(); block++) {
-                if (gtMax[g] > 0 && !blocks.mayTouch(block, groundTruth, g)) {
-                    continue;
-                }
-                for (int i = blocks.start(block); i < blocks.start(block + 1); i++) {
-                    if (!skip[i] && iou(groundTruth, g, boxes, i) == gtMax[g]) {
-                        gtIndex[i] = g + 1;
-                    }
-                }
-            }
-        }
-    }
-
-    private boolean[] inIgnored(Boxes boxes, Boxes ignored) {
-        boolean[] inside = new boolean[boxes.size()];
-        if (ignoreIofThr <= 0) {
-            return inside;
-        }
-        for (int r = 0; r < ignored.size(); r++) {
-            for (int i = 0; i < boxes.size(); i++) {
-                float whole = ignoreWrtCandidates ? boxes.area(i) : ignored.area(r);
-                float share = intersection(boxes, i, ignored, r) / Math.max(whole, 1e-6f);
-                inside[i] |= share > (float) ignoreIofThr;
-            }
-        }
-        return inside;
-    }
-
-    private static float iou(Boxes a, int i, Boxes b, int j) {
-        float intersection = intersection(a, i, b, j);
-        if (intersection == 0) {
-            return 0;
-        }
-        return intersection / Math.max(a.area(i) + b.area(j) - intersection, 1e-6f);
-    }
-
-    private static float intersection(Boxes a, int i, Boxes b, int j) {
-        float width = Math.min(a.x2(i), b.x2(j)) - Math.max(a.x1(i), b.x1(j));
-        if (width <= 0) {
-            return 0;
-        }
-        float height = Math.min(a.y2(i), b.y2(j)) - Math.max(a.y1(i), b.y1(j));
-        return height <= 0 ? 0 : width * height;
+    private NDArray inIgnored(NDArray boxes, NDArray ignored) {
+        return ignoreIofThr <= 0 || ignored.isEmpty()
+                ? boxes.getManager().create(new Shape(0), DataType.BOOLEAN)
+                : IN_IGNORED
+                        .with(
+                                Map.of(
+                                        "of_box",
+                                        ignoreWrtCandidates,
+                                        "threshold",
+                                        (double) (float) ignoreIofThr))
+                        .run(boxes, ignored);
     }
 }

@@ -1,12 +1,12 @@
 package dev.saccade.heads.box;
 
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+
 import dev.saccade.core.Checks;
 import dev.saccade.core.ops.Nms;
 import dev.saccade.core.parts.Default;
-import dev.saccade.core.structures.Boxes;
-import dev.saccade.core.structures.Instances;
-
-import java.util.Arrays;
 
 /**
  * Turns scored boxes into objects: every class on its own, the best of all classes (mmdetection's
@@ -33,44 +33,18 @@ public record MulticlassNms(
     /**
      * What stays.
      *
-     * @param instances the objects in descending order of score
-     * @param keep their positions {@code box * numClasses + class} among the pairs given, counted
-     *     over the pairs above the score threshold
+     * @param detections the objects
+     * @param keep {@code [B, M]} int64 positions {@code row * C + class} of each among the scores;
+     *     0 behind the last of an image
      */
-    @SuppressWarnings("ArrayRecordComponent") // a result that is read once
-    public record Kept(Instances instances, int[] keep) {}
+    public record Kept(Detections detections, NDArray keep) {}
 
-    /**
-     * Selects.
-     *
-     * @param boxes [N] boxes for all classes, or [N * C] boxes for each
-     * @param scores {@code [N * C]} scores, class fastest
-     * @param numClasses C, background not counted
-     */
-    public Kept apply(Boxes boxes, float[] scores, int numClasses) {
-        int[] candidates = new int[scores.length];
-        int count = 0;
-        for (int i = 0; i < scores.length; i++) {
-            if (scores[i] > (float) scoreThr) {
-                candidates[count++] = i;
-            }
-        }
-        candidates = Arrays.copyOf(candidates, count);
-        boolean perClass = boxes.size() == scores.length;
-        Boxes candidateBoxes =
-                boxes.select(
-                        perClass
-                                ? candidates
-                                : Arrays.stream(candidates).map(i -> i / numClasses).toArray());
-        float[] candidateScores = new float[count];
-        int[] labels = new int[count];
-        for (int i = 0; i < count; i++) {
-            candidateScores[i] = scores[candidates[i]];
-            labels[i] = candidates[i] % numClasses;
-        }
-        int[] keep = Nms.keep(candidateBoxes, candidateScores, labels, (float) iouThr);
-        keep = Arrays.copyOf(keep, Math.min(keep.length, maxPerImg));
-        return new Kept(
-                Instances.predicted(candidateBoxes, labels, candidateScores).select(keep), keep);
+    /** Selects among the boxes of every image of a batch. */
+    public Kept apply(ScoredBoxes scored) {
+        NDArray alike =
+                scored.scores().getManager().zeros(new Shape(scored.size()), DataType.INT64);
+        Nms.Kept kept =
+                new Nms(iouThr, scoreThr, maxPerImg).keep(scored.boxes(), scored.scores(), alike);
+        return new Kept(Detections.of(scored, kept), kept.positions());
     }
 }

@@ -1,10 +1,16 @@
 package dev.saccade.heads.box;
 
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.types.Shape;
+
 import dev.saccade.core.Checks;
+import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 
-import java.util.Arrays;
+import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
@@ -24,6 +30,48 @@ public record RandomSampler(
         @Default("true") boolean addGtAsProposals)
         implements Sampler {
 
+    /**
+     * Gives every prior a number that is a hash of the seed and of its position (lowbias32 of
+     * Wellons, but for its last step, which changes the lower bits), with the position behind it,
+     * so that no two are alike; the largest are chosen. All of it is in integers, the same on every
+     * device.
+     */
+    private static final ScriptTemplate SAMPLE =
+            ScriptTemplate.of(
+                    "(gt_inds: Tensor, seed: Tensor) -> Tuple[Tensor, Tensor]",
+                    """
+                    n = torch.size(gt_inds, 0)
+                    place = torch.arange(n, dtype=4, device=gt_inds.device)
+                    h = torch.add(place, seed)
+                    h = torch.bitwise_xor_(h, torch.bitwise_right_shift(h, 16))
+                    h = torch.bitwise_and_(torch.mul_(h, 2146121005), 4294967295)
+                    h = torch.bitwise_xor_(h, torch.bitwise_right_shift(h, 15))
+                    h = torch.bitwise_and_(torch.mul_(h, 2221713035), 4294967295)
+                    key = torch.add_(torch.bitwise_left_shift_(h, 31), place)
+                    most = {num}
+                    if most > n:
+                      most = n
+                    most_pos = {most_pos}
+                    if most_pos > n:
+                      most_pos = n
+                    pos = torch.where(torch.gt(gt_inds, 0), key, -1)
+                    best, at = torch.topk(pos, most_pos, 0, True, True)
+                    chosen = torch.ge(best, 0)
+                    none = torch.zeros([n], dtype=11, device=gt_inds.device)
+                    pos_mask = torch.scatter(none, 0, at, chosen)
+                    number = torch.count_nonzero(chosen)
+                    left = torch.rsub(number, {num})
+                    if {neg_pos_ub} >= 0.:
+                      bound = torch.floor(torch.mul(torch.to(torch.clamp(number, 1), 7), {neg_pos_ub}))
+                      left = torch.minimum(left, torch.to(bound, 4))
+                    neg = torch.where(torch.eq(gt_inds, 0), key, -1)
+                    best, at = torch.topk(neg, most, 0, True, True)
+                    rank = torch.arange(most, dtype=4, device=gt_inds.device)
+                    chosen = torch.logical_and(torch.ge(best, 0), torch.lt(rank, left))
+                    neg_mask = torch.scatter(none, 0, at, chosen)
+                    return (pos_mask, neg_mask)
+                    """);
+
     /** Checks the values. */
     public RandomSampler {
         new Checks()
@@ -36,27 +84,21 @@ public record RandomSampler(
     /** Draws from positives and from negatives; takes all where there are few. */
     @Override
     public SamplingResult sample(Assignment assignment, SplittableRandom random) {
-        int[] positives = subset(assignment.positives(), (int) (num * posFraction), random);
-        int most = num - positives.length;
-        if (negPosUb >= 0) {
-            most = Math.min(most, (int) (negPosUb * Math.max(1, positives.length)));
-        }
-        int[] negatives = subset(assignment.negatives(), most, random);
-        return new SamplingResult(positives, negatives, true);
+        NDArray gtInds = assignment.gtInds();
+        long[] seed = {random.nextLong() >>> 33};
+        NDArray seeds = Tensors.of(gtInds.getManager(), seed, new Shape(1));
+        NDList masks =
+                SAMPLE.with(
+                                Map.of(
+                                        "num", num,
+                                        "most_pos", numPos(),
+                                        "neg_pos_ub", negPosUb))
+                        .runAll(gtInds, seeds);
+        return new SamplingResult(masks.get(0), masks.get(1), true);
     }
 
-    private static int[] subset(int[] positions, int most, SplittableRandom random) {
-        if (positions.length <= most) {
-            return positions;
-        }
-        for (int i = 0; i < most; i++) {
-            int other = random.nextInt(i, positions.length);
-            int chosen = positions[other];
-            positions[other] = positions[i];
-            positions[i] = chosen;
-        }
-        int[] chosen = Arrays.copyOf(positions, most);
-        Arrays.sort(chosen);
-        return chosen;
+    @Override
+    public int numPos() {
+        return (int) (num * posFraction);
     }
 }

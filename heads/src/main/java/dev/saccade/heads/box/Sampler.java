@@ -9,12 +9,13 @@ import java.util.SplittableRandom;
  * type}, such as {@code sampler: {type: random, num: 256}}.
  *
  * <p>To bring one of your own, implement this with a record and list the record in a {@link
- * dev.saccade.core.parts.PartProvider}.
+ * dev.saccade.core.parts.PartProvider}. Arrays are where the features are; on a GPU one that reads
+ * values holds up the whole step.
  */
 public interface Sampler extends PartConfig {
 
     /**
-     * Chooses among the priors of an image.
+     * Chooses among the priors of an image, at most {@link #num} of them.
      *
      * @param assignment what each of them should learn
      * @param random of this image and this head in this epoch; all that is random comes from here
@@ -24,6 +25,11 @@ public interface Sampler extends PartConfig {
     /** Returns how many priors of an image are trained at most. */
     default int num() {
         return Integer.MAX_VALUE;
+    }
+
+    /** Returns how many of them are positive at most. */
+    default int numPos() {
+        return num();
     }
 
     /**

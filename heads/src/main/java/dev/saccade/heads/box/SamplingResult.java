@@ -1,57 +1,104 @@
 package dev.saccade.heads.box;
 
-import dev.saccade.core.SaccadeException;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.DataType;
 
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.ops.DynamicShapes;
+import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.ScriptTemplate;
+
+import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
  * The priors of an image that are trained.
  *
- * @param posInds [P] positions of those that should find an object, ascending
- * @param negInds [M] positions of those that should see background, ascending
+ * @param posMask {@code [N]} boolean: those that should find an object
+ * @param negMask {@code [N]} boolean: those that should see background
  * @param avgFactorWithNeg whether the losses are means over both, or over the positive ones
  */
-@SuppressWarnings("ArrayRecordComponent") // plain data on the hot path
-public record SamplingResult(int[] posInds, int[] negInds, boolean avgFactorWithNeg) {
+public record SamplingResult(NDArray posMask, NDArray negMask, boolean avgFactorWithNeg) {
+
+    private static final ScriptTemplate AVG_FACTOR =
+            ScriptTemplate.of(
+                    "(pos: Tensor, neg: Tensor) -> Tensor",
+                    """
+                    factor = torch.clamp(torch.count_nonzero(pos), 1)
+                    if {with_neg}:
+                      whole = torch.add(factor, torch.clamp(torch.count_nonzero(neg), 1))
+                    else:
+                      whole = factor
+                    return torch.to(whole, 6)
+                    """);
+
+    /** How many positive ones have no object, and how many are trained. */
+    private static final Script COUNTS =
+            Script.compile(
+                    "(pos: Tensor, neg: Tensor, gt_inds: Tensor) -> Tensor",
+                    """
+                    without = torch.logical_and(pos, torch.lt(gt_inds, 1))
+                    trained = torch.logical_or(pos, neg)
+                    return torch.stack([torch.count_nonzero(without), torch.count_nonzero(trained)])
+                    """);
 
     /**
-     * Returns what a sampler chooses, see {@link Sampler#sample}.
+     * Returns what a sampler chooses, see {@link Sampler#sample}. Values are looked at where that
+     * costs nothing.
      *
-     * @throws SaccadeException of kind user that names the sampler, if positions are not ascending
-     *     or not of priors, or a positive one has no object
+     * @throws SaccadeException of kind user that names the sampler, if it does not say something of
+     *     every prior, or a positive one has no object, or there are too many
      */
     public static SamplingResult by(
             Sampler sampler, Assignment assignment, SplittableRandom random) {
         SamplingResult chosen = sampler.sample(assignment, random);
-        int[] gtInds = assignment.gtInds();
-        requireAscending(sampler, "posInds", chosen.posInds, gtInds.length);
-        requireAscending(sampler, "negInds", chosen.negInds, gtInds.length);
-        for (int i : chosen.posInds) {
-            if (gtInds[i] < 1) {
+        NDArray gtInds = assignment.gtInds();
+        requireMask(sampler, "posMask", chosen.posMask, gtInds);
+        requireMask(sampler, "negMask", chosen.negMask, gtInds);
+        if (DynamicShapes.areFreeFor(gtInds)) {
+            long[] counts = COUNTS.run(chosen.posMask, chosen.negMask, gtInds).toLongArray();
+            if (counts[0] > 0) {
                 throw SaccadeException.user(
-                        "sampler %s: gave %d among its posInds, a prior that no object is assigned"
-                                + " to",
-                        sampler.type(), i);
+                        "sampler %s: gave %d priors in its posMask that no object is assigned to",
+                        sampler.type(), counts[0]);
+            }
+            if (counts[1] > sampler.num()) {
+                throw SaccadeException.user(
+                        "sampler %s: gave %d priors, expected at most its num, %d",
+                        sampler.type(), counts[1], sampler.num());
             }
         }
         return chosen;
     }
 
-    private static void requireAscending(Sampler sampler, String name, int[] positions, int end) {
-        int last = -1;
-        for (int i : positions) {
-            if (i <= last || i >= end) {
-                throw SaccadeException.user(
-                        "sampler %s: gave %d behind %d among its %s, expected ascending positions"
-                                + " of %d priors",
-                        sampler.type(), i, last, name, end);
-            }
-            last = i;
+    private static void requireMask(Sampler sampler, String name, NDArray mask, NDArray gtInds) {
+        if (mask.getDataType() != DataType.BOOLEAN || !mask.getShape().equals(gtInds.getShape())) {
+            throw SaccadeException.user(
+                    "sampler %s: gave a %s of %s %s, expected %s %s, one for each prior",
+                    sampler.type(),
+                    name,
+                    mask.getDataType(),
+                    mask.getShape(),
+                    DataType.BOOLEAN,
+                    gtInds.getShape());
         }
     }
 
-    /** Returns how many priors the losses of an image are divided by; none counts as one. */
-    public int avgFactor() {
-        return Math.max(1, posInds.length) + (avgFactorWithNeg ? Math.max(1, negInds.length) : 0);
+    /**
+     * Returns how many priors the losses of an image are divided by, a scalar of float32; none
+     * counts as one.
+     */
+    public NDArray avgFactor() {
+        return AVG_FACTOR.with(Map.of("with_neg", avgFactorWithNeg)).run(posMask, negMask);
+    }
+
+    /**
+     * Returns where the priors are that are trained: first the positive ones, then background, each
+     * ascending.
+     *
+     * @param most there are at most so many, such as the {@link Sampler#num}
+     */
+    public Positions positions(long most) {
+        return Positions.inTurn(posMask, negMask, most);
     }
 }

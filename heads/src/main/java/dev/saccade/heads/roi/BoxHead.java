@@ -2,7 +2,7 @@ package dev.saccade.heads.roi;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
-import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Activation;
 
@@ -16,9 +16,7 @@ import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Script;
-import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.parts.Default;
-import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.heads.Norm;
 import dev.saccade.heads.box.BoxCoder;
@@ -27,8 +25,8 @@ import dev.saccade.heads.loss.BoxLoss;
 import dev.saccade.heads.loss.ClassificationLoss;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Classifies a pooled region and regresses its box, as mmdetection's {@code ConvFCBBoxHead}:
@@ -88,10 +86,28 @@ public final class BoxHead extends Module {
     /** The part of the regions whose best class is the right one, in percent. */
     private static final Script ACCURACY =
             Script.compile(
-                    "(logits: Tensor, labels: Tensor) -> Tensor",
+                    "(logits: Tensor, labels: Tensor, weights: Tensor, number: Tensor) -> Tensor",
                     """
-                    hits = torch.eq(torch.argmax(logits, 1), labels)
-                    return torch.mul(torch.mean(torch.type_as(hits, logits)), 100.)
+                    hits = torch.type_as(torch.eq(torch.argmax(logits, 1), labels), logits)
+                    return torch.div(torch.mul(torch.sum(torch.mul(hits, weights)), 100.), number)
+                    """);
+
+    /** How many count, at least 1. */
+    private static final Script NUMBER =
+            Script.compile(
+                    "(weights: Tensor) -> Tensor", "return torch.clamp(torch.sum(weights), 1)");
+
+    /** The four numbers of the labels of some regions. */
+    private static final Script OF_LABEL =
+            Script.compile(
+                    "(deltas: Tensor, positions: Tensor, labels: Tensor) -> Tensor",
+                    """
+                    each = torch.reshape(deltas, [torch.size(deltas, 0), -1, 4])
+                    classes = torch.size(each, 1)
+                    rows = torch.mul(positions, classes)
+                    if classes > 1:
+                      rows = torch.add(rows, labels)
+                    return torch.index_select(torch.reshape(each, [-1, 4]), 0, rows)
                     """);
 
     /** The four numbers of the labeled class, or of the best one where that is background. */
@@ -156,7 +172,7 @@ public final class BoxHead extends Module {
     }
 
     /**
-     * What the head says of regions.
+     * What the head says of regions, float32 whatever its layers compute in.
      *
      * @param logits {@code [R, C + 1]}, background last
      * @param deltas {@code [R, C * 4]} box changes for each class, or {@code [R, 4]} for all
@@ -172,27 +188,34 @@ public final class BoxHead extends Module {
      * Looks at regions.
      *
      * @param pooled {@code [R, C, S, S]}
+     * @param weights {@code [R]} 0 for fillers, which must not count in normalizations; none if
+     *     there are no fillers
      */
-    Output forward(NDArray pooled) {
+    Output forward(NDArray pooled, Optional<NDArray> weights) {
         NDList outputs =
                 Scope.list(
                         () -> {
                             NDArray x = pooled;
                             for (ConvModule conv : convs) {
-                                x = conv.forward(x);
+                                x =
+                                        weights.isPresent()
+                                                ? conv.forward(x, weights.get())
+                                                : conv.forward(x);
                             }
                             x = FLATTEN.run(x);
                             for (Linear fc : fcs) {
                                 x = Activation.relu(fc.forward(x));
                             }
-                            return new NDList(cls.forward(x), reg.forward(x));
+                            return new NDList(
+                                    cls.forward(x).toType(DataType.FLOAT32, false),
+                                    reg.forward(x).toType(DataType.FLOAT32, false));
                         });
         return new Output(outputs.get(0), outputs.get(1));
     }
 
     @Override
     public NDList call(NDList inputs) {
-        return forward(inputs.singletonOrThrow()).list();
+        return forward(inputs.singletonOrThrow(), Optional.empty()).list();
     }
 
     /**
@@ -202,68 +225,54 @@ public final class BoxHead extends Module {
     Losses losses(Output output, RoiSamples samples) {
         return Scope.losses(
                 () -> {
-                    NDManager manager = output.logits().getManager();
-                    Shape shape = new Shape(samples.labels().length);
-                    NDArray labels = Tensors.of(manager, samples.labels(), shape);
-                    NDArray weights = Tensors.of(manager, samples.weights(), shape);
-                    NDArray number = Tensors.of(manager, samples.number());
-                    float[] ones = new float[samples.positives().length];
-                    Arrays.fill(ones, 1);
+                    NDArray labels = samples.labels();
+                    NDArray weights = samples.weights();
+                    NDArray number = NUMBER.run(weights);
+                    RoiSamples.Learned learned = samples.learned();
                     NDArray cls =
                             Losses.requireScalar(
                                     "loss_cls " + config.lossCls().type(),
                                     config.lossCls().sum(output.logits(), labels, weights));
                     NDArray bbox =
                             regression.sum(
-                                    positives(output.deltas(), samples),
-                                    samples.rois().boxes().select(samples.positives()),
-                                    samples.targets(),
-                                    ones);
+                                    OF_LABEL.run(
+                                            output.deltas(), learned.positions(), learned.labels()),
+                                    learned.boxes(),
+                                    learned.targets(),
+                                    learned.weights());
+                    NDArray acc = ACCURACY.run(output.logits(), labels, weights, number);
                     return new Losses(
                             ImmutableMap.of(
                                     "loss_cls", cls.div(number), "loss_bbox", bbox.div(number)),
-                            ImmutableMap.of("acc", ACCURACY.run(output.logits(), labels)));
+                            ImmutableMap.of("acc", acc));
                 });
-    }
-
-    /** Returns what is predicted for the classes of the positive regions, {@code [P, 4]}. */
-    private NDArray positives(NDArray deltas, RoiSamples samples) {
-        int[] rows =
-                Arrays.stream(samples.positives())
-                        .map(
-                                i ->
-                                        config.regClassAgnostic()
-                                                ? i
-                                                : i * numClasses + samples.labels()[i])
-                        .toArray();
-        return deltas.reshape(-1, 4)
-                .get(Tensors.of(deltas.getManager(), rows, new Shape(rows.length)));
     }
 
     /**
      * Returns regions refined as the head says for what they show, not clipped to an image.
      *
-     * @param boxes [R]
-     * @param labels [R] what they show; where it is background, what the head takes them for
+     * @param boxes {@code [R, 4]}
+     * @param labels {@code [R]} what they show; where it is background, what the head takes them
+     *     for
+     * @return {@code [R, 4]}
      */
-    Boxes refine(Output output, Boxes boxes, int[] labels) {
-        float[] chosen =
-                NoGrad.call(
-                        () -> {
-                            NDManager manager = output.logits().getManager();
-                            Shape shape = new Shape(labels.length);
-                            NDArray shown = Tensors.of(manager, labels, shape);
-                            return OF_CLASS.run(output.deltas(), output.logits(), shown)
-                                    .toFloatArray();
-                        });
-        return config.bboxCoder().decode(boxes, chosen);
+    NDArray refine(Output output, NDArray boxes, NDArray labels) {
+        return NoGrad.call(
+                () ->
+                        Scope.array(
+                                () ->
+                                        coder().decode(
+                                                        boxes,
+                                                        OF_CLASS.run(
+                                                                output.deltas(),
+                                                                output.logits(),
+                                                                labels))));
     }
 
     /** Returns regions refined as the head says for what it takes them for. */
-    Boxes refine(Output output, Boxes boxes) {
-        int[] background = new int[boxes.size()];
-        Arrays.fill(background, numClasses);
-        return refine(output, boxes, background);
+    NDArray refine(Output output, NDArray boxes) {
+        Shape all = new Shape(boxes.getShape().get(0));
+        return refine(output, boxes, boxes.getManager().full(all, numClasses, DataType.INT32));
     }
 
     /** Returns the coder of the boxes. */

@@ -1,8 +1,7 @@
 package dev.saccade.heads.roi;
 
 import ai.djl.ndarray.NDArray;
-import ai.djl.ndarray.NDManager;
-import ai.djl.ndarray.types.Shape;
+import ai.djl.ndarray.types.DataType;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.nn.Conv2d;
@@ -15,13 +14,13 @@ import dev.saccade.core.ops.Activations;
 import dev.saccade.core.ops.MaskCrop;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Script;
-import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.parts.Default;
 import dev.saccade.heads.Norm;
 import dev.saccade.heads.loss.MaskCrossEntropy;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Draws the mask of what a pooled region shows (He et al. 2017), as mmdetection's {@code
@@ -68,6 +67,15 @@ public final class MaskHead extends Layer {
                     return torch.sigmoid(torch.squeeze(torch.gather(logits, 1, index), 1))
                     """);
 
+    /** The number of cells of all masks that count, or of one. */
+    private static final Script CELLS =
+            Script.compile(
+                    "(targets: Tensor, weights: Tensor) -> Tensor",
+                    """
+                    cells = torch.size(targets, 1) * torch.size(targets, 2)
+                    return torch.mul(torch.clamp(torch.sum(weights), 1), cells)
+                    """);
+
     private final Config config;
     private final MaskCrossEntropy loss;
     private final List<ConvModule> convs = new ArrayList<>();
@@ -102,58 +110,59 @@ public final class MaskHead extends Layer {
      */
     @Override
     public NDArray forward(NDArray pooled) {
+        return forward(pooled, Optional.empty());
+    }
+
+    /**
+     * Draws masks.
+     *
+     * @param pooled {@code [R, C, S, S]}
+     * @param weights {@code [R]} 0 for fillers, which must not count in normalizations; none if
+     *     there are no fillers
+     * @return logits {@code [R, classes, 2S, 2S]}, float32 whatever the layers compute in
+     */
+    NDArray forward(NDArray pooled, Optional<NDArray> weights) {
         return Scope.array(
                 () -> {
                     NDArray x = pooled;
                     for (ConvModule conv : convs) {
-                        x = conv.forward(x);
+                        x = weights.isPresent() ? conv.forward(x, weights.get()) : conv.forward(x);
                     }
-                    return logits.forward(Activations.relu(upsample.forward(x)));
+                    NDArray up = Activations.relu(upsample.forward(x));
+                    return logits.forward(up).toType(DataType.FLOAT32, false);
                 });
     }
 
     /**
-     * Returns the weighted loss of the masks, a mean over regions and cells.
+     * Returns the weighted loss of the masks, a mean over regions and cells; 0 if all are fillers.
      *
-     * @param masks logits {@code [P, classes, S, S]} of the positive regions, or of any one region
-     *     if there is none; then the loss is 0
+     * @param drawn logits {@code [P, classes, S, S]} of the regions
+     * @param learned the regions
+     * @param masks what they should find
      */
-    NDArray loss(NDArray masks, RoiSamples samples) {
+    NDArray loss(NDArray drawn, RoiSamples.Learned learned, MaskCrop masks) {
         return Scope.array(
                 () -> {
-                    NDManager manager = masks.getManager();
-                    int side = Math.toIntExact(masks.getShape().get(2));
-                    int positives = samples.positives().length;
-                    if (positives == 0) {
-                        return masks.sum().mul(Tensors.of(manager, 0));
-                    }
-                    float[] targets =
-                            MaskCrop.crop(
-                                    samples.masks(),
-                                    samples.rois().boxes().select(samples.positives()),
-                                    side);
+                    int side = Math.toIntExact(drawn.getShape().get(2));
+                    NDArray targets = masks.crop(learned.objects(), learned.boxes(), side);
                     NDArray sum =
-                            loss.sum(
-                                    masks,
-                                    Tensors.of(manager, targets, new Shape(positives, side, side)),
-                                    labels(manager, samples.positiveLabels()));
-                    return sum.div(Tensors.of(manager, targets.length));
+                            loss.sum(drawn, targets, labels(learned.labels()), learned.weights());
+                    return sum.div(CELLS.run(targets, learned.weights()));
                 });
     }
 
     /**
      * Returns the probabilities of masks.
      *
-     * @param masks logits {@code [R, classes, S, S]}
-     * @param shown [R] what each region shows
+     * @param drawn logits {@code [R, classes, S, S]}
+     * @param shown {@code [R]} integers: what each region shows
      * @return {@code [R, S, S]}
      */
-    NDArray probabilities(NDArray masks, int[] shown) {
-        return Scope.array(() -> PROBABILITIES.run(masks, labels(masks.getManager(), shown)));
+    NDArray probabilities(NDArray drawn, NDArray shown) {
+        return Scope.array(() -> PROBABILITIES.run(drawn, labels(shown)));
     }
 
-    private NDArray labels(NDManager manager, int[] shown) {
-        int[] labels = config.classAgnostic() ? new int[shown.length] : shown;
-        return Tensors.of(manager, labels, new Shape(labels.length));
+    private NDArray labels(NDArray shown) {
+        return config.classAgnostic() ? shown.zerosLike() : shown;
     }
 }

@@ -6,15 +6,16 @@ import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.ops.RoiAlign;
+import dev.saccade.core.ops.Rois;
+import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.ScriptTemplate;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.FeatureInfo;
-import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.FeaturePyramid;
-import dev.saccade.core.structures.Rois;
 import dev.saccade.core.structures.Size;
 
 import java.util.List;
-import java.util.stream.IntStream;
+import java.util.Map;
 
 /**
  * Pools regions from the level of a pyramid that fits their size (Lin et al. 2017), as
@@ -35,6 +36,18 @@ public record RoiExtractor(
 
     /** Two gibibytes of floats; masks of LVIS take half of it. */
     private static final long MOST_VALUES = 1 << 29;
+
+    /** How often the finest scale is doubled; a box whose size is no number has not been. */
+    private static final ScriptTemplate LEVELS =
+            ScriptTemplate.of(
+                    "(boxes: Tensor) -> Tensor",
+                    """
+                    x1, y1, x2, y2 = torch.unbind(boxes, 1)
+                    size = torch.sqrt(torch.mul(torch.sub(x2, x1), torch.sub(y2, y1)))
+                    scale = torch.add(torch.div(size, {finest_scale}), 1e-06)
+                    doublings = torch.clamp(torch.floor(torch.log2(scale)), 0, {last})
+                    return torch.to(torch.nan_to_num(doublings, 0.), 4)
+                    """);
 
     /** Checks the values. */
     public RoiExtractor {
@@ -88,20 +101,17 @@ public record RoiExtractor(
      */
     public NDArray pool(FeaturePyramid features, Rois rois) {
         RoiAlign align = new RoiAlign(new Size(outputSize, outputSize), samplingRatio, aligned);
-        return align.pool(features, featmapStrides, rois, levels(rois.boxes()));
+        return Scope.array(() -> align.pool(features, featmapStrides, rois, levels(rois.boxes())));
     }
 
-    /** Returns the level of each box: one up for every doubling of its size. */
-    public int[] levels(Boxes boxes) {
-        int last = featmapStrides.size() - 1;
-        return IntStream.range(0, boxes.size())
-                .map(i -> (int) Math.min(Math.max(doublings(boxes, i), 0), last))
-                .toArray();
-    }
-
-    /** How often the finest scale is doubled; in the steps of the original, all float32. */
-    private double doublings(Boxes boxes, int i) {
-        float size = (float) Math.sqrt(boxes.area(i));
-        return Math.floor((float) (Math.log(size / (float) finestScale + 1e-6f) / Math.log(2)));
+    /**
+     * Returns the level of each box: one up for every doubling of its size.
+     *
+     * @param boxes {@code [R, 4]} corners
+     * @return {@code [R]} int64
+     */
+    public NDArray levels(NDArray boxes) {
+        return LEVELS.with(Map.of("finest_scale", finestScale, "last", featmapStrides.size() - 1))
+                .run(boxes);
     }
 }

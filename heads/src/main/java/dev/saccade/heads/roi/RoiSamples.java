@@ -1,99 +1,190 @@
 package dev.saccade.heads.roi;
 
-import com.google.common.collect.ImmutableList;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
 
-import dev.saccade.core.structures.Boxes;
-import dev.saccade.core.structures.Instances;
-import dev.saccade.core.structures.Rle;
-import dev.saccade.core.structures.Rois;
+import dev.saccade.core.ops.Rois;
+import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.heads.box.GtInstances;
+import dev.saccade.heads.box.Positions;
 
-import java.util.Arrays;
 import java.util.List;
-import java.util.stream.IntStream;
+import java.util.Map;
 
 /**
  * The regions of a batch that a second stage is trained on; of every image first the positive ones,
- * then background.
+ * then background, then fillers.
  *
- * @param rois [R] the regions; at least one, which is {@link #weights weighted} 0 if nothing was
- *     drawn
- * @param labels [R] what each shows; C for background
- * @param weights [R] 1, or 0 for the one that stands in for none
- * @param positives [P] positions of the positive regions, ascending
- * @param objects [P] what they should find: boxes, labels and, where there are any, masks
- * @param repeated [R] whether the region is a copy of an object
+ * @param rois [R] the regions; at least one
+ * @param labels {@code [R]} int32: what each shows; C for background
+ * @param weights {@code [R]} float32: 1, or 0 for a filler
+ * @param original {@code [R]} boolean: whether it was among the candidates and is no copy of an
+ *     object
+ * @param counts how many are of each image; together R, or 0 where one filler stands in for none
+ * @param learned the positive ones
  */
-@SuppressWarnings("ArrayRecordComponent") // plain data on the hot path
 record RoiSamples(
         Rois rois,
-        int[] labels,
-        float[] weights,
-        int[] positives,
-        List<Instances> objects,
-        boolean[] repeated) {
+        NDArray labels,
+        NDArray weights,
+        NDArray original,
+        List<Integer> counts,
+        Learned learned) {
 
     /**
-     * Joins what was drawn of the images of a batch.
+     * Regions that should find an object.
      *
-     * @param background the label C
+     * @param positions {@code [P]} int64, among all regions, and at least one
+     * @param weights {@code [P]} float32: 1, or 0 for a filler, which may be any region
+     * @param labels {@code [P]} int32: what each shows; some class for a filler
+     * @param objects {@code [P]} int64 positions among the objects of the batch; 0 for a filler
+     * @param boxes {@code [P, 4]} the regions; some box with an area for a filler
+     * @param targets {@code [P, 4]} the boxes of the objects; some box with an area for a filler
      */
-    static RoiSamples join(List<OfImage> images, int background) {
-        Rois rois = Rois.of(images.stream().map(OfImage::boxes).toList());
-        if (rois.size() == 0) {
-            Rois standIn = new Rois(Boxes.of(0, 0, 1, 1), new int[1]);
-            int[] labels = {background};
-            boolean[] repeated = {false};
-            return new RoiSamples(standIn, labels, new float[1], new int[0], List.of(), repeated);
-        }
-        int[] labels = new int[rois.size()];
-        Arrays.fill(labels, background);
-        float[] weights = new float[rois.size()];
-        Arrays.fill(weights, 1);
-        boolean[] repeated = new boolean[rois.size()];
-        IntStream.Builder positives = IntStream.builder();
-        ImmutableList.Builder<Instances> learned = ImmutableList.builder();
-        int first = 0;
-        for (OfImage image : images) {
-            for (int i = 0; i < image.learned.size(); i++) {
-                labels[first + i] = image.learned.label(i);
-                repeated[first + i] = image.repeated[i];
-                positives.add(first + i);
-            }
-            learned.add(image.learned);
-            first += image.boxes.size();
-        }
-        return new RoiSamples(
-                rois, labels, weights, positives.build().toArray(), learned.build(), repeated);
-    }
-
-    /** Returns the number of regions that count, at least 1. */
-    int number() {
-        return weights[0] == 0 ? 1 : weights.length;
-    }
-
-    /** Returns the boxes that the positive regions should find, [P]. */
-    Boxes targets() {
-        return Boxes.concat(objects.stream().map(Instances::boxes).toList());
-    }
-
-    /** Returns the masks that the positive regions should find, [P]. */
-    List<Rle> masks() {
-        return objects.stream()
-                .flatMap(learned -> learned.masks().stream())
-                .collect(ImmutableList.toImmutableList());
-    }
-
-    /** Returns the labels of the positive regions, [P]. */
-    int[] positiveLabels() {
-        return Arrays.stream(positives).map(i -> labels[i]).toArray();
-    }
+    record Learned(
+            NDArray positions,
+            NDArray weights,
+            NDArray labels,
+            NDArray objects,
+            NDArray boxes,
+            NDArray targets) {}
 
     /**
      * What was drawn of one image.
      *
-     * @param boxes the regions
-     * @param learned the objects that the first of them should find
-     * @param repeated whether each of these is a copy of an object
+     * @param candidates {@code [N, 4]} corners; the objects come first if they are copied
+     * @param gtInds {@code [N]} what they learn, as of an {@link dev.saccade.heads.box.Assignment}
+     * @param drawn [S] which of them
      */
-    record OfImage(Boxes boxes, Instances learned, boolean[] repeated) {}
+    record OfImage(NDArray candidates, NDArray gtInds, Positions drawn) {}
+
+    /** A unit box, so that no fillers have sizes from which infinite numbers come. */
+    private static final String UNIT =
+            """
+            device = boxes[0].device
+            origin = torch.zeros([1, 2], dtype=6, device=device)
+            unit = torch.cat([origin, torch.ones([1, 2], dtype=6, device=device)], 1)
+            """;
+
+    private static final ScriptTemplate JOINED =
+            ScriptTemplate.of(
+                    "(boxes: List[Tensor], gt_inds: List[Tensor], indices: List[Tensor],"
+                            + " weights: List[Tensor], objects: List[Tensor],"
+                            + " labels: List[Tensor]) -> Tuple[Tensor, Tensor, Tensor, Tensor,"
+                            + " Tensor, Tensor, Tensor, Tensor]",
+                    UNIT
+                            + """
+                            regions = annotate(List[Tensor], [])
+                            images = annotate(List[Tensor], [])
+                            counted = annotate(List[Tensor], [])
+                            learned = annotate(List[Tensor], [])
+                            original = annotate(List[Tensor], [])
+                            first = annotate(List[Tensor], [])
+                            total = 0
+                            known = 0
+                            for n in range(torch.len(boxes)):
+                              at = indices[n]
+                              there = torch.gt(weights[n], 0)
+                              drawn = torch.index_select(boxes[n], 0, at)
+                              gt = torch.index_select(gt_inds[n], 0, at)
+                              positive = torch.logical_and(there, torch.gt(gt, 0))
+                              copies = 0
+                              if {add_gt}:
+                                copies = torch.size(objects[n], 0)
+                              count = torch.size(at, 0)
+                              slots = count
+                              if slots > {num_pos}:
+                                slots = {num_pos}
+                              _0 = torch.append(regions, torch.where(torch.unsqueeze(there, 1), drawn, unit))
+                              _1 = torch.append(images, torch.full_like(at, n))
+                              _2 = torch.append(counted, weights[n])
+                              _3 = torch.append(learned, torch.where(positive, torch.add(gt, known), 0))
+                              _4 = torch.append(original, torch.logical_and(there, torch.ge(at, copies)))
+                              _5 = torch.append(first, torch.arange(total, total + slots, dtype=4, device=device))
+                              total = total + count
+                              known = known + torch.size(objects[n], 0)
+                            if total == 0:
+                              _6 = torch.append(regions, unit)
+                              _7 = torch.append(images, torch.zeros([1], dtype=4, device=device))
+                              _8 = torch.append(counted, torch.zeros([1], dtype=6, device=device))
+                              _9 = torch.append(learned, torch.zeros([1], dtype=4, device=device))
+                              _10 = torch.append(original, torch.zeros([1], dtype=11, device=device))
+                            gt = torch.cat(learned)
+                            slots = torch.cat(first)
+                            shown = torch.cat([torch.full([1], {background}, dtype=3, device=device), torch.cat(labels)])
+                            return (torch.cat(regions), torch.cat(images), torch.index_select(shown, 0, gt), torch.cat(counted), torch.cat(original), gt, slots, torch.gt(torch.index_select(gt, 0, slots), 0))
+                            """);
+
+    private static final ScriptTemplate LEARNED =
+            ScriptTemplate.of(
+                    "(boxes: List[Tensor], slots: List[Tensor], found: List[Tensor],"
+                            + " objects: List[Tensor]) -> Tuple[Tensor, Tensor, Tensor, Tensor,"
+                            + " Tensor, Tensor]",
+                    UNIT
+                            + """
+                            at = torch.index_select(slots[0], 0, found[0])
+                            weights = found[1]
+                            if torch.size(at, 0) == 0:
+                              at = torch.zeros([1], dtype=4, device=device)
+                              weights = torch.zeros([1], dtype=6, device=device)
+                            there = torch.unsqueeze(torch.gt(weights, 0), 1)
+                            gt = torch.where(torch.gt(weights, 0), torch.index_select(slots[1], 0, at), 0)
+                            label = torch.clamp(torch.index_select(slots[2], 0, at), 0, {background} - 1)
+                            region = torch.where(there, torch.index_select(boxes[0], 0, at), unit)
+                            target = torch.index_select(torch.cat([unit, torch.cat(objects)]), 0, gt)
+                            return (at, weights, label, torch.clamp(torch.sub(gt, 1), 0), region, target)
+                            """);
+
+    /**
+     * Joins what was drawn of the images of a batch.
+     *
+     * @param objects of each image
+     * @param stage what they were drawn by
+     * @param background the label C
+     */
+    static RoiSamples join(
+            List<OfImage> images,
+            List<GtInstances> objects,
+            RoiStage.Config stage,
+            int background) {
+        List<NDArray> corners = objects.stream().map(GtInstances::boxes).toList();
+        NDList joined =
+                JOINED.with(
+                                Map.of(
+                                        "add_gt", stage.sampler().addGtAsProposals(),
+                                        "num_pos", stage.sampler().numPos(),
+                                        "background", background))
+                        .runLists(
+                                List.of(
+                                        images.stream().map(OfImage::candidates).toList(),
+                                        images.stream().map(OfImage::gtInds).toList(),
+                                        images.stream().map(of -> of.drawn().indices()).toList(),
+                                        images.stream().map(of -> of.drawn().weights()).toList(),
+                                        corners,
+                                        objects.stream().map(GtInstances::labels).toList()));
+        NDArray boxes = joined.get(0);
+        NDArray labels = joined.get(2);
+        Positions positive = Positions.where(joined.get(7));
+        NDList learned =
+                LEARNED.with(Map.of("background", background))
+                        .runLists(
+                                List.of(
+                                        List.of(boxes),
+                                        List.of(joined.get(6), joined.get(5), labels),
+                                        List.of(positive.indices(), positive.weights()),
+                                        corners));
+        return new RoiSamples(
+                new Rois(boxes, joined.get(1)),
+                labels,
+                joined.get(3),
+                joined.get(4),
+                images.stream().map(of -> Math.toIntExact(of.drawn().size())).toList(),
+                new Learned(
+                        learned.get(0),
+                        learned.get(1),
+                        learned.get(2),
+                        learned.get(3),
+                        learned.get(4),
+                        learned.get(5)));
+    }
 }

@@ -1,12 +1,13 @@
 package dev.saccade.heads.roi;
 
+import ai.djl.ndarray.NDArray;
+
 import dev.saccade.core.Checks;
 import dev.saccade.core.nn.SampleRandom;
 import dev.saccade.core.parts.Default;
-import dev.saccade.core.structures.Boxes;
-import dev.saccade.core.structures.Instances;
 import dev.saccade.heads.box.Assigner;
 import dev.saccade.heads.box.Assignment;
+import dev.saccade.heads.box.GtInstances;
 import dev.saccade.heads.box.Priors;
 import dev.saccade.heads.box.Sampler;
 import dev.saccade.heads.box.SamplingResult;
@@ -91,39 +92,33 @@ public final class RoiStage {
     /**
      * Draws the regions that the stage is trained on.
      *
-     * @param proposals of each image
-     * @param objects of each image, boxes without area left out
+     * @param candidates of each image
+     * @param objects of each image
      * @param numClasses C, the label of background
      */
-    RoiSamples sample(List<Boxes> proposals, List<Instances> objects, int numClasses) {
+    RoiSamples sample(List<Candidates> candidates, List<GtInstances> objects, int numClasses) {
         List<RoiSamples.OfImage> images = new ArrayList<>();
-        for (int n = 0; n < proposals.size(); n++) {
+        for (int n = 0; n < candidates.size(); n++) {
             SplittableRandom random = SampleRandom.of(n, box.path());
-            images.add(sample(proposals.get(n), objects.get(n), random));
+            images.add(sample(candidates.get(n), objects.get(n), random));
         }
-        return RoiSamples.join(images, numClasses);
+        return RoiSamples.join(images, objects, config, numClasses);
     }
 
-    private RoiSamples.OfImage sample(Boxes proposals, Instances objects, SplittableRandom random) {
-        Assignment assignment = Assignment.by(config.assigner(), new Priors(proposals), objects);
-        Boxes candidates = proposals;
-        int copies = config.sampler().addGtAsProposals() ? objects.size() : 0;
-        if (copies > 0) {
-            candidates = Boxes.concat(List.of(objects.boxes(), proposals));
-            assignment = assignment.behindObjects(copies);
-        }
-        SamplingResult sampled = SamplingResult.by(config.sampler(), assignment, random);
-        int[] positives = sampled.posInds();
-        boolean[] repeated = new boolean[positives.length];
-        for (int i = 0; i < repeated.length; i++) {
-            repeated[i] = positives[i] < copies;
+    private RoiSamples.OfImage sample(
+            Candidates candidates, GtInstances objects, SplittableRandom random) {
+        Sampler sampler = config.sampler();
+        NDArray boxes = candidates.boxes();
+        Assignment assignment =
+                candidates.withoutFillers(
+                        Assignment.by(config.assigner(), new Priors(boxes), objects));
+        if (sampler.addGtAsProposals() && objects.size() > 0) {
+            boxes = objects.boxes().concat(boxes);
+            assignment = assignment.behindObjects(objects);
         }
         return new RoiSamples.OfImage(
-                Boxes.concat(
-                        List.of(
-                                candidates.select(positives),
-                                candidates.select(sampled.negInds()))),
-                objects.select(assignment.objects(positives)),
-                repeated);
+                boxes,
+                assignment.gtInds(),
+                SamplingResult.by(sampler, assignment, random).positions(sampler.num()));
     }
 }

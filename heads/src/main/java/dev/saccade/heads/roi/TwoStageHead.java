@@ -6,13 +6,11 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 
 import com.google.common.collect.ImmutableList;
-import com.google.common.primitives.Floats;
 
 import dev.saccade.core.ops.MaskPaste;
 import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.ops.Rois;
 import dev.saccade.core.ops.Scope;
-import dev.saccade.core.ops.Script;
-import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.Boxes;
@@ -21,15 +19,13 @@ import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Rle;
-import dev.saccade.core.structures.Rois;
 import dev.saccade.core.structures.Size;
 import dev.saccade.heads.anchor.RpnHead;
-import dev.saccade.heads.box.BoxCoder;
+import dev.saccade.heads.box.Detections;
 import dev.saccade.heads.box.MulticlassNms;
 import dev.saccade.heads.box.ScoredBoxes;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
@@ -39,13 +35,11 @@ import java.util.stream.IntStream;
  * A head that proposes regions and then looks at each of them, in one stage or in several, as
  * mmdetection's {@code StandardRoIHead} and {@code CascadeRoIHead}.
  *
- * <p>In inference it goes through {@link #propose}, {@link #score}, a selection, and {@link
- * #drawMasks}; each may be done on several views of an image, and what comes out be merged.
+ * <p>In inference it goes through {@link #propose}, the stages, a selection, and {@link
+ * #drawMasks}; each may be done on several views of an image, and what comes out be merged. What is
+ * selected is read once, and the masks once; nothing else is.
  */
 public abstract class TwoStageHead extends DetectionHead {
-
-    private static final Script SOFTMAX =
-            Script.compile("(logits: Tensor) -> Tensor", "return torch.softmax(logits, 1)");
 
     private final Config config;
     private final int channels;
@@ -167,42 +161,26 @@ public abstract class TwoStageHead extends DetectionHead {
         return new TwoStageTraining(this, features, images).losses(targets);
     }
 
-    /** Returns the scores and bbox deltas of regions. */
-    BoxHead.Output forward(RoiStage stage, FeaturePyramid features, Rois rois) {
-        return stage.box().forward(config.bboxRoiExtractor().pool(features, rois));
-    }
-
-    /** Returns the regions of each image, clipped to its size. */
-    static List<Boxes> clipped(Rois rois, List<ImageInfo> images) {
-        List<Boxes> boxes = rois.byImage(images.size());
-        return IntStream.range(0, images.size())
-                .mapToObj(n -> boxes.get(n).clip(images.get(n).size()))
-                .collect(ImmutableList.toImmutableList());
+    /**
+     * Returns the scores and bbox deltas of regions.
+     *
+     * @param weights 0 for fillers, if there may be any
+     */
+    BoxHead.Output forward(
+            RoiStage stage, FeaturePyramid features, Rois rois, Optional<NDArray> weights) {
+        NDList output =
+                Scope.list(
+                        () -> {
+                            NDArray pooled = config.bboxRoiExtractor().pool(features, rois);
+                            return stage.box().forward(pooled, weights).list();
+                        });
+        return new BoxHead.Output(output.get(0), output.get(1));
     }
 
     @Override
     public List<Instances> predict(FeaturePyramid features, List<ImageInfo> images) {
-        List<Boxes> proposals = propose(features, images).stream().map(Instances::boxes).toList();
-        List<ScoredBoxes> scored = score(features, images, proposals);
-        List<Instances> found = new ArrayList<>();
-        for (int n = 0; n < images.size(); n++) {
-            ScoredBoxes each = scored.get(n);
-            ScoredBoxes decided = stages.size() == 1 ? undecided(each, proposals.get(n)) : each;
-            Boxes boxes = images.get(n).toOriginal(decided.boxes());
-            found.add(select(new ScoredBoxes(boxes, decided.scores())));
-        }
-        if (!hasMasks()) {
-            return ImmutableList.copyOf(found);
-        }
-        List<float[]> masks = drawMasks(features, images, found);
-        ImmutableList.Builder<Instances> outlined = ImmutableList.builder();
-        for (int n = 0; n < images.size(); n++) {
-            ImageInfo image = images.get(n);
-            // To the input and back, for the rounding of the original.
-            Boxes boxes = image.toOriginal(image.fromOriginal(found.get(n).boxes()));
-            outlined.add(found.get(n).withMasks(paste(masks.get(n), boxes, image.original())));
-        }
-        return outlined.build();
+        return NoGrad.call(
+                () -> Scope.call(() -> new TwoStageInference(this, features, images).predict()));
     }
 
     /**
@@ -216,29 +194,9 @@ public abstract class TwoStageHead extends DetectionHead {
         return new TwoStageViews(this, views, images).predict();
     }
 
-    /**
-     * Leaves regions that end at the top of the image where they are, all classes being alike: Mask
-     * R-CNN in mmdetection takes them for fillers of a batch.
-     */
-    private ScoredBoxes undecided(ScoredBoxes scored, Boxes regions) {
-        float[] scores = scored.scores().clone();
-        float[] corners = scored.boxes().toArray();
-        int columns = corners.length / Math.max(1, regions.size());
-        for (int r = 0; r < regions.size(); r++) {
-            if (regions.y2(r) == 0) {
-                Arrays.fill(scores, r * numClasses, (r + 1) * numClasses, 1f / (numClasses + 1));
-                float[] region = regions.select(r).toArray();
-                for (int i = 0; i < columns; i++) {
-                    corners[r * columns + i] = region[i % 4];
-                }
-            }
-        }
-        return new ScoredBoxes(Boxes.of(corners), scores);
-    }
-
     /** Returns the best of scored boxes. */
-    Instances select(ScoredBoxes scored) {
-        return config.nms().apply(scored.boxes(), scored.scores(), numClasses).instances();
+    Detections select(ScoredBoxes scored) {
+        return config.nms().apply(scored).detections();
     }
 
     /** Returns masks from their probabilities inside of boxes on an image. */
@@ -258,74 +216,13 @@ public abstract class TwoStageHead extends DetectionHead {
      * Returns the regions of each image that may show an object, best first, in the coordinates of
      * the network input.
      */
-    public List<Instances> propose(FeaturePyramid features, List<ImageInfo> images) {
+    public Detections propose(FeaturePyramid features, List<ImageInfo> images) {
         return rpn.propose(features, images);
     }
 
-    /**
-     * Scores and regresses regions.
-     *
-     * @param proposals the regions of each image, in the coordinates of the network input
-     * @return every class of every region of each image, in the same coordinates
-     */
-    public List<ScoredBoxes> score(
-            FeaturePyramid features, List<ImageInfo> images, List<Boxes> proposals) {
-        if (proposals.stream().allMatch(Boxes::isEmpty)) {
-            return proposals.stream().map(none -> new ScoredBoxes(none, new float[0])).toList();
-        }
-        return NoGrad.call(
-                () -> {
-                    List<ScoredBoxes> scored = new ArrayList<>();
-                    Scope.run(() -> scored.addAll(scored(features, images, proposals)));
-                    return ImmutableList.copyOf(scored);
-                });
-    }
-
-    private List<ScoredBoxes> scored(
-            FeaturePyramid features, List<ImageInfo> images, List<Boxes> proposals) {
-        List<Boxes> boxes = proposals;
-        NDArray logits = null;
-        BoxHead.Output output = null;
-        for (RoiStage stage : stages) {
-            Rois rois = Rois.of(boxes);
-            output = forward(stage, features, rois);
-            logits = logits == null ? output.logits() : logits.add(output.logits());
-            if (stage.index() < stages.size() - 1) {
-                Boxes refined = stage.box().refine(output, rois.boxes());
-                boxes = clipped(new Rois(refined, rois.images()), images);
-            }
-        }
-        NDArray mean = logits.div(Tensors.of(logits.getManager(), stages.size()));
-        float[] probabilities = SOFTMAX.run(mean).toFloatArray();
-        float[] deltas = output.deltas().toFloatArray();
-        List<ScoredBoxes> scored = new ArrayList<>();
-        int from = 0;
-        for (int n = 0; n < images.size(); n++) {
-            int to = from + boxes.get(n).size();
-            scored.add(
-                    scored(
-                            boxes.get(n),
-                            rows(probabilities, numClasses + 1, from, to),
-                            rows(deltas, (int) output.deltas().getShape().get(1), from, to),
-                            images.get(n)));
-            from = to;
-        }
-        return scored;
-    }
-
-    private static float[] rows(float[] table, int columns, int from, int to) {
-        return Arrays.copyOfRange(table, columns * from, columns * to);
-    }
-
-    private ScoredBoxes scored(
-            Boxes boxes, float[] probabilities, float[] deltas, ImageInfo image) {
-        float[] scores = new float[boxes.size() * numClasses];
-        for (int r = 0; r < boxes.size(); r++) {
-            int row = r * (numClasses + 1);
-            System.arraycopy(probabilities, row, scores, r * numClasses, numClasses);
-        }
-        BoxCoder coder = stages.get(stages.size() - 1).box().coder();
-        return new ScoredBoxes(coder.decode(boxes, deltas).clip(image.size()), scores);
+    /** Returns the features of regions whose masks are to be drawn. */
+    NDArray poolForMasks(FeaturePyramid features, Rois rois) {
+        return config.maskRoiExtractor().pool(features, rois);
     }
 
     /**
@@ -336,57 +233,16 @@ public abstract class TwoStageHead extends DetectionHead {
      */
     public List<float[]> drawMasks(
             FeaturePyramid features, List<ImageInfo> images, List<Instances> objects) {
-        List<Boxes> boxes = new ArrayList<>();
-        for (int n = 0; n < images.size(); n++) {
-            boxes.add(images.get(n).fromOriginal(objects.get(n).boxes()));
-        }
-        Rois rois = Rois.of(boxes);
-        int[] labels = objects.stream().flatMapToInt(all -> Arrays.stream(all.labels())).toArray();
-        float[] masks = rois.size() == 0 ? new float[0] : drawMasks(features, rois, labels);
-        List<float[]> byImage = new ArrayList<>();
-        int from = 0;
-        for (Boxes ofImage : boxes) {
-            int to = from + ofImage.size();
-            byImage.add(rows(masks, maskSize() * maskSize(), from, to));
-            from = to;
-        }
-        for (int n = 0; n < images.size(); n++) {
-            if (images.get(n).flipped()) {
-                mirror(byImage.get(n));
-            }
-        }
-        return byImage;
+        return NoGrad.call(
+                () ->
+                        Scope.call(
+                                () ->
+                                        new TwoStageInference(this, features, images)
+                                                .drawMasks(objects)));
     }
 
-    /** Returns the features of regions whose masks are to be drawn. */
-    NDArray poolForMasks(FeaturePyramid features, Rois rois) {
-        return config.maskRoiExtractor().pool(features, rois);
-    }
-
-    private float[] drawMasks(FeaturePyramid features, Rois rois, int[] labels) {
-        float[][] drawn = new float[1][];
-        NoGrad.run(() -> Scope.run(() -> drawn[0] = meanMask(features, rois, labels)));
-        return drawn[0];
-    }
-
-    private float[] meanMask(FeaturePyramid features, Rois rois, int[] labels) {
-        NDArray pooled = poolForMasks(features, rois);
-        NDArray sum = Tensors.of(pooled.getManager(), 0);
-        for (RoiStage stage : stages) {
-            MaskHead head = stage.mask().orElseThrow();
-            sum = sum.add(head.probabilities(head.forward(pooled), labels));
-        }
-        return sum.div(Tensors.of(pooled.getManager(), stages.size())).toFloatArray();
-    }
-
-    /** Turns the rows of masks round. */
-    private void mirror(float[] masks) {
-        for (int row = 0; row < masks.length; row += maskSize()) {
-            Floats.reverse(masks, row, row + maskSize());
-        }
-    }
-
-    private int maskSize() {
+    /** Returns the height and width of what is drawn of a mask. */
+    int maskSize() {
         return MaskHead.UPSAMPLING * config.maskRoiExtractor().outputSize();
     }
 }

@@ -1,21 +1,26 @@
 package dev.saccade.heads.roi;
 
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
 
+import dev.saccade.core.ops.DynamicShapes;
+import dev.saccade.core.ops.MaskCrop;
+import dev.saccade.core.ops.Rois;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Tensors;
-import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Losses;
-import dev.saccade.core.structures.Rois;
+import dev.saccade.core.structures.Rle;
 import dev.saccade.heads.anchor.LevelMaps;
+import dev.saccade.heads.box.GtInstances;
+import dev.saccade.heads.box.ImageFrames;
 
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.IntStream;
+import java.util.Optional;
 
 /**
  * What a {@link TwoStageHead} is told in training: first what it proposes, then what each stage
@@ -34,56 +39,81 @@ record TwoStageTraining(TwoStageHead head, FeaturePyramid features, List<ImageIn
      * @param targets the objects of each image
      */
     Losses losses(List<Instances> targets) {
-        List<Instances> objects = targets.stream().map(Instances::withArea).toList();
         return Scope.losses(
                 () -> {
+                    NDManager manager = features.get(0).getManager();
+                    List<GtInstances> objects = GtInstances.of(manager, targets);
                     List<LevelMaps> maps = head.rpn().forward(features);
                     Map<String, NDArray> terms =
                             new LinkedHashMap<>(head.rpn().losses(maps, images, objects).terms());
                     Map<String, NDArray> metrics = new LinkedHashMap<>();
-                    List<Boxes> boxes =
-                            head.rpn().trainProposals(maps, images).stream()
-                                    .map(Instances::boxes)
-                                    .toList();
+                    Optional<MaskCrop> masks = masks(targets);
+                    ImageFrames frames = ImageFrames.of(manager, images);
+                    List<Candidates> candidates =
+                            Candidates.of(head.rpn().trainProposals(maps, images));
                     for (RoiStage stage : head.stages()) {
-                        RoiSamples samples = stage.sample(boxes, objects, head.numClasses());
-                        BoxHead.Output output = head.forward(stage, features, samples.rois());
-                        Losses losses = losses(stage, output, samples);
+                        RoiSamples samples = stage.sample(candidates, objects, head.numClasses());
+                        BoxHead.Output output =
+                                head.forward(
+                                        stage,
+                                        features,
+                                        samples.rois(),
+                                        ofFillers(samples.weights()));
+                        Losses losses = losses(stage, output, samples, masks);
                         losses.terms()
                                 .forEach((term, loss) -> terms.put(stage.prefix() + term, loss));
                         losses.metrics()
                                 .forEach((name, x) -> metrics.put(stage.prefix() + name, x));
                         if (stage.index() < head.stages().size() - 1) {
-                            boxes = refined(stage, output, samples);
+                            candidates = refined(stage, output, samples, frames);
                         }
                     }
                     return new Losses(terms, metrics);
                 });
     }
 
-    private Losses losses(RoiStage stage, BoxHead.Output output, RoiSamples samples) {
+    /** Brings the masks of all objects that have an area to where the features are. */
+    private Optional<MaskCrop> masks(List<Instances> targets) {
+        if (!head.hasMasks()) {
+            return Optional.empty();
+        }
+        List<Rle> masks =
+                targets.stream().flatMap(objects -> objects.withArea().masks().stream()).toList();
+        return Optional.of(MaskCrop.beside(features.get(0), masks));
+    }
+
+    /** Returns the weights of regions, if there may be fillers among them. */
+    private static Optional<NDArray> ofFillers(NDArray weights) {
+        return DynamicShapes.areFreeFor(weights) ? Optional.empty() : Optional.of(weights);
+    }
+
+    private Losses losses(
+            RoiStage stage, BoxHead.Output output, RoiSamples samples, Optional<MaskCrop> masks) {
         Losses losses = stage.box().losses(output, samples);
         Map<String, NDArray> terms = new LinkedHashMap<>(losses.terms());
-        stage.mask().ifPresent(mask -> terms.put("loss_mask", maskLoss(mask, samples)));
+        stage.mask()
+                .ifPresent(
+                        head ->
+                                terms.put(
+                                        "loss_mask", maskLoss(head, samples, masks.orElseThrow())));
         float weight = (float) stage.config().lossWeight();
         terms.replaceAll((term, loss) -> loss.mul(Tensors.of(loss.getManager(), weight)));
         return new Losses(terms, losses.metrics());
     }
 
-    private NDArray maskLoss(MaskHead mask, RoiSamples samples) {
-        int[] positives = samples.positives();
-        Rois rois = samples.rois().select(positives.length == 0 ? new int[1] : positives);
-        return mask.loss(mask.forward(head.poolForMasks(features, rois)), samples);
+    private NDArray maskLoss(MaskHead mask, RoiSamples samples, MaskCrop masks) {
+        RoiSamples.Learned learned = samples.learned();
+        Rois rois = samples.rois().select(learned.positions());
+        NDArray pooled = head.poolForMasks(features, rois);
+        return mask.loss(mask.forward(pooled, ofFillers(learned.weights())), learned, masks);
     }
 
     /** Returns the regions that the next stage is trained on, of each image. */
-    private List<Boxes> refined(RoiStage stage, BoxHead.Output output, RoiSamples samples) {
+    private static List<Candidates> refined(
+            RoiStage stage, BoxHead.Output output, RoiSamples samples, ImageFrames frames) {
         Rois rois = samples.rois();
-        Boxes refined = stage.box().refine(output, rois.boxes(), samples.labels());
-        int[] kept =
-                IntStream.range(0, rois.size())
-                        .filter(i -> !samples.repeated()[i] && samples.weights()[i] > 0)
-                        .toArray();
-        return TwoStageHead.clipped(new Rois(refined, rois.images()).select(kept), images);
+        NDArray refined = stage.box().refine(output, rois.boxes(), samples.labels());
+        return Candidates.of(
+                frames.clip(refined, rois.images()), samples.original(), samples.counts());
     }
 }

@@ -1,12 +1,18 @@
 package dev.saccade.heads.roi;
 
-import dev.saccade.core.structures.Boxes;
+import ai.djl.ndarray.NDArray;
+
+import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Rle;
+import dev.saccade.heads.box.Detections;
 import dev.saccade.heads.box.ScoredBoxes;
 
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -22,55 +28,45 @@ record TwoStageViews(TwoStageHead head, List<FeaturePyramid> views, List<ImageIn
 
     /** Returns the objects, in the coordinates of the image. */
     Instances predict() {
-        ScoredBoxes scored = score(head.rpn().predictViews(views, images).boxes());
-        Instances found = head.select(scored);
+        return NoGrad.call(() -> Scope.call(this::predicted));
+    }
+
+    private Instances predicted() {
+        Instances found =
+                head.select(score(head.rpn().proposeViews(views, images))).toInstances().get(0);
         return head.hasMasks() ? found.withMasks(masks(found)) : found;
     }
 
-    private ScoredBoxes score(Boxes proposals) {
-        Mean boxes = new Mean();
-        Mean scores = new Mean();
+    private ScoredBoxes score(Detections proposals) {
+        List<NDArray> boxes = new ArrayList<>();
+        List<NDArray> scores = new ArrayList<>();
         for (int v = 0; v < views.size(); v++) {
-            ImageInfo image = images.get(v);
-            List<Boxes> seen = List.of(image.fromOriginal(proposals));
-            ScoredBoxes scored = head.score(views.get(v), List.of(image), seen).get(0);
-            boxes.add(image.toOriginal(scored.boxes()).toArray());
+            TwoStageInference view = view(v);
+            Detections seen = proposals.mapBoxes(view.frames()::fromOriginal);
+            ScoredBoxes scored = view.toOriginal(view.score(seen));
+            boxes.add(scored.boxes());
             scores.add(scored.scores());
         }
-        return new ScoredBoxes(Boxes.of(boxes.get()), scores.get());
+        return new ScoredBoxes(mean(boxes), mean(scores));
     }
 
     private List<Rle> masks(Instances found) {
-        Mean mean = new Mean();
-        for (int v = 0; v < views.size(); v++) {
-            List<ImageInfo> image = List.of(images.get(v));
-            mean.add(head.drawMasks(views.get(v), image, List.of(found)).get(0));
+        if (found.size() == 0) {
+            return List.of();
         }
-        return head.paste(mean.get(), found.boxes(), images.get(0).original());
+        List<NDArray> masks = new ArrayList<>();
+        for (int v = 0; v < views.size(); v++) {
+            masks.add(view(v).masks(List.of(found)));
+        }
+        return head.paste(Tensors.readFloats(mean(masks)), found.boxes(), images.get(0).original());
     }
 
-    /** The mean of arrays of one length. */
-    private static final class Mean {
+    private TwoStageInference view(int v) {
+        return new TwoStageInference(head, views.get(v), List.of(images.get(v)));
+    }
 
-        private float[] sum;
-        private int count;
-
-        void add(float[] values) {
-            if (sum == null) {
-                sum = new float[values.length];
-            }
-            for (int i = 0; i < values.length; i++) {
-                sum[i] += values[i];
-            }
-            count++;
-        }
-
-        float[] get() {
-            float[] mean = new float[sum.length];
-            for (int i = 0; i < mean.length; i++) {
-                mean[i] = sum[i] / count;
-            }
-            return mean;
-        }
+    private static NDArray mean(List<NDArray> views) {
+        NDArray sum = views.stream().reduce(NDArray::add).orElseThrow();
+        return sum.div(Tensors.of(sum.getManager(), views.size()));
     }
 }

@@ -41,7 +41,7 @@ abstract class DecodeHead extends SegmentationHead {
                 () -> {
                     NDList sums = lossDecode.sums(logits(features), labels, alignCorners);
                     NDManager manager = labels.getManager();
-                    NDArray avgFactor = Tensors.of(manager, lossDecode.avgFactor(labels));
+                    NDArray avgFactor = lossDecode.avgFactor(labels);
                     NDArray percent = Tensors.of(manager, 100f / labels.size());
                     return new Losses(
                             ImmutableMap.of("loss_seg", sums.get(0).div(avgFactor)),

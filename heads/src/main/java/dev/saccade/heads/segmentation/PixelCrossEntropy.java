@@ -47,26 +47,23 @@ public record PixelCrossEntropy(
 
     private static final Script TOKENS =
             Script.compile(
-                    "(logits: Tensor, n: Tensor) -> Tensor",
-                    """
-                    image = torch.select(torch.detach(logits), 0, int(n))
-                    return torch.contiguous(torch.permute(image, [1, 2, 0]))
-                    """);
+                    "(image: Tensor) -> Tensor",
+                    "return torch.contiguous(torch.permute(torch.detach(image), [1, 2, 0]))");
 
     /**
      * One band: adds the loss and the number of pixels that are right to {@code sums}, and the
      * gradient to {@code dx}. {@code x} has the width of the labels and the height of the logits;
-     * {@code shares} mixes its rows, from {@code place[0]}, to those of the labels, from {@code
-     * place[1]}.
+     * {@code shares} mixes its rows to those of the labels; the shape of {@code place} says from
+     * which on, of either.
      */
     private static final Script STEP =
             Script.compile(
                     "(x: Tensor, dx: Tensor, sums: Tensor, shares: Tensor, place: Tensor,"
                             + " labels: Tensor, weights: Tensor, scale: Tensor) -> Tensor",
                     """
-                    first = int(place[0])
+                    first = torch.size(place, 0)
                     last = first + torch.size(shares, 1)
-                    top = int(place[1])
+                    top = torch.size(place, 1)
                     bottom = top + torch.size(shares, 0)
                     rows = torch.reshape(torch.slice(x, 0, first, last), [last - first, -1])
                     scores = torch.reshape(torch.mm(shares, rows), [-1, torch.size(x, 2)])
@@ -91,7 +88,9 @@ public record PixelCrossEntropy(
                     """);
 
     private static final Script VALID =
-            Script.compile("(labels: Tensor) -> Tensor", "return torch.sum(torch.ge(labels, 0))");
+            Script.compile(
+                    "(labels: Tensor) -> Tensor",
+                    "return torch.to(torch.clamp(torch.sum(torch.ge(labels, 0)), 1), 6)");
 
     /** The loss, with a sum that adds 0 to it and has the right gradient; the right pixels. */
     private static final Script FINISH =
@@ -129,9 +128,11 @@ public record PixelCrossEntropy(
                 numClasses);
     }
 
-    /** Returns what the sum of the loss is divided by, at least 1. */
-    float avgFactor(NDArray labels) {
-        return avgNonIgnore ? Math.max(1, VALID.run(labels).getLong()) : labels.size();
+    /** Returns what the sum of the loss is divided by, a scalar of at least 1. */
+    NDArray avgFactor(NDArray labels) {
+        return avgNonIgnore
+                ? VALID.run(labels)
+                : Tensors.of(labels.getManager(), (float) labels.size());
     }
 
     /**
@@ -171,8 +172,8 @@ public record PixelCrossEntropy(
         NDList each = new NDList();
         for (int n = 0; n < logits.getShape().get(0); n++) {
             NDArray label = labels.get(n);
-            NDArray image = logits.getManager().create(n);
-            each.add(Scope.array(() -> ofImage(resize, TOKENS.run(logits, image), label, sums)));
+            NDArray image = logits.get(n);
+            each.add(Scope.array(() -> ofImage(resize, TOKENS.run(image), label, sums)));
         }
         return NDArrays.stack(each);
     }
@@ -188,7 +189,7 @@ public record PixelCrossEntropy(
         int rows = (int) Math.max(1, BAND / x.getShape().slice(1).size());
         for (int top = 0; top < height; top += rows) {
             BilinearResize.Band band = resize.rows(top, Math.min(top + rows, height));
-            long[] place = {band.first(), top};
+            Shape place = new Shape(band.first(), top, 0);
             Scope.run(
                     () -> {
                         NDArray at = manager.create(place);

@@ -2,27 +2,46 @@ package dev.saccade.heads.anchor;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
 
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.ImageInfo;
-import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Size;
+import dev.saccade.heads.box.Detections;
 import dev.saccade.heads.box.Priors;
+import dev.saccade.heads.box.Rows;
 import dev.saccade.heads.box.ScoredBoxes;
 
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.LongStream;
 
 /** The numbers that can be checked by hand. */
 class AnchorPartsTest {
+
+    private final NDManager manager = NDManager.newBaseManager("PyTorch");
+
+    @AfterEach
+    void free() {
+        manager.close();
+    }
+
+    private Boxes anchors(AnchorGenerator generator, int level, Size grid) {
+        NDArray base = generator.baseAnchors(manager).get(level);
+        return Rows.boxes(generator.anchors(base, level, grid));
+    }
 
     @Test
     void anchorsOfRpn() {
         AnchorGenerator rpn =
                 new AnchorGenerator(List.of(8.0), List.of(0.5, 1.0, 2.0), 0, List.of(4, 8));
-        Boxes anchors = rpn.anchors(0, new Size(2, 3));
+        Boxes anchors = anchors(rpn, 0, new Size(2, 3));
         assertEquals(18, anchors.size());
         assertBox(new float[] {-22.6274f, -11.3137f, 22.6274f, 11.3137f}, anchors, 0);
         int lastCell = 15;
@@ -34,7 +53,7 @@ class AnchorPartsTest {
         AnchorGenerator middle =
                 new AnchorGenerator(List.of(8.0), List.of(1.0), 0.5, List.of(4, 8));
         assertBox(new float[] {-14, -14, 18, 18}, middle.baseAnchors(0), 0);
-        assertBox(new float[] {-20, -28, 44, 36}, middle.anchors(1, new Size(1, 2)), 1);
+        assertBox(new float[] {-20, -28, 44, 36}, anchors(middle, 1, new Size(1, 2)), 1);
     }
 
     @Test
@@ -59,23 +78,30 @@ class AnchorPartsTest {
     @Test
     void anchorsThatReachOutOfTheImageAreNotTrained() {
         AnchorGenerator generator = new AnchorGenerator(List.of(1.0), List.of(1.0), 0, List.of(8));
-        AnchorGrid grid = new AnchorGrid(generator, List.of(new Size(4, 4)));
+        AnchorGrid grid = new AnchorGrid(manager, generator, List.of(new Size(4, 4)));
         ImageInfo image = ImageInfo.of(new Size(20, 32)).padded(new Size(24, 32));
         // Centers at 0, 8, 16 and 24; four pixels to each side must fit, the last not touching.
-        assertArrayEquals(new int[] {5, 6, 7}, grid.inside(image, 0));
-        assertEquals(12, grid.inside(image, -1).length);
+        assertArrayEquals(new long[] {5, 6, 7}, positions(grid, image, 0));
+        assertArrayEquals(LongStream.range(0, 12).toArray(), positions(grid, image, -1));
+        assertTrue(grid.inside(image.padded(new Size(32, 32)), -1).isEmpty());
+        long[] narrow = {0, 1, 4, 5};
+        assertArrayEquals(narrow, positions(grid, ImageInfo.of(new Size(16, 16)), -1));
+    }
+
+    private static long[] positions(AnchorGrid grid, ImageInfo image, double border) {
+        return grid.inside(image, border).orElseThrow().positions().toLongArray();
     }
 
     @Test
     void anchorsKnowTheirLevels() {
         AnchorGenerator generator =
                 new AnchorGenerator(List.of(1.0), List.of(1.0), 0, List.of(8, 16));
-        AnchorGrid grid = new AnchorGrid(generator, List.of(new Size(2, 2), new Size(1, 1)));
-        assertArrayEquals(new int[] {4, 1}, grid.priors(0, 1, 2, 3, 4).perLevel());
-        Priors some = grid.priors(1, 3, 4);
+        AnchorGrid grid =
+                new AnchorGrid(manager, generator, List.of(new Size(2, 2), new Size(1, 1)));
+        assertArrayEquals(new int[] {4, 1}, grid.priors().perLevel());
+        Priors some = grid.inside(ImageInfo.of(new Size(16, 8)), -1).orElseThrow().priors();
         assertArrayEquals(new int[] {2, 1}, some.perLevel());
-        assertEquals(grid.anchors().select(1, 3, 4), some.boxes());
-        assertArrayEquals(new int[] {0, 0}, grid.priors().perLevel());
+        assertEquals(Rows.boxes(grid.anchors()).select(0, 2, 4), Rows.boxes(some.boxes()));
     }
 
     @Test
@@ -84,11 +110,13 @@ class AnchorPartsTest {
         float[] scores = {0.5f, 0.9f, 0.7f, 0.6f};
         List<ScoredBoxes> levels =
                 List.of(
-                        new ScoredBoxes(boxes.select(0, 1), Arrays.copyOfRange(scores, 0, 2)),
-                        new ScoredBoxes(boxes.select(2, 3), Arrays.copyOfRange(scores, 2, 4)));
-        Instances all = new ProposalConfig(10, 10, 0.7, 0).select(levels);
-        assertEquals(boxes.select(1, 2, 3), all.boxes());
-        Instances large = new ProposalConfig(10, 1, 0.7, 2).select(levels);
-        assertEquals(boxes.select(1), large.boxes());
+                        Rows.scored(
+                                manager, boxes.select(0, 1), 1, Arrays.copyOfRange(scores, 0, 2)),
+                        Rows.scored(
+                                manager, boxes.select(2, 3), 1, Arrays.copyOfRange(scores, 2, 4)));
+        Detections all = new ProposalConfig(10, 10, 0.7, 0).select(levels);
+        assertEquals(boxes.select(1, 2, 3), all.toInstances().get(0).boxes());
+        Detections large = new ProposalConfig(10, 1, 0.7, 2).select(levels);
+        assertEquals(boxes.select(1), large.toInstances().get(0).boxes());
     }
 }

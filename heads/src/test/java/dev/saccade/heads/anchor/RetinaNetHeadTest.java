@@ -17,6 +17,7 @@ import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Size;
+import dev.saccade.heads.box.GtInstances;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -133,14 +134,10 @@ class RetinaNetHeadTest {
         RetinaNetHead careful = head(8, 1, "assigner.ignore_iof_thr=" + ignoreIofThr);
         careful.initialize(manager, 0);
         AnchorGrid grid = careful.grid(careful.forward(pyramid(1)));
-        int trained = 0;
-        for (AnchorTargets.Level level :
-                careful.targets(grid, List.of(image()), List.of(objects)).levels()) {
-            for (float weight : level.labelWeights()) {
-                trained += (int) weight;
-            }
-        }
-        return trained;
+        List<GtInstances> learned = GtInstances.of(manager, List.of(objects));
+        return careful.targets(grid, List.of(image()), learned).levels().stream()
+                .mapToInt(level -> (int) level.labelWeights().sum().getFloat())
+                .sum();
     }
 
     @Test

@@ -2,6 +2,8 @@ package dev.saccade.heads.box;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 
+import ai.djl.ndarray.NDManager;
+
 import dev.saccade.config.Configs;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
@@ -9,6 +11,7 @@ import dev.saccade.core.structures.Size;
 import dev.saccade.heads.anchor.AnchorGenerator;
 import dev.saccade.heads.anchor.AnchorGrid;
 
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import java.util.List;
@@ -16,10 +19,18 @@ import java.util.SplittableRandom;
 
 class MaxIouAssignerTest {
 
-    private static int[] assigned(
-            MaxIouAssigner assigner, Boxes boxes, Boxes objects, Boxes ignored) {
-        Instances instances = Instances.groundTruth(objects, new int[objects.size()]);
-        return assigner.assign(new Priors(boxes), instances.withIgnored(ignored)).gtInds();
+    private final NDManager manager = NDManager.newBaseManager("PyTorch");
+
+    @AfterEach
+    void free() {
+        manager.close();
+    }
+
+    private int[] assigned(MaxIouAssigner assigner, Boxes boxes, Boxes objects, Boxes ignored) {
+        Instances instances =
+                Instances.groundTruth(objects, new int[objects.size()]).withIgnored(ignored);
+        Priors priors = new Priors(Rows.of(manager, boxes));
+        return Rows.ints(assigner.assign(priors, Rows.objects(manager, instances)).gtInds());
     }
 
     @Test
@@ -63,11 +74,8 @@ class MaxIouAssignerTest {
         SplittableRandom random = new SplittableRandom(4);
         AnchorGenerator generator =
                 new AnchorGenerator(List.of(8.0), List.of(0.5, 1.0, 2.0), 0, List.of(4, 8, 16));
-        Boxes anchors =
-                new AnchorGrid(
-                                generator,
-                                List.of(new Size(25, 30), new Size(13, 15), new Size(7, 8)))
-                        .anchors();
+        List<Size> grids = List.of(new Size(25, 30), new Size(13, 15), new Size(7, 8));
+        Boxes anchors = Rows.boxes(new AnchorGrid(manager, generator, grids).anchors());
         for (int round = 0; round < 20; round++) {
             float[] corners = new float[4 * 12];
             for (int i = 0; i < corners.length; i += 4) {

@@ -2,81 +2,137 @@ package dev.saccade.heads.box;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
+import ai.djl.ndarray.NDManager;
 
 import dev.saccade.config.Configs;
 import dev.saccade.core.SeededRandom;
 
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 
 class SamplerTest {
 
+    private final NDManager manager = NDManager.newBaseManager("PyTorch");
+
+    @AfterEach
+    void free() {
+        manager.close();
+    }
+
     /** Assigns an object to the first priors, and background to the others. */
-    private static Assignment assignment(int positives, int negatives) {
-        int[] gtInds = new int[positives + negatives];
+    private Assignment assignment(int positives, int negatives) {
+        long[] gtInds = new long[positives + negatives];
         Arrays.fill(gtInds, 0, positives, 1);
-        return new Assignment(gtInds, new float[gtInds.length]);
+        return Rows.assignment(manager, gtInds);
+    }
+
+    private static SamplingResult draw(Sampler sampler, Assignment assignment) {
+        return SamplingResult.by(sampler, assignment, new SplittableRandom(0));
     }
 
     @Test
     void whatIsDrawnIsWhatCounts() {
-        SplittableRandom random = new SplittableRandom(0);
-        assertEquals(
-                7, Configs.of(RandomSampler.class).sample(assignment(3, 4), random).avgFactor());
-        assertEquals(
-                2, Configs.of(RandomSampler.class).sample(assignment(0, 0), random).avgFactor());
+        RandomSampler sampler = Configs.of(RandomSampler.class);
+        assertEquals(7, draw(sampler, assignment(3, 4)).avgFactor().getFloat());
+        assertEquals(2, draw(sampler, assignment(0, 0)).avgFactor().getFloat());
     }
 
     @Test
     void thePseudoSamplerTakesAllThatIsAssigned() {
-        Assignment assignment = new Assignment(new int[] {0, 2, -1, 1, 0}, new float[5]);
-        SamplingResult all = new PseudoSampler().sample(assignment, new SplittableRandom(0));
-        assertArrayEquals(new int[] {1, 3}, all.posInds());
-        assertArrayEquals(new int[] {0, 4}, all.negInds());
-        assertArrayEquals(new int[] {1, 0}, assignment.objects(all.posInds()));
-        assertEquals(2, all.avgFactor());
+        SamplingResult all = draw(new PseudoSampler(), Rows.assignment(manager, 0, 2, -1, 1, 0));
+        assertArrayEquals(new int[] {1, 3}, Rows.where(all.posMask()));
+        assertArrayEquals(new int[] {0, 4}, Rows.where(all.negMask()));
+        assertEquals(2, all.avgFactor().getFloat());
     }
 
     @Test
     void aSamplerTakesAllOfFew() {
-        SamplingResult drawn =
-                Configs.of(RandomSampler.class).sample(assignment(3, 4), new SplittableRandom(0));
-        assertArrayEquals(new int[] {0, 1, 2}, drawn.posInds());
-        assertArrayEquals(new int[] {3, 4, 5, 6}, drawn.negInds());
+        SamplingResult drawn = draw(Configs.of(RandomSampler.class), assignment(3, 4));
+        assertArrayEquals(new int[] {0, 1, 2}, Rows.where(drawn.posMask()));
+        assertArrayEquals(new int[] {3, 4, 5, 6}, Rows.where(drawn.negMask()));
     }
 
     @Test
     void aSamplerKeepsToItsNumbers() {
-        RandomSampler sampler = new RandomSampler(10, 0.25, -1, false);
-        SamplingResult drawn = sampler.sample(assignment(50, 100), new SplittableRandom(0));
-        assertEquals(2, drawn.posInds().length);
-        assertEquals(8, drawn.negInds().length);
-        assertArrayEquals(sorted(drawn.negInds()), drawn.negInds());
+        SamplingResult drawn = draw(new RandomSampler(10, 0.25, -1, false), assignment(50, 100));
+        assertEquals(2, Rows.where(drawn.posMask()).length);
+        assertEquals(8, Rows.where(drawn.negMask()).length);
+        assertArrayEquals(
+                new int[0],
+                Arrays.stream(Rows.where(drawn.posMask())).filter(i -> i >= 50).toArray());
+        assertArrayEquals(
+                new int[0],
+                Arrays.stream(Rows.where(drawn.negMask())).filter(i -> i < 50).toArray());
         RandomSampler bounded = new RandomSampler(10, 0.25, 1.5, false);
-        assertEquals(
-                3, bounded.sample(assignment(2, 100), new SplittableRandom(0)).negInds().length);
-        assertEquals(
-                1, bounded.sample(assignment(0, 100), new SplittableRandom(0)).negInds().length);
+        assertEquals(3, Rows.where(draw(bounded, assignment(2, 100)).negMask()).length);
+        assertEquals(1, Rows.where(draw(bounded, assignment(0, 100)).negMask()).length);
+    }
+
+    @Test
+    void aDrawIsAFunctionOfTheSeed() {
+        RandomSampler sampler = new RandomSampler(10, 0.5, -1, false);
+        Assignment assignment = assignment(50, 100);
+        int[] first = Rows.where(draw(sampler, assignment).negMask());
+        assertArrayEquals(first, Rows.where(draw(sampler, assignment).negMask()));
+        SamplingResult other = sampler.sample(assignment, new SplittableRandom(1));
+        assertFalse(Arrays.equals(first, Rows.where(other.negMask())));
+    }
+
+    /** By integers as the processor has them, for arrays have them on every device. */
+    @Test
+    void thoseOfTheLargestHashesAreDrawn() {
+        SamplingResult drawn = draw(new RandomSampler(6, 0.5, -1, false), assignment(20, 40));
+        long seed = new SplittableRandom(0).nextLong() >>> 33;
+        assertArrayEquals(largest(seed, 0, 20), Rows.where(drawn.posMask()));
+        assertArrayEquals(largest(seed, 20, 60), Rows.where(drawn.negMask()));
+    }
+
+    /** Returns the three of some positions whose hashes are the largest. */
+    private static int[] largest(long seed, int from, int to) {
+        return IntStream.range(from, to)
+                .boxed()
+                .sorted(Comparator.comparing(i -> -hash((int) (seed + i))))
+                .limit(3)
+                .mapToInt(i -> i)
+                .sorted()
+                .toArray();
+    }
+
+    private static long hash(int x) {
+        int h = (x ^ (x >>> 16)) * 0x7FEB352D;
+        h = (h ^ (h >>> 15)) * 0x846CA68B;
+        return h & 0xFFFFFFFFL;
     }
 
     @Test
     void aSamplerFavorsNobody() {
         RandomSampler sampler = new RandomSampler(5, 0, -1, false);
+        Assignment assignment = assignment(0, 20);
         int[] times = new int[20];
+        int[][] pairs = new int[20][20];
         for (int draw = 0; draw < 4000; draw++) {
-            for (int i : sampler.sample(assignment(0, 20), SeededRandom.of(1, draw)).negInds()) {
+            int[] drawn =
+                    Rows.where(sampler.sample(assignment, SeededRandom.of(1, draw)).negMask());
+            for (int i : drawn) {
                 times[i]++;
+                for (int j : drawn) {
+                    pairs[i][j]++;
+                }
             }
         }
-        for (int count : times) {
-            // A standard deviation is 27.
-            assertEquals(1000, count, 140);
+        for (int i = 0; i < 20; i++) {
+            // A standard deviation is 27; of pairs, 14.
+            assertEquals(1000, times[i], 140);
+            for (int j = 0; j < i; j++) {
+                assertEquals(4000 * 5 * 4 / 380f, pairs[i][j], 75);
+            }
         }
-    }
-
-    private static int[] sorted(int[] values) {
-        return Arrays.stream(values).sorted().distinct().toArray();
     }
 }

@@ -56,6 +56,19 @@ class LossesTest {
                         .getFloat());
     }
 
+    @Test
+    void masksCountByTheirWeights() {
+        MaskCrossEntropy loss = new MaskCrossEntropy(2);
+        NDArray logits = manager.zeros(new Shape(2, 3, 4, 4));
+        NDArray targets = manager.ones(new Shape(2, 4, 4));
+        NDArray labels = manager.create(new int[] {0, 2});
+        float whole = (float) (2 * 16 * Math.log(2));
+        NDArray ones = manager.ones(new Shape(2));
+        assertEquals(2 * whole, loss.sum(logits, targets, labels, ones).getFloat(), 1e-4f);
+        NDArray first = manager.create(new float[] {1, 0});
+        assertEquals(whole, loss.sum(logits, targets, labels, first).getFloat(), 1e-4f);
+    }
+
     @ParameterizedTest
     @ValueSource(classes = {RetinaNetHead.Config.class, RpnHead.Config.class, BoxHead.Config.class})
     void aLossOfBoxesIsNotGivenTheirChanges(Class<? extends Record> head) {

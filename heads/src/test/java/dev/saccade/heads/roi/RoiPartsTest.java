@@ -5,36 +5,55 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.ops.DynamicShapes;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
-import dev.saccade.core.structures.Rois;
 import dev.saccade.heads.box.Assigner;
+import dev.saccade.heads.box.GtInstances;
 import dev.saccade.heads.box.MaxIouAssigner;
 import dev.saccade.heads.box.RandomSampler;
+import dev.saccade.heads.box.Rows;
 
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.IntStream;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /** The parts whose results can be told without a network. */
 class RoiPartsTest {
 
+    private static final MaxIouAssigner ASSIGNER =
+            Configs.of(MaxIouAssigner.class, "neg_iou_thr=0.5", "min_pos_iou=0.5");
+
+    private final NDManager manager = NDManager.newBaseManager("PyTorch");
+
+    @AfterEach
+    void free() {
+        manager.close();
+    }
+
     @Test
     void regionsAreLookedUpOnTheLevelOfTheirSize() {
-        float[] sides = {56, 111.99f, 112, 224, 447, 448, 2000, 0};
+        float[] sides = {56, 111.99f, 112, 224, 447, 448, 2000, 0, Float.NaN};
         float[] boxes = new float[4 * sides.length];
         for (int i = 0; i < sides.length; i++) {
             boxes[4 * i + 2] = sides[i];
             boxes[4 * i + 3] = sides[i];
         }
         assertArrayEquals(
-                new int[] {0, 0, 1, 2, 2, 3, 3, 0},
-                Configs.of(RoiExtractor.class).levels(Boxes.of(boxes)));
+                new int[] {0, 0, 1, 2, 2, 3, 3, 0, 0},
+                Rows.ints(
+                        Configs.of(RoiExtractor.class).levels(Rows.of(manager, Boxes.of(boxes)))));
     }
 
     @Test
@@ -70,53 +89,98 @@ class RoiPartsTest {
                 Optional.empty());
     }
 
+    private RoiSamples sample(Assigner assigner, Boxes[] proposals, Instances... objects) {
+        List<Candidates> candidates =
+                Stream.of(proposals)
+                        .map(
+                                boxes ->
+                                        new Candidates(
+                                                Rows.of(manager, boxes),
+                                                manager.ones(
+                                                        new Shape(boxes.size()), DataType.BOOLEAN)))
+                        .toList();
+        return stage(assigner).sample(candidates, GtInstances.of(manager, List.of(objects)), 80);
+    }
+
     @Test
     void regionsInsideOfACrowdAreNotTrained() {
         Instances objects =
                 Instances.groundTruth(Boxes.of(0, 0, 10, 10), 4)
                         .withIgnored(Boxes.of(40, 40, 80, 80));
-        Boxes proposals = Boxes.of(50, 50, 60, 60, 20, 20, 30, 30);
+        Boxes[] proposals = {Boxes.of(50, 50, 60, 60, 20, 20, 30, 30)};
         Assigner careful =
                 Configs.of(
                         MaxIouAssigner.class,
                         "neg_iou_thr=0.5",
                         "min_pos_iou=0.5",
                         "ignore_iof_thr=0.5");
-        Assigner careless = Configs.of(MaxIouAssigner.class, "neg_iou_thr=0.5", "min_pos_iou=0.5");
         assertEquals(
                 Boxes.of(0, 0, 10, 10, 20, 20, 30, 30),
-                stage(careful).sample(List.of(proposals), List.of(objects), 80).rois().boxes());
-        assertEquals(
-                3, stage(careless).sample(List.of(proposals), List.of(objects), 80).rois().size());
+                Rows.boxes(sample(careful, proposals, objects).rois().boxes()));
+        assertEquals(3, sample(ASSIGNER, proposals, objects).rois().size());
     }
 
     @Test
     void regionsComeWithWhatTheyShouldFind() {
         Instances objects = Instances.groundTruth(Boxes.of(0, 0, 10, 10, 20, 20, 30, 30), 4, 2);
         Boxes proposals = Boxes.of(21, 20, 30, 30, 50, 50, 60, 60, 0, 0, 3, 3);
-        MaxIouAssigner assigner =
-                Configs.of(MaxIouAssigner.class, "neg_iou_thr=0.5", "min_pos_iou=0.5");
+        Boxes[] both = {Boxes.empty(), proposals};
+        RoiSamples samples = sample(ASSIGNER, both, Instances.empty(), objects);
+        assertEquals(
+                Boxes.concat(List.of(objects.boxes(), proposals)),
+                Rows.boxes(samples.rois().boxes()));
+        assertArrayEquals(new int[] {1, 1, 1, 1, 1}, Rows.ints(samples.rois().images()));
+        assertArrayEquals(new int[] {4, 2, 2, 80, 80}, samples.labels().toIntArray());
+        assertArrayEquals(new float[] {1, 1, 1, 1, 1}, samples.weights().toFloatArray());
+        assertEquals(List.of(0, 5), samples.counts());
+        assertArrayEquals(new int[] {2, 3, 4}, Rows.where(samples.original()));
+        RoiSamples.Learned learned = samples.learned();
+        assertArrayEquals(new int[] {0, 1, 2}, Rows.ints(learned.positions()));
+        assertArrayEquals(new int[] {4, 2, 2}, learned.labels().toIntArray());
+        assertArrayEquals(new int[] {0, 1, 1}, Rows.ints(learned.objects()));
+        assertEquals(
+                Rows.boxes(samples.rois().boxes()).select(0, 1, 2), Rows.boxes(learned.boxes()));
+        assertEquals(objects.boxes().select(0, 1, 1), Rows.boxes(learned.targets()));
+    }
+
+    /** Where shapes are fixed, what the regions should find is in the first slots of each image. */
+    @Test
+    void slotsWithoutARegionWeighNothing() {
+        Instances objects = Instances.groundTruth(Boxes.of(0, 0, 10, 10, 20, 20, 30, 30), 4, 2);
+        Boxes proposals = Boxes.of(21, 20, 30, 30, 50, 50, 60, 60, 22, 22, 30, 30);
+        Boxes[] both = {Boxes.of(1, 1, 5, 5), proposals};
         RoiSamples samples =
-                stage(assigner)
-                        .sample(
-                                List.of(Boxes.empty(), proposals),
-                                List.of(Instances.empty(), objects),
-                                80);
-        assertEquals(Boxes.concat(List.of(objects.boxes(), proposals)), samples.rois().boxes());
-        assertArrayEquals(new int[] {1, 1, 1, 1, 1}, samples.rois().images());
-        assertArrayEquals(new int[] {4, 2, 2, 80, 80}, samples.labels());
-        assertArrayEquals(new int[] {0, 1, 2}, samples.positives());
-        assertEquals(objects.boxes().select(0, 1, 1), samples.targets());
-        assertArrayEquals(new boolean[] {true, true, false, false, false}, samples.repeated());
+                DynamicShapes.avoidedBy(
+                        () ->
+                                sample(
+                                        Configs.with(ASSIGNER, "neg_iou_thr=0.4"),
+                                        both,
+                                        Instances.empty(),
+                                        objects));
+        assertEquals(List.of(1, 5), samples.counts());
+        float[] weights = samples.weights().toFloatArray();
+        assertArrayEquals(new float[] {1, 1, 1, 1, 1, 1}, weights);
+        assertArrayEquals(new int[] {80, 4, 2, 2, 2, 80}, samples.labels().toIntArray());
+        RoiSamples.Learned learned = samples.learned();
+        assertArrayEquals(new float[] {0, 1, 1, 1, 1, 0}, learned.weights().toFloatArray());
+        assertArrayEquals(new int[] {0, 0, 1, 1, 1, 0}, Rows.ints(learned.objects()));
+        assertEquals(
+                Boxes.of(0, 0, 1, 1),
+                Rows.boxes(learned.targets()).select(0),
+                "a filler has an area");
+        assertTrue(learned.labels().max().getInt() < 80);
     }
 
     @Test
-    void keepsTheOrderOfImagesInABatch() {
-        Boxes[] boxes =
-                IntStream.range(0, 3)
-                        .mapToObj(n -> Boxes.of(n, n, n + 5, n + 5))
-                        .toArray(Boxes[]::new);
-        Rois rois = Rois.of(List.of(boxes[0], Boxes.empty(), boxes[2]));
-        assertEquals(List.of(boxes[0], Boxes.empty(), boxes[2]), rois.byImage(3));
+    void oneFillerStandsInForNoRegions() {
+        for (boolean isFixed : new boolean[] {false, true}) {
+            Supplier<RoiSamples> body =
+                    () -> sample(ASSIGNER, new Boxes[] {Boxes.empty()}, Instances.empty());
+            RoiSamples samples = isFixed ? DynamicShapes.avoidedBy(body) : body.get();
+            assertArrayEquals(new float[1], samples.weights().toFloatArray());
+            assertEquals(Boxes.of(0, 0, 1, 1), Rows.boxes(samples.rois().boxes()));
+            assertArrayEquals(new float[1], samples.learned().weights().toFloatArray());
+            assertEquals(List.of(0), samples.counts());
+        }
     }
 }

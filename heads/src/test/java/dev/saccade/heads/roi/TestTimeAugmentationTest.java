@@ -9,6 +9,8 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.config.Configs;
+import dev.saccade.core.ops.DynamicShapes;
+import dev.saccade.core.ops.HostTransfers;
 import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.FeaturePyramid;
@@ -80,6 +82,27 @@ class TestTimeAugmentationTest {
                         List.of(views.get(1), views.get(0)), List.of(images.get(1), images.get(0)));
         assertEquals(found.size(), other.size());
         assertArrayEquals(found.boxes().toArray(), other.boxes().toArray(), 1e-3f);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"mask_rcnn", "cascade"})
+    void fixedShapesFindTheSameAndAreReadTwice(String type) {
+        DetectionHead head = head(type);
+        List<FeaturePyramid> views = List.of(pyramid(), pyramid());
+        List<ImageInfo> images = List.of(IMAGE, IMAGE.mirrored());
+        Instances exact = head.predictViews(views, images);
+        Instances[] fixed = new Instances[1];
+        HostTransfers transfers =
+                HostTransfers.during(
+                        () ->
+                                fixed[0] =
+                                        DynamicShapes.avoidedBy(
+                                                () -> head.predictViews(views, images)));
+        assertEquals(2, transfers.reads().values().stream().mapToInt(Integer::intValue).sum());
+        assertTrue(exact.size() > 0);
+        assertArrayEquals(exact.labels(), fixed[0].labels());
+        assertArrayEquals(exact.boxes().toArray(), fixed[0].boxes().toArray(), 1e-4f);
+        assertEquals(exact.masks(), fixed[0].masks());
     }
 
     @Test

@@ -1,8 +1,10 @@
 package dev.saccade.heads.roi;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import ai.djl.engine.Engine;
 import ai.djl.ndarray.NDArray;
@@ -13,6 +15,9 @@ import ai.djl.training.GradientCollector;
 
 import dev.saccade.config.Configs;
 import dev.saccade.core.nn.SampleRandom;
+import dev.saccade.core.ops.DynamicShapes;
+import dev.saccade.core.ops.HostTransfers;
+import dev.saccade.core.ops.Kernels;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.FeaturePyramid;
@@ -22,6 +27,7 @@ import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.heads.anchor.RpnHead;
+import dev.saccade.heads.box.Rows;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -31,6 +37,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -191,7 +200,8 @@ class TwoStageHeadTest {
         NDArray cell = manager.zeros(new Shape(1, 8, 1, 1));
         assertEquals(
                 Boxes.of(-14, -14, 18, 18, -28, -28, 36, 36),
-                rpn.grid(rpn.forward(new FeaturePyramid(List.of(cell, cell)))).anchors());
+                Rows.boxes(
+                        rpn.grid(rpn.forward(new FeaturePyramid(List.of(cell, cell)))).anchors()));
     }
 
     @Test
@@ -227,6 +237,101 @@ class TwoStageHeadTest {
                             }
                         });
         return losses;
+    }
+
+    /** What is there on a GPU without a look at it: so many slots as there can be regions. */
+    @ParameterizedTest
+    @MethodSource("targets")
+    void fixedShapesGiveTheSameLossesAndGradients(Instances target, boolean isCascade) {
+        FeaturePyramid pyramid = pyramid(1);
+        List<Instances> targets = List.of(target, Instances.empty());
+        Map<String, float[]> exact = trained(isCascade, pyramid, targets);
+        Map<String, float[]> fixed =
+                DynamicShapes.avoidedBy(() -> trained(isCascade, pyramid, targets));
+        assertEquals(exact.keySet(), fixed.keySet());
+        exact.forEach((name, x) -> assertArrayEquals(x, fixed.get(name), closeTo(x), name));
+    }
+
+    private static float closeTo(float[] numbers) {
+        float most = 1;
+        for (float number : numbers) {
+            most = Math.max(most, Math.abs(number));
+        }
+        return 1e-5f * most;
+    }
+
+    /** Returns losses, gradients of weights and features, and running statistics. */
+    private Map<String, float[]> trained(
+            boolean isCascade, FeaturePyramid pyramid, List<Instances> targets) {
+        TwoStageHead head = isCascade ? cascade() : maskRcnn();
+        pyramid.levels().forEach(level -> level.setRequiresGradient(true));
+        Map<String, float[]> numbers = new TreeMap<>();
+        try (GradientCollector collector = Engine.getEngine("PyTorch").newGradientCollector()) {
+            List<ImageInfo> images = List.of(ImageInfo.of(SIZE), ImageInfo.of(SIZE));
+            Losses losses =
+                    SampleRandom.during(
+                            7, 0, new long[] {1, 2}, () -> head.losses(pyramid, images, targets));
+            losses.terms().forEach((name, loss) -> numbers.put(name, loss.toFloatArray()));
+            losses.metrics().forEach((name, x) -> numbers.put(name, x.toFloatArray()));
+            collector.backward(losses.total());
+        }
+        head.namedParameters()
+                .forEach(
+                        (name, parameter) -> {
+                            NDArray array = parameter.getArray();
+                            NDArray number = name.contains("running") ? array : array.getGradient();
+                            numbers.put(name, number.toFloatArray());
+                        });
+        for (int l = 0; l < pyramid.size(); l++) {
+            NDArray gradient = pyramid.get(l).getGradient();
+            numbers.put("level" + l, gradient.toFloatArray());
+            gradient.muli(0);
+        }
+        return numbers;
+    }
+
+    @Test
+    void nothingIsReadInTraining() {
+        assumeTrue(Kernels.status().loaded());
+        List<Instances> targets =
+                List.of(objects(Boxes.of(3, 3, 40, 44, 20, 5, 60, 30), 1, 0), Instances.empty());
+        List<ImageInfo> images = List.of(ImageInfo.of(SIZE), ImageInfo.of(SIZE));
+        for (TwoStageHead head : List.of(maskRcnn(), cascade())) {
+            FeaturePyramid pyramid = pyramid(1);
+            HostTransfers transfers =
+                    readsInFixedShapes(() -> head.losses(pyramid, images, targets));
+            assertEquals(Map.of(), transfers.reads());
+        }
+    }
+
+    @Test
+    void objectsAndMasksAreEachReadOnce() {
+        List<ImageInfo> images = List.of(ImageInfo.of(SIZE), ImageInfo.of(SIZE).mirrored());
+        for (TwoStageHead head : List.of(maskRcnn(), cascade())) {
+            head.train(false);
+            FeaturePyramid pyramid = pyramid(3);
+            List<Instances> exact = head.predict(pyramid, images);
+            List<Instances> fixed = new ArrayList<>();
+            HostTransfers transfers =
+                    readsInFixedShapes(() -> fixed.addAll(head.predict(pyramid, images)));
+            assertEquals(2, sum(transfers.reads()), transfers.reads().toString());
+            assertTrue(exact.get(0).size() > 0);
+            for (int n = 0; n < images.size(); n++) {
+                assertEquals(exact.get(n).size(), fixed.get(n).size());
+                assertArrayEquals(exact.get(n).labels(), fixed.get(n).labels());
+                assertArrayEquals(
+                        exact.get(n).boxes().toArray(), fixed.get(n).boxes().toArray(), 1e-4f);
+                assertEquals(exact.get(n).masks(), fixed.get(n).masks());
+            }
+        }
+    }
+
+    private static int sum(Map<String, Integer> reads) {
+        return reads.values().stream().mapToInt(Integer::intValue).sum();
+    }
+
+    private static HostTransfers readsInFixedShapes(Supplier<?> body) {
+        return HostTransfers.during(() -> DynamicShapes.avoidedBy(body));
     }
 
     @Test

@@ -1,0 +1,81 @@
+package dev.saccade.heads.box;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.primitives.Ints;
+
+import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.Instances;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The labeled objects of an image where the features of the image are. How many there are is known
+ * without a look at the device.
+ *
+ * @param boxes {@code [K, 4]} float32 corners; each has an area
+ * @param labels {@code [K]} int32, from 0
+ * @param ignored {@code [I, 4]} float32 corners of the regions whose content nobody labeled
+ */
+public record GtInstances(NDArray boxes, NDArray labels, NDArray ignored) {
+
+    /**
+     * Brings the objects of a batch to where a manager makes arrays, in one go.
+     *
+     * @param images the objects of each image; those without area are left out
+     */
+    public static List<GtInstances> of(NDManager manager, List<Instances> images) {
+        List<Boxes> boxes = new ArrayList<>();
+        List<int[]> labels = new ArrayList<>();
+        for (Instances image : images) {
+            Instances learned = image.withArea();
+            boxes.add(learned.boxes());
+            boxes.add(learned.ignored());
+            labels.add(learned.labels());
+        }
+        NDList corners =
+                split(
+                        rows(manager, Boxes.concat(boxes)),
+                        boxes.stream().mapToInt(Boxes::size).toArray());
+        int[] all = Ints.concat(labels.toArray(int[][]::new));
+        NDList shown =
+                split(
+                        Tensors.of(manager, all, new Shape(all.length)),
+                        labels.stream().mapToInt(each -> each.length).toArray());
+        ImmutableList.Builder<GtInstances> objects = ImmutableList.builder();
+        for (int n = 0; n < images.size(); n++) {
+            objects.add(new GtInstances(corners.get(2 * n), shown.get(n), corners.get(2 * n + 1)));
+        }
+        return objects.build();
+    }
+
+    private static NDArray rows(NDManager manager, Boxes boxes) {
+        return Tensors.of(manager, boxes.toArray(), new Shape(boxes.size(), 4));
+    }
+
+    private static NDList split(NDArray rows, int... counts) {
+        long[] ends = new long[counts.length - 1];
+        long end = 0;
+        for (int i = 0; i < ends.length; i++) {
+            end += counts[i];
+            ends[i] = end;
+        }
+        return counts.length == 1 ? new NDList(rows) : rows.split(ends, 0);
+    }
+
+    /** Returns K. */
+    public int size() {
+        return Math.toIntExact(boxes.getShape().get(0));
+    }
+
+    /** Returns the same objects, all with label 0. */
+    public GtInstances alike() {
+        return new GtInstances(boxes, labels.zerosLike(), ignored);
+    }
+}
