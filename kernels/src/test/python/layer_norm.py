@@ -9,7 +9,7 @@ from timings import Timing
 EPS = 1e-5
 
 
-def case(rows, channels, residual, **more):
+def case(rows, channels, residual, summed_wide=False, **more):
     def inputs(generator):
         def normal(*shape):
             return torch.randn(shape, generator=generator, dtype=torch.float64)
@@ -20,17 +20,19 @@ def case(rows, channels, residual, **more):
     def fused(weight, bias, x, other=None):
         if other is None:
             return torch.ops.saccade.layer_norm(x, weight, bias, EPS)
-        return torch.stack(torch.ops.saccade.add_layer_norm(x, other, weight, bias, EPS))
+        out, total = torch.ops.saccade.add_layer_norm(x, other, weight, bias, EPS)
+        return torch.stack([out, total.to(out.dtype)])
 
     def composed(weight, bias, x, other=None):
         if other is None:
             return F.layer_norm(x, x.shape[1:], weight, bias, EPS)
         return torch.stack([F.layer_norm(x + other, x.shape[1:], weight, bias, EPS), x + other])
 
-    name = f"layer_norm {rows}x{channels}{' of a sum' * residual}"
-    return Case(name, fused, composed, inputs, always=(0, 1), **more)
+    name = f"layer_norm {rows}x{channels}{' of a sum' * residual}{' of floats' * summed_wide}"
+    return Case(name, fused, composed, inputs, always=(0, 1, 2) if summed_wide else (0, 1), **more)
 
 
+HALF = (torch.float16, torch.bfloat16)
 DOUBLE = (torch.float32, torch.float64, torch.bfloat16)
 CASES = [
     case(133, 96, True),
@@ -41,6 +43,9 @@ CASES = [
     case(11, 45, True, types=DOUBLE),
     case(3, 3076, False, types=DOUBLE),
     case(2, 8192, False, types=(torch.bfloat16,)),
+    case(133, 96, True, summed_wide=True, types=HALF),
+    case(9, 45, True, summed_wide=True, types=HALF),
+    case(3, 3072, True, summed_wide=True, types=HALF),
 ]
 
 

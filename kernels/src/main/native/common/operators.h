@@ -10,8 +10,8 @@
 
 namespace saccade {
 
-inline saccade_type type_of(const at::Tensor& t) {
-  switch (t.scalar_type()) {
+inline saccade_type type_of(at::ScalarType type) {
+  switch (type) {
     case at::kFloat:
       return SACCADE_FLOAT;
     case at::kDouble:
@@ -21,9 +21,11 @@ inline saccade_type type_of(const at::Tensor& t) {
     case at::kBFloat16:
       return SACCADE_BFLOAT16;
     default:
-      TORCH_CHECK(false, "saccade: numbers of type ", t.scalar_type(), " are not supported");
+      TORCH_CHECK(false, "saccade: numbers of type ", type, " are not supported");
   }
 }
+
+inline saccade_type type_of(const at::Tensor& t) { return type_of(t.scalar_type()); }
 
 // The type that sums are in.
 inline at::ScalarType sums(const at::Tensor& t) {

@@ -1,6 +1,8 @@
 // Vectors of the instruction set that a file is compiled for, without naming any instruction.
 #pragma once
 
+#include <immintrin.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -210,17 +212,42 @@ inline void narrow_all(Vec<float> x, BFloat16* out) {
   memcpy(out, &rounded, sizeof rounded);
 }
 
+// The compiler would take a number at a time.
+inline Vec<float> widen_all(const Half* from) {
+#if defined(__AVX512F__)
+  return _mm512_maskz_cvtph_ps(0xFFFF, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+#else
+  return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+#endif
+}
+inline void narrow_all(Vec<float> x, Half* out) {
+#if defined(__AVX512F__)
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(out),
+                      _mm512_maskz_cvtps_ph(0xFFFF, x, _MM_FROUND_TO_NEAREST_INT));
+#else
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
+#endif
+}
+
 template <class S>
 using SumOf = decltype(widen(S{}));
 
 template <class S, class T>
 inline void widen(const S* from, T* to, int64_t count) {
-  for (int64_t i = 0; i < count; i++) to[i] = widen(from[i]);
+  int64_t i = 0;
+  if constexpr (sizeof(S) == 2) {
+    for (; i + LANES<T> <= count; i += LANES<T>) store(to + i, widen_all(from + i));
+  }
+  for (; i < count; i++) to[i] = widen(from[i]);
 }
 
 template <class S, class T>
 inline void narrow(const T* from, S* to, int64_t count) {
-  for (int64_t i = 0; i < count; i++) narrow(from[i], to[i]);
+  int64_t i = 0;
+  if constexpr (sizeof(S) == 2) {
+    for (; i + LANES<T> <= count; i += LANES<T>) narrow_all(load(from + i), to + i);
+  }
+  for (; i < count; i++) narrow(from[i], to[i]);
 }
 
 // Loads or stores a vector of channels; of those at the end of a row, so many as there are.
@@ -229,7 +256,7 @@ inline Vec<SumOf<S>> take(const S* from, int64_t count) {
   using T = SumOf<S>;
   if constexpr (WHOLE && std::is_same_v<S, T>) {
     return load(from);
-  } else if constexpr (WHOLE && std::is_same_v<S, BFloat16>) {
+  } else if constexpr (WHOLE && sizeof(S) == 2) {
     return widen_all(from);
   } else {
     T lanes[LANES<T>] = {};
@@ -243,7 +270,7 @@ inline void put(Vec<SumOf<S>> v, S* to, int64_t count) {
   using T = SumOf<S>;
   if constexpr (WHOLE && std::is_same_v<S, T>) {
     store(to, v);
-  } else if constexpr (WHOLE && std::is_same_v<S, BFloat16>) {
+  } else if constexpr (WHOLE && sizeof(S) == 2) {
     narrow_all(v, to);
   } else {
     T lanes[LANES<T>];

@@ -2,6 +2,7 @@
 
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "common/autocast.h"
 #include "common/dispatch.h"
 #include "common/operators.h"
 #include "elsa_attention/elsa_attention.h"
@@ -118,6 +119,12 @@ Tensor with_gradients(const Tensor& values, const Tensor& logits, const std::opt
   return ElsaAttention::apply(values, logits, mul, add, kernel, dilation);
 }
 
+Tensor cast(const Tensor& values, const Tensor& logits, const std::optional<Tensor>& mul,
+            const std::optional<Tensor>& add, int64_t kernel, int64_t dilation) {
+  const Autocast cast(values);
+  return with_gradients(cast(values), cast(logits), mul, add, kernel, dilation);
+}
+
 }  // namespace
 
 TORCH_LIBRARY_FRAGMENT(saccade, m) {
@@ -129,5 +136,7 @@ TORCH_LIBRARY_IMPL(saccade, CPU, m) { m.impl("elsa_attention", forward); }
 TORCH_LIBRARY_IMPL(saccade, CUDA, m) { m.impl("elsa_attention", forward); }
 TORCH_LIBRARY_IMPL(saccade, AutogradCPU, m) { m.impl("elsa_attention", with_gradients); }
 TORCH_LIBRARY_IMPL(saccade, AutogradCUDA, m) { m.impl("elsa_attention", with_gradients); }
+TORCH_LIBRARY_IMPL(saccade, AutocastCPU, m) { m.impl("elsa_attention", cast); }
+TORCH_LIBRARY_IMPL(saccade, AutocastCUDA, m) { m.impl("elsa_attention", cast); }
 
 }  // namespace saccade

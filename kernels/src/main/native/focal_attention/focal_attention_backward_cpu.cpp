@@ -75,6 +75,7 @@ class WindowGradients {
   void compute(const Place& p, T* d_bias) {
     const int d = static_cast<int>(windows.a.depth);
     windows.gather(p, 0, windows.keys, keys, values);
+    prefetch_sums(p);
     transpose<T>(stride, depth, keys, depth, keys_across, stride);
     transpose<T>(stride, depth, values, depth, values_across, stride);
     windows.copy_queries(p, queries);
@@ -95,6 +96,15 @@ class WindowGradients {
                 depth);
     multiply<T>(windows.keys, depth, area, Columns<T>{weights, stride}, d_out, depth, d_values,
                 depth);
+  }
+
+  // Asks for what a window that comes next will take.
+  void prefetch(const Place& p) const {
+    windows.prefetch(p);
+    for (int query = 0; query < area; query++) {
+      windows.template ask<Windows<S>::WHEN_NEXT>(
+          windows.output(static_cast<const S*>(windows.a.d_out), p, query));
+    }
   }
 
   // Adds to the gradients of the queries, keys and values of the window; rows of others are put
@@ -120,6 +130,19 @@ class WindowGradients {
   }
 
  private:
+  // Asks for what the window will be added to.
+  void prefetch_sums(const Place& p) const {
+    const saccade_focal_attention& a = windows.a;
+    const T *map = static_cast<const T*>(a.d_qkv), *pooled = static_cast<const T*>(a.d_pooled);
+    const int32_t* rows = windows.index(p);
+    for (int key = 0; key < windows.keys; key++) {
+      if (rows[key] == 0) continue;
+      const T* to = windows.channels(map, pooled, p, rows[key], KEY);
+      windows.template ask<Windows<S>::WHEN_NEXT>(to);
+      windows.template ask<Windows<S>::WHEN_NEXT>(to + a.heads * a.depth);
+    }
+  }
+
   void softmax_backward(T* weights, T factor, T* d_weights, T* d_bias) const {
     constexpr int L = LANES<T>;
     Vec<T> product = {};
@@ -151,8 +174,14 @@ class Gradient {
   using T = SumOf<S>;
 
   Gradient(void* stored, int64_t count)
-      : stored(static_cast<S*>(stored)), count(count), aside(std::is_same_v<S, T> ? 0 : count) {
-    if constexpr (std::is_same_v<S, T>) std::fill(this->stored, this->stored + count, T(0));
+      : stored(static_cast<S*>(stored)), count(count), aside(std::is_same_v<S, T> ? 0 : count) {}
+
+  // Starts the sums; by the threads of a team, of which each takes a part.
+  void clear() const {
+    if constexpr (std::is_same_v<S, T>) {
+#pragma omp for
+      for (int64_t i = 0; i < count; i++) stored[i] = 0;
+    }
   }
 
   T* sums() const {
@@ -194,6 +223,8 @@ void backward(const saccade_focal_attention& arguments) {
   Buffer<T> asides(a.n * a.heads * around);  // rows of others, of each image, head and part
 #pragma omp parallel
   {
+    d_qkv.clear();
+    d_pooled.clear();
     WindowGradients<S> gradients(windows);
 #pragma omp for schedule(dynamic)
     for (int64_t item = 0; item < parts * a.heads; item++) {
@@ -205,6 +236,9 @@ void backward(const saccade_focal_attention& arguments) {
         for (int64_t w = part * windows.count / split.parts;
              w < (part + 1) * windows.count / split.parts; w++) {
           const Place place = {n, w, head};
+          if (w + 1 < (part + 1) * windows.count / split.parts) {
+            gradients.prefetch({n, w + 1, head});
+          }
           gradients.compute(place, d_bias);
           gradients.scatter(place, split.slots[part], aside);
         }

@@ -10,6 +10,7 @@ void forward(const saccade_focal_attention& a) {
   using T = SumOf<S>;
   const Windows<S> windows(a);
   const int area = windows.area, depth = windows.depth, stride = windows.stride;
+  const int64_t items = a.n * a.heads * windows.count;
 #pragma omp parallel
   {
     Buffer<T> few(LANES<T> * depth), values(stride * depth), keys_across(stride * depth);
@@ -17,10 +18,10 @@ void forward(const saccade_focal_attention& a) {
     Buffer<T> weights(area * stride), factors(area), mask(a.masks * stride);
     // Windows side by side share most of the rows that they gather.
 #pragma omp for schedule(dynamic, windows.across)
-    for (int64_t item = 0; item < a.n * a.heads * windows.count; item++) {
-      const int64_t image = item / windows.count / a.heads;
-      const Place place = {image, item % windows.count, item / windows.count % a.heads};
+    for (int64_t item = 0; item < items; item++) {
+      const Place place = windows.place(item);
       windows.gather_across(place, few, keys_across, values);
+      if (item + 1 < items) windows.prefetch(windows.place(item + 1));
       windows.copy_queries(place, queries);
       windows.copy_mask(place, mask);
       windows.unnormalized_weights(place, queries, keys_across, mask, weights, factors);

@@ -2,6 +2,7 @@
 
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "common/autocast.h"
 #include "common/dispatch.h"
 #include "common/operators.h"
 #include "focal_attention/focal_attention.h"
@@ -122,6 +123,12 @@ Tensor with_gradients(const Tensor& qkv, const Tensor& cells, const Tensor& bias
   return FocalAttention::apply(qkv, cells, bias, index, mask, window);
 }
 
+Tensor cast(const Tensor& qkv, const Tensor& cells, const Tensor& bias, const Tensor& index,
+            const Tensor& mask, int64_t window) {
+  const Autocast cast(qkv);
+  return with_gradients(cast(qkv), cast(cells), bias, index, mask, window);
+}
+
 }  // namespace
 
 TORCH_LIBRARY_FRAGMENT(saccade, m) {
@@ -134,5 +141,7 @@ TORCH_LIBRARY_IMPL(saccade, CPU, m) { m.impl("focal_attention", forward); }
 TORCH_LIBRARY_IMPL(saccade, CUDA, m) { m.impl("focal_attention", forward); }
 TORCH_LIBRARY_IMPL(saccade, AutogradCPU, m) { m.impl("focal_attention", with_gradients); }
 TORCH_LIBRARY_IMPL(saccade, AutogradCUDA, m) { m.impl("focal_attention", with_gradients); }
+TORCH_LIBRARY_IMPL(saccade, AutocastCPU, m) { m.impl("focal_attention", cast); }
+TORCH_LIBRARY_IMPL(saccade, AutocastCUDA, m) { m.impl("focal_attention", cast); }
 
 }  // namespace saccade

@@ -38,6 +38,7 @@ class Windows {
  public:
   using T = SumOf<S>;
   static constexpr int L = LANES<T>;
+  static constexpr int AT_ONCE = 3, WHEN_NEXT = 2;  // how near the cache that is asked for is
 
   explicit Windows(const saccade_focal_attention& a)
       : a(a),
@@ -54,6 +55,11 @@ class Windows {
       const T* from = static_cast<const T*>(a.bias) + row * keys;
       std::fill(std::copy(from, from + keys, to), to + stride, T(ABSENT));
     }
+  }
+
+  // Returns a window, counted head by head of each image.
+  Place place(int64_t item) const {
+    return {item / count / a.heads, item % count, item / count % a.heads};
   }
 
   // Returns the token of a query of a window.
@@ -82,7 +88,11 @@ class Windows {
   void gather(const Place& p, int first, int end, T* to_keys, T* to_values) const {
     const int32_t* rows = index(p);
     for (int i = first; i < end; i++, to_keys += depth, to_values += depth) {
-      if (i + AHEAD < keys) prefetch(p, rows[i + AHEAD]);
+      if (i + AHEAD < keys && rows[i + AHEAD] != 0) {
+        const S* ahead = stored(p, rows[i + AHEAD], KEY);
+        ask<AT_ONCE>(ahead);
+        ask<AT_ONCE>(ahead + a.heads * a.depth);
+      }
       if (rows[i] == 0) {
         std::fill(to_keys, to_keys + depth, T(0));
         std::fill(to_values, to_values + depth, T(0));
@@ -107,6 +117,28 @@ class Windows {
     for (int query = 0; query < area; query++, to += depth) {
       const S* from = stored(p, token(p, query) + 1, QUERY);
       for (int64_t c = 0; c < a.depth; c++) to[c] = widen(from[c]) * scale;
+    }
+  }
+
+  // Asks for the queries, keys and values of a window that comes next.
+  void prefetch(const Place& p) const {
+    const int32_t* rows = index(p);
+    for (int i = 0; i < keys; i++) {
+      if (rows[i] == 0) continue;
+      const S* from = stored(p, rows[i], KEY);
+      ask<WHEN_NEXT>(from);
+      ask<WHEN_NEXT>(from + a.heads * a.depth);
+    }
+    for (int query = 0; query < area; query++) {
+      ask<WHEN_NEXT>(stored(p, token(p, query) + 1, QUERY));
+    }
+  }
+
+  // Asks for the channels of a head.
+  template <int SOON, class X>
+  void ask(const X* from) const {
+    for (int64_t c = 0; c < a.depth; c += static_cast<int64_t>(64 / sizeof(X))) {
+      __builtin_prefetch(from + c, 0, SOON);
     }
   }
 
@@ -164,15 +196,6 @@ class Windows {
 
   const S* stored(const Place& p, int64_t row, Part part) const {
     return channels(static_cast<const S*>(a.qkv), static_cast<const S*>(a.pooled), p, row, part);
-  }
-
-  void prefetch(const Place& p, int64_t row) const {
-    if (row == 0) return;
-    const S* from = stored(p, row, KEY);
-    for (int64_t c = 0; c < a.depth; c += static_cast<int64_t>(64 / sizeof(S))) {
-      __builtin_prefetch(from + c);
-      __builtin_prefetch(from + a.heads * a.depth + c);
-    }
   }
 
   // Takes the exponentials of scores, less the largest, and returns their sum.

@@ -2,6 +2,7 @@
 
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "common/autocast.h"
 #include "common/dispatch.h"
 #include "common/operators.h"
 #include "grouped_convolution/grouped_convolution.h"
@@ -104,13 +105,18 @@ class GroupedConvolution : public torch::autograd::Function<GroupedConvolution> 
       d_x = convolve(d_out, weight, by_offset_back(weight, x), std::nullopt);
     }
     if (context->needs_input_grad(1)) d_weight = weight_gradient(x, weight, d_out);
-    if (context->saved_data["bias"].toBool()) d_bias = d_out.sum({0, 1, 2});
+    if (context->saved_data["bias"].toBool()) d_bias = d_out.sum({0, 1, 2}, false, sums(d_out));
     return {d_x, d_weight, d_bias};
   }
 };
 
 Tensor with_gradients(const Tensor& x, const Tensor& weight, const std::optional<Tensor>& bias) {
   return GroupedConvolution::apply(x, weight, bias);
+}
+
+Tensor cast(const Tensor& x, const Tensor& weight, const std::optional<Tensor>& bias) {
+  const Autocast cast(x);
+  return with_gradients(cast(x), weight, bias);
 }
 
 }  // namespace
@@ -122,5 +128,7 @@ TORCH_LIBRARY_IMPL(saccade, CPU, m) { m.impl("grouped_convolution", forward); }
 TORCH_LIBRARY_IMPL(saccade, CUDA, m) { m.impl("grouped_convolution", forward); }
 TORCH_LIBRARY_IMPL(saccade, AutogradCPU, m) { m.impl("grouped_convolution", with_gradients); }
 TORCH_LIBRARY_IMPL(saccade, AutogradCUDA, m) { m.impl("grouped_convolution", with_gradients); }
+TORCH_LIBRARY_IMPL(saccade, AutocastCPU, m) { m.impl("grouped_convolution", cast); }
+TORCH_LIBRARY_IMPL(saccade, AutocastCUDA, m) { m.impl("grouped_convolution", cast); }
 
 }  // namespace saccade

@@ -3,6 +3,7 @@
 
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "common/autocast.h"
 #include "common/dispatch.h"
 #include "common/operators.h"
 #include "key_only_attention/product.h"
@@ -219,6 +220,14 @@ Tensor key_only_attention(const Tensor& x, const Tensor& saliency, const Tensor&
   return products(seen[1], gate, w).view(x.sizes());
 }
 
+Tensor cast(const Tensor& x, const Tensor& saliency, const Tensor& k, const Tensor& v,
+            const Tensor& u1, const Tensor& u2, const std::optional<Tensor>& b_k,
+            const std::optional<Tensor>& b_v, const std::optional<Tensor>& b_1,
+            const std::optional<Tensor>& b_2) {
+  const Autocast cast(x);
+  return key_only_attention(cast(x), saliency, k, v, u1, u2, b_k, b_v, b_1, b_2);
+}
+
 }  // namespace
 
 TORCH_LIBRARY_FRAGMENT(saccade, m) {
@@ -227,5 +236,7 @@ TORCH_LIBRARY_FRAGMENT(saccade, m) {
       "Tensor? b_k, Tensor? b_v, Tensor? b_1, Tensor? b_2) -> Tensor",
       key_only_attention);
 }
+TORCH_LIBRARY_IMPL(saccade, AutocastCPU, m) { m.impl("key_only_attention", cast); }
+TORCH_LIBRARY_IMPL(saccade, AutocastCUDA, m) { m.impl("key_only_attention", cast); }
 
 }  // namespace saccade

@@ -1,12 +1,29 @@
 // Layer normalization on a GPU. A row lies in the registers of ROW threads, PER vectors of channels
 // in each: neighbouring lanes of a warp where ROW is at most 32, else a block. Backward, a thread
 // adds up the gradients of weight and bias over all rows of its block; blocks are added up in their
-// order.
+// order. With WIDE what is summed is stored as sums are, what goes into products as it is.
 
 #include "cuda/vector.cuh"
 #include "layer_norm/layer_norm.h"
 
+#if WIDE
+typedef Sum Stream;
+__device__ __forceinline__ Sum widen(Sum x) { return x; }
+__device__ __forceinline__ void narrow(Sum x, Sum& out) { out = x; }
+#else
+typedef Storage Stream;
+#endif
+__device__ __forceinline__ void narrow(Sum x, Storage& out) { out = narrow(x); }
+
 namespace {
+
+template <class T>
+__device__ __forceinline__ Vector widen_pack(const Pack<T, VECTOR>& pack) {
+  Vector v;
+#pragma unroll
+  for (int i = 0; i < VECTOR; i++) v.at[i] = widen(pack.at[i]);
+  return v;
+}
 
 constexpr int THREADS = ROW > WARP ? ROW : 256;
 constexpr int BLOCKS = THREADS < 1024 ? 1024 / THREADS : 1;  // of a multiprocessor, at least
@@ -47,14 +64,20 @@ struct Channels {
   __device__ bool has(int k) const { return channel(k) < count; }
 
   // As they are stored: half the registers, where that is half the bytes.
-  __device__ Pack<Storage, VECTOR> load(bool there, const void* from, int64_t row, int k) const {
+  template <class T>
+  __device__ Pack<T, VECTOR> load(bool there, const void* from, int64_t row, int k) const {
     if (there && has(k))
-      return load_pack<VECTOR>(static_cast<const Storage*>(from) + row * count + channel(k));
+      return load_pack<VECTOR>(static_cast<const T*>(from) + row * count + channel(k));
     return {};
   }
 
+  template <class T>
   __device__ void store(bool there, void* to, int64_t row, int k, const Vector& v) const {
-    if (there && has(k)) store_vector(static_cast<Storage*>(to) + row * count + channel(k), v);
+    if (!there || !has(k)) return;
+    Pack<T, VECTOR> pack;
+#pragma unroll
+    for (int i = 0; i < VECTOR; i++) narrow(v.at[i], pack.at[i]);
+    store_pack<VECTOR>(static_cast<T*>(to) + row * count + channel(k), pack);
   }
 
   // Of what all rows share.
@@ -74,14 +97,20 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
   Vector x[PER];
   Sum mean[1] = {0}, variance[1] = {0};
 #pragma unroll
-  for (int k = 0; k < PER; k++) x[k] = widen(channels.load(there, a.x, row, k));
+  for (int k = 0; k < PER; k++) {
+    x[k] = widen_pack(channels.load<Stream>(there, a.x, row, k));
+  }
   if (a.residual != nullptr) {
 #pragma unroll
     for (int k = 0; k < PER; k++) {
-      add(x[k], 1, widen(channels.load(there, a.residual, row, k)));
-      channels.store(there, a.sum, row, k, x[k]);
+      add(x[k], 1, widen_pack(channels.load<Storage>(there, a.residual, row, k)));
+      channels.store<Stream>(there, a.sum, row, k, x[k]);
 #pragma unroll
-      for (int i = 0; i < VECTOR; i++) x[k].at[i] = widen(narrow(x[k].at[i]));
+      for (int i = 0; i < VECTOR; i++) {
+        Stream kept;
+        narrow(x[k].at[i], kept);
+        x[k].at[i] = widen(kept);
+      }
     }
   }
 #pragma unroll
@@ -106,7 +135,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     const Vector weight = channels.shared(a.weight, k), bias = channels.shared(a.bias, k);
 #pragma unroll
     for (int i = 0; i < VECTOR; i++) x[k].at[i] = x[k].at[i] * (weight.at[i] * scale) + bias.at[i];
-    channels.store(there, a.out, row, k, x[k]);
+    channels.store<Storage>(there, a.out, row, k, x[k]);
   }
   if (a.mean != nullptr && there && threadIdx.x % ROW == 0) {
     static_cast<Sum*>(a.mean)[row] = mean[0];
@@ -124,11 +153,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, (BLOCKS + 1) / 2)
        first += static_cast<int64_t>(gridDim.x) * TOGETHER) {
     const int64_t row = first + threadIdx.x / ROW;
     const bool there = row < a.rows;
-    Pack<Storage, VECTOR> x[PER], d[PER];
+    Pack<Stream, VECTOR> x[PER];
+    Pack<Storage, VECTOR> d[PER];
 #pragma unroll
     for (int k = 0; k < PER; k++) {
-      x[k] = channels.load(there, a.x, row, k);
-      d[k] = channels.load(there, a.d_out, row, k);
+      x[k] = channels.load<Stream>(there, a.x, row, k);
+      d[k] = channels.load<Storage>(there, a.d_out, row, k);
     }
     const Sum mean = there ? static_cast<const Sum*>(a.mean)[row] : 0;
     const Sum scale = there ? static_cast<const Sum*>(a.scale)[row] : 0;
@@ -150,13 +180,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, (BLOCKS + 1) / 2)
 #pragma unroll
     for (int k = 0; k < PER; k++) {
       const Vector weight = channels.shared(a.weight, k);
-      Vector v = widen(channels.load(there && a.d_sum != nullptr, a.d_sum, row, k));
+      Vector v = widen_pack(channels.load<Stream>(there && a.d_sum != nullptr, a.d_sum, row, k));
 #pragma unroll
       for (int i = 0; i < VECTOR; i++) {
         const Sum normal = (widen(x[k].at[i]) - mean) * scale;
         v.at[i] += (widen(d[k].at[i]) * weight.at[i] - level - normal * slope) * scale;
       }
-      channels.store(there, a.d_x, row, k, v);
+      channels.store<Stream>(there, a.d_x, row, k, v);
+      channels.store<Storage>(there && a.d_residual != nullptr, a.d_residual, row, k, v);
     }
   }
 

@@ -29,7 +29,8 @@ inline void each(int64_t channels, F f) {
   });
 }
 
-template <class S>
+// S is what products are stored as, X what is summed.
+template <class S, class X>
 class Rows {
  public:
   using T = SumOf<S>;
@@ -72,7 +73,7 @@ class Rows {
 
   // The gradient of a row; adds to those of weight and bias, whole vectors of channels.
   void backward(int64_t row, T* d_weight, T* d_bias) const {
-    const S* x = static_cast<const S*>(a.x) + row * channels;
+    const X* x = static_cast<const X*>(a.x) + row * channels;
     const S* d_out = static_cast<const S*>(a.d_out) + row * channels;
     const T mean = static_cast<const T*>(a.mean)[row], scale = static_cast<const T*>(a.scale)[row];
     Vec<T> along[TOGETHER] = {};
@@ -89,9 +90,9 @@ class Rows {
                              }) /
                     channels;
     const T slope = sum<T>((along[0] + along[1]) + (along[2] + along[3])) / channels;
-    const S* d_sum = static_cast<const S*>(a.d_sum);
+    const X* d_sum = static_cast<const X*>(a.d_sum);
     if (d_sum != nullptr) d_sum += row * channels;
-    S* d_x = static_cast<S*>(a.d_x) + row * channels;
+    X* d_x = static_cast<X*>(a.d_x) + row * channels;
     each<T>(channels, [&](auto whole, int64_t c) {
       const int64_t known = channels - c;
       const Vec<T> normal = (take<whole()>(x + c, known) - mean) * scale;
@@ -99,16 +100,20 @@ class Rows {
       Vec<T> result = (d - level - normal * slope) * scale;
       if (d_sum != nullptr) result += take<whole()>(d_sum + c, known);
       put<whole()>(result, d_x + c, known);
+      if constexpr (!std::is_same_v<S, X>) {
+        if (a.d_residual == nullptr) return;
+        put<whole()>(result, static_cast<S*>(a.d_residual) + row * channels + c, known);
+      }
     });
   }
 
  private:
   // The row as it is summed, x + residual, which is kept as it is stored.
   const T* summed(int64_t row, T* buffer) const {
-    const S* x = static_cast<const S*>(a.x) + row * channels;
+    const X* x = static_cast<const X*>(a.x) + row * channels;
     if (a.residual != nullptr) {
       const S* residual = static_cast<const S*>(a.residual) + row * channels;
-      S* to = static_cast<S*>(a.sum) + row * channels;
+      X* to = static_cast<X*>(a.sum) + row * channels;
       each<T>(channels, [&](auto whole, int64_t c) {
         const int64_t known = channels - c;
         put<whole()>(take<whole()>(x + c, known) + take<whole()>(residual + c, known), to + c,
@@ -116,7 +121,7 @@ class Rows {
       });
       x = to;
     }
-    if constexpr (std::is_same_v<S, T>) {
+    if constexpr (std::is_same_v<X, T>) {
       return x;
     } else {
       widen(x, buffer, channels);
@@ -130,9 +135,9 @@ class Rows {
   const T* bias;
 };
 
-template <class S>
+template <class S, class X>
 int forward(const saccade_layer_norm& a) {
-  const Rows<S> rows(a);
+  const Rows<S, X> rows(a);
 #pragma omp parallel
   {
     Buffer<SumOf<S>> buffer(a.channels);
@@ -142,10 +147,10 @@ int forward(const saccade_layer_norm& a) {
   return 0;
 }
 
-template <class S>
+template <class S, class X>
 int backward(const saccade_layer_norm& a) {
   using T = SumOf<S>;
-  const Rows<S> rows(a);
+  const Rows<S, X> rows(a);
   const int64_t parts = std::min(PARTS, a.rows);
   const int64_t size = ceil_div(a.channels, LANES<T>) * LANES<T>;
   Buffer<T> partial(2 * parts * size);
@@ -166,14 +171,25 @@ int backward(const saccade_layer_norm& a) {
   return 0;
 }
 
+// Calls f with what products are stored as, and what is summed.
+template <class F>
+int with_types(const saccade_layer_norm& a, F f) {
+  if (!saccade_layer_norm_is_sound(&a)) return -1;
+  return with_type(a.type, [&](auto stored) {
+    return a.stream == a.type ? f(stored, stored) : f(stored, SumOf<decltype(stored)>{});
+  });
+}
+
 }  // namespace
 
 extern "C" int SACCADE_KERNEL(layer_norm_forward)(const saccade_layer_norm* a) {
-  if (!saccade_layer_norm_is_sound(a)) return -1;
-  return with_type(a->type, [&](auto stored) { return forward<decltype(stored)>(*a); });
+  return with_types(*a, [&](auto stored, auto summed) {
+    return forward<decltype(stored), decltype(summed)>(*a);
+  });
 }
 
 extern "C" int SACCADE_KERNEL(layer_norm_backward)(const saccade_layer_norm* a) {
-  if (!saccade_layer_norm_is_sound(a)) return -1;
-  return with_type(a->type, [&](auto stored) { return backward<decltype(stored)>(*a); });
+  return with_types(*a, [&](auto stored, auto summed) {
+    return backward<decltype(stored), decltype(summed)>(*a);
+  });
 }

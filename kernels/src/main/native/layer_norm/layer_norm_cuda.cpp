@@ -24,12 +24,12 @@ Shape shape(const saccade_layer_norm& a, std::initializer_list<const void*> rows
   Shape best = {1, 0, 0};
   if (std::all_of(rows.begin(), rows.end(),
                   [&](const void* p) { return is_aligned(p, a.channels, a.type); })) {
-    best.vector = 16 / size_of(a.type);
+    best.vector = 16 / size_of(a.stream);
   }
   const int64_t vectors = ceil_div(a.channels, best.vector);
   for (int64_t row = 4; row <= 512; row *= 2) {
     const int64_t per = ceil_div(vectors, row);
-    const bool fits = per * best.vector <= (a.type == SACCADE_DOUBLE ? most / 2 : most);
+    const bool fits = per * best.vector <= (a.stream == SACCADE_DOUBLE ? most / 2 : most);
     if (fits && (best.row == 0 || row * per < best.row * best.per)) best = {best.vector, row, per};
   }
   return best;
@@ -38,7 +38,8 @@ Shape shape(const saccade_layer_norm& a, std::initializer_list<const void*> rows
 Kernel kernel(const saccade_layer_norm& a, const char* name, const Shape& s) {
   return {
       "layer_norm/layer_norm.cu", name,
-      storage(a.type) + define("VECTOR", s.vector) + define("ROW", s.row) + define("PER", s.per)};
+      storage(a.type) + define("WIDE", a.stream != a.type) + define("VECTOR", s.vector) +
+          define("ROW", s.row) + define("PER", s.per)};
 }
 
 // Whether numbers of 32 bits count the rows, and a row has a shape.
@@ -52,7 +53,7 @@ extern "C" int saccade_layer_norm_forward_cuda(const saccade_layer_norm* argumen
                                                const saccade_cuda* cuda) {
   const saccade_layer_norm& a = *arguments;
   const Shape s = shape(a, {a.x, a.residual, a.sum, a.out, a.weight, a.bias},
-                        a.type == SACCADE_FLOAT ? 16 : 24);
+                        a.stream == SACCADE_FLOAT ? 16 : 24);
   if (!fits(a, s)) return -1;
   return launch(*cuda, kernel(a, "layer_norm_forward", s),
                 {ceil_div(a.rows, s.together()), s.threads()}, a);
@@ -61,7 +62,7 @@ extern "C" int saccade_layer_norm_forward_cuda(const saccade_layer_norm* argumen
 extern "C" int saccade_layer_norm_backward_cuda(const saccade_layer_norm* arguments,
                                                 const saccade_cuda* cuda) {
   const saccade_layer_norm& a = *arguments;
-  const Shape s = shape(a, {a.x, a.d_out, a.d_sum, a.d_x, a.weight}, 16);
+  const Shape s = shape(a, {a.x, a.d_out, a.d_sum, a.d_x, a.d_residual, a.weight}, 16);
   if (!fits(a, s)) return -1;
   if (a.rows == 0) return 0;
   const int64_t sum = a.type == SACCADE_DOUBLE ? 8 : 4;

@@ -11,8 +11,8 @@ namespace {
 
 using at::Tensor;
 
-// On a GPU, order must be there. Without one, there are so many columns as stay of an image at most;
-// with one, as can stay, for then nobody needs to look.
+// On a GPU, order must be there. Without one, there are as many columns as stay of an image at
+// most; with one, as can stay, for then nobody needs to look.
 std::tuple<Tensor, Tensor> nms(const Tensor& boxes, const Tensor& scores, const Tensor& groups,
                                const Tensor& order, double iou_threshold, double score_threshold,
                                int64_t max) {

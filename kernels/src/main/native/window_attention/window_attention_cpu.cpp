@@ -154,9 +154,11 @@ class Windows {
     for (int t = 0; t < area; t++, to += depth) {
       const S* from = p.pixels[t] < 0 ? static_cast<const S*>(padding)
                                       : static_cast<const S*>(map) + p.pixels[t] * width;
-      for (int64_t c = 0; c < a.depth; c++) {
-        to[c] = from == nullptr ? T(0) : widen(from[channel + c]) * factor;
-      }
+      by_vectors<T, 1>(a.depth, [&](auto, auto whole, int64_t c) {
+        store(to + c, from == nullptr
+                          ? Vec<T>{}
+                          : take<whole()>(from + channel + c, a.depth - c) * factor);
+      });
     }
   }
 
@@ -257,7 +259,9 @@ void forward(const saccade_window_attention& a) {
           if (place.pixels[t] < 0) continue;
           S* to = static_cast<S*>(a.out) + place.pixels[t] * windows.channels + head * a.depth;
           const T* from = q + static_cast<int64_t>(t) * windows.depth;
-          for (int64_t c = 0; c < a.depth; c++) narrow(from[c] * shares[t], to[c]);
+          by_vectors<T, 1>(a.depth, [&](auto, auto whole, int64_t c) {
+            put<whole()>(load(from + c) * shares[t], to + c, a.depth - c);
+          });
         }
       }
     }
@@ -323,7 +327,7 @@ void backward(const saccade_window_attention& a) {
           multiply<T>({d_out, depth, 1}, area, depth, transposed, nullptr, gradients, keys);
           softmax_backward<T>(weights, shares, gradients, d_biases + (head - first) * pairs, area,
                               keys);
-          auto put = [&](int64_t third, T factor) {
+          auto scatter = [&](int64_t third, T factor) {
             const int64_t channel = third * windows.channels + head * a.depth;
             for (int t = 0; t < area; t++) {
               const T* from = sums + static_cast<int64_t>(t) * depth;
@@ -332,16 +336,18 @@ void backward(const saccade_window_attention& a) {
                 for (int64_t c = 0; c < a.depth; c++) to[c] += from[c] * factor;
               } else {
                 S* to = static_cast<S*>(a.d_packed) + place.pixels[t] * packed + channel;
-                for (int64_t c = 0; c < a.depth; c++) narrow(from[c] * factor, to[c]);
+                by_vectors<T, 1>(a.depth, [&](auto, auto whole, int64_t c) {
+                  put<whole()>(load(from + c) * factor, to + c, a.depth - c);
+                });
               }
             }
           };
           multiply<T>({gradients, keys, 1}, area, area, k, nullptr, sums, depth);
-          put(a.queries, static_cast<T>(a.scale));
+          scatter(a.queries, static_cast<T>(a.scale));
           multiply<T>({gradients, 1, keys}, area, area, q, nullptr, sums, depth);
-          put(a.keys, 1);
+          scatter(a.keys, 1);
           multiply<T>({weights, 1, keys}, area, area, d_out, nullptr, sums, depth);
-          put(a.values, 1);
+          scatter(a.values, 1);
         }
       }
       for (int64_t head = first; head < end && a.d_table != nullptr; head++) {

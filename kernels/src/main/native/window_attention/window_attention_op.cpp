@@ -2,6 +2,7 @@
 
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "common/autocast.h"
 #include "common/dispatch.h"
 #include "common/operators.h"
 #include "window_attention/window_attention.h"
@@ -165,6 +166,14 @@ Tensor with_gradients(const Tensor& packed, const std::optional<Tensor>& padding
   return WindowAttention::apply(packed, padding, table, form);
 }
 
+Tensor cast(const Tensor& packed, const std::optional<Tensor>& padding,
+            const std::optional<Tensor>& table, int64_t heads, IntArrayRef window,
+            IntArrayRef shift, bool pads_first, IntArrayRef thirds, double scale) {
+  const Autocast cast(packed);
+  return with_gradients(cast(packed), cast(padding), table, heads, window, shift, pads_first,
+                        thirds, scale);
+}
+
 }  // namespace
 
 TORCH_LIBRARY_FRAGMENT(saccade, m) {
@@ -176,5 +185,7 @@ TORCH_LIBRARY_IMPL(saccade, CPU, m) { m.impl("window_attention", without_gradien
 TORCH_LIBRARY_IMPL(saccade, CUDA, m) { m.impl("window_attention", without_gradients); }
 TORCH_LIBRARY_IMPL(saccade, AutogradCPU, m) { m.impl("window_attention", with_gradients); }
 TORCH_LIBRARY_IMPL(saccade, AutogradCUDA, m) { m.impl("window_attention", with_gradients); }
+TORCH_LIBRARY_IMPL(saccade, AutocastCPU, m) { m.impl("window_attention", cast); }
+TORCH_LIBRARY_IMPL(saccade, AutocastCUDA, m) { m.impl("window_attention", cast); }
 
 }  // namespace saccade

@@ -28,9 +28,12 @@ import dev.saccade.checkpoint.Weights;
 import dev.saccade.cli.bench.OperatorBench;
 import dev.saccade.core.Devices;
 import dev.saccade.core.Libtorch;
+import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.Ceilings;
+import dev.saccade.core.ops.HostTransfers;
 import dev.saccade.core.ops.Kernels;
 import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.parts.PartProvider;
 import dev.saccade.train.optimizers.ModelEma;
 import dev.saccade.train.optimizers.Optimizer;
@@ -194,10 +197,13 @@ class FloorsTest {
                     .doNotBelongToAnyOf(
                             Devices.class,
                             // what libtorch can do here, and scripts, whose numbers are in the text
+                            Autocast.class,
                             Ceilings.class,
+                            HostTransfers.class,
                             Kernels.class,
                             Script.class,
-                            // boxes that are Java's
+                            // numbers on their way to a GPU
+                            Tensors.class,
                             // files of weights, and how large models are
                             Naming.class,
                             Tensor.class,

@@ -69,7 +69,7 @@ class EveryCombinationTest {
     private static final ConfigNode.Mapping HEADS = heads();
 
     /** Heads that learn from their own proposals, which are others at every step. */
-    private static final Set<String> PROPOSING = Set.of("mask_rcnn", "cascade_mask_rcnn");
+    static final Set<String> PROPOSING = Set.of("mask_rcnn", "cascade_mask_rcnn");
 
     /** What makes a backbone small, of the keys that it has. */
     private static final ImmutableMap<String, String> SMALL =
@@ -163,6 +163,13 @@ class EveryCombinationTest {
                                 "", "{type: " + ((Backbone.Config) backbone).type(), "}"));
     }
 
+    static ModelConfig config(String backbone, String head) {
+        ConfigNode.Mapping parts =
+                ((ConfigNode.Mapping) HEADS.get(head).orElseThrow())
+                        .overlaidBy(ConfigFile.parse("backbone: " + backbone, backbone));
+        return Configs.bind(parts, ModelConfig.class);
+    }
+
     @Test
     void noHeadIsLeftOut() {
         assertEquals(Configs.known(HeadConfig.class).keySet(), HEADS.entries().keySet());
@@ -171,10 +178,7 @@ class EveryCombinationTest {
     @ParameterizedTest
     @MethodSource("combinations")
     void learnsAndPredictsTheSameInAnotherProcess(String backbone, String head) throws IOException {
-        ConfigNode.Mapping parts =
-                ((ConfigNode.Mapping) HEADS.get(head).orElseThrow())
-                        .overlaidBy(ConfigFile.parse("backbone: " + backbone, backbone));
-        ModelConfig config = Configs.bind(parts, ModelConfig.class);
+        ModelConfig config = config(backbone, head);
         Model<?> model = config.build(CLASSES);
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             model.initialize(manager, 0);

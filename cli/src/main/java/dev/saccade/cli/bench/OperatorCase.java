@@ -10,13 +10,16 @@ import ai.djl.nn.convolutional.Conv2d;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.SeededRandom;
+import dev.saccade.core.ops.Activations;
 import dev.saccade.core.ops.Affine;
 import dev.saccade.core.ops.ElsaAttention;
 import dev.saccade.core.ops.FocalAttention;
+import dev.saccade.core.ops.FocalBias;
 import dev.saccade.core.ops.FocalRegion;
 import dev.saccade.core.ops.GroupedConvolution;
 import dev.saccade.core.ops.KeyOnlyAttention;
 import dev.saccade.core.ops.LayerNormalization;
+import dev.saccade.core.ops.LinearProduct;
 import dev.saccade.core.ops.MaxIouAssign;
 import dev.saccade.core.ops.Nms;
 import dev.saccade.core.ops.RoiAlign;
@@ -79,7 +82,10 @@ record OperatorCase(
                     groupedConvolution(images, side, 64 << stage),
                     window(images, side, heads),
                     focal(images, side, heads, 7 - 2 * stage),
-                    layerNorm(images, side, heads * DEPTH));
+                    focalBias(heads, 7 - 2 * stage),
+                    layerNorm(images, side, heads * DEPTH),
+                    linear(images, side, heads * DEPTH),
+                    gelu(images, side, 4 * heads * DEPTH));
         }
         cases.add(keyOnly(images, 56, 64), keyOnly(images, 28, 128));
         cases.add(roiAlign(512, 7), roiAlign(128, 14), nms(1_000), nms(5_000));
@@ -168,6 +174,25 @@ record OperatorCase(
                                 new Shape(images, side, side, channels)));
     }
 
+    private static OperatorCase focalBias(int heads, int focalWindow) {
+        FocalRegion region = new FocalRegion(WINDOW, 0, WINDOW / 2, focalWindow, 1, false);
+        long across = 2 * WINDOW - 1;
+        long reach = WINDOW + region.cells(0) - 1L;
+        long biases = (long) heads * region.area() * region.keys();
+        return new OperatorCase(
+                "focal_bias",
+                "%d heads, %d keys".formatted(heads, region.keys()),
+                List.of(
+                        new Shape(across * across, heads),
+                        new Shape(1, heads, region.area(), region.neighbors()),
+                        new Shape(heads, reach * reach)),
+                true,
+                new Work(biases, 2 * biases),
+                in ->
+                        FocalBias.lookUp(
+                                region, in.get(0), Optional.of(in.get(1)), List.of(in.get(2))));
+    }
+
     private static OperatorCase keyOnly(int images, int side, int channels) {
         Shape map = new Shape(images, side, side, channels);
         Shape square = new Shape(channels, channels);
@@ -193,6 +218,33 @@ record OperatorCase(
                         LayerNormalization.normalizeSum(
                                         in.get(0), in.get(1), in.get(2), in.get(3), 1e-5f)
                                 .get(0));
+    }
+
+    private static OperatorCase linear(int images, int side, int channels) {
+        Shape map = new Shape(images, side, side, channels);
+        long hidden = 4L * channels;
+        return new OperatorCase(
+                "linear",
+                size(images, side, channels),
+                List.of(map, new Shape(hidden, channels), new Shape(hidden)),
+                true,
+                new Work(2 * map.size() * hidden, 5 * map.size()),
+                in ->
+                        LinearProduct.isFusedFor(in.get(0))
+                                ? LinearProduct.multiply(
+                                        in.get(0), in.get(1), Optional.of(in.get(2)))
+                                : in.get(0).matMul(in.get(1).transpose()).add(in.get(2)));
+    }
+
+    private static OperatorCase gelu(int images, int side, int channels) {
+        Shape map = new Shape(images, side, side, channels);
+        return new OperatorCase(
+                "gelu",
+                size(images, side, channels),
+                List.of(map),
+                true,
+                new Work(20 * map.size(), 2 * map.size()),
+                in -> Activations.gelu(in.get(0)));
     }
 
     private static OperatorCase roiAlign(int regions, int bins) {

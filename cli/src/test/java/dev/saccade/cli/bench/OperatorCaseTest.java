@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import ai.djl.Device;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
@@ -13,12 +14,16 @@ import ai.djl.ndarray.types.Shape;
 import com.google.common.collect.Sets;
 
 import dev.saccade.core.nn.Autograd;
+import dev.saccade.core.nn.Precision;
+import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.Kernels;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.OperatorLibrary;
+import dev.saccade.core.ops.Tensors;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import java.io.IOException;
@@ -26,6 +31,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -52,16 +58,64 @@ class OperatorCaseTest {
             NDList inputs = inputs(each, manager);
             Supplier<NDList> forward =
                     () -> new NDList(NoGrad.call(() -> each.operator().apply(inputs)));
-            assertClose(forward.get(), OperatorLibrary.portably(forward));
+            assertClose(forward.get(), OperatorLibrary.portably(forward), TOLERANCE);
             if (each.differentiable()) {
                 inputs.forEach(input -> input.setRequiresGradient(true));
                 Supplier<NDList> gradients =
                         () ->
                                 Autograd.gradients(
                                         () -> each.operator().apply(inputs).square().sum(), inputs);
-                assertClose(gradients.get(), OperatorLibrary.portably(gradients));
+                assertClose(gradients.get(), OperatorLibrary.portably(gradients), TOLERANCE);
             }
         }
+    }
+
+    static List<Arguments> casesIn16Bits() {
+        return cases().stream()
+                .filter(OperatorCase::differentiable)
+                .flatMap(
+                        each ->
+                                Stream.of(
+                                        Arguments.of(each, Precision.BFLOAT16, 1.6e-2),
+                                        Arguments.of(each, Precision.FLOAT16, 2e-3)))
+                .toList();
+    }
+
+    /** The result and the gradients of float32 inputs, against the portable forms in float32. */
+    @ParameterizedTest
+    @MethodSource("casesIn16Bits")
+    void roundsIn16BitsWhatItReadsAndWrites(
+            OperatorCase each, Precision precision, double tolerance) {
+        assumeTrue(Kernels.status().loaded(), "fused operators are off");
+        try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
+            NDList inputs = inputs(each, manager);
+            NDList expected =
+                    OperatorLibrary.portably(() -> resultAndGradients(each.operator(), inputs));
+            NDList found =
+                    resultAndGradients(
+                            in ->
+                                    Autocast.call(
+                                            precision,
+                                            Device.cpu(),
+                                            () -> each.operator().apply(in)),
+                            inputs);
+            assertClose(found, expected, tolerance);
+            found.forEach(array -> assertEquals(DataType.FLOAT32, array.getDataType()));
+        }
+    }
+
+    private static NDList resultAndGradients(Function<NDList, NDArray> operator, NDList inputs) {
+        inputs.forEach(input -> input.setRequiresGradient(true));
+        NDList all = new NDList();
+        all.addAll(
+                Autograd.gradients(
+                        () -> {
+                            NDArray y = Tensors.toFloat32(operator.apply(inputs));
+                            all.add(y.stopGradient());
+                            return y.square().sum();
+                        },
+                        inputs));
+        return all;
     }
 
     /** Small ones, so that no softmax is all of one key. */
@@ -73,13 +127,13 @@ class OperatorCaseTest {
         return inputs;
     }
 
-    private static void assertClose(NDList fused, NDList portable) {
+    private static void assertClose(NDList fused, NDList portable, double tolerance) {
         assertEquals(portable.size(), fused.size());
         for (int i = 0; i < fused.size(); i++) {
             NDArray expected = portable.get(i);
             assertEquals(expected.getShape(), fused.get(i).getShape());
             double error = norm(fused.get(i).sub(expected)) / norm(expected);
-            assertTrue(error < TOLERANCE, "result " + i + ": relative error " + error);
+            assertTrue(error < tolerance, "result " + i + ": relative error " + error);
         }
     }
 

@@ -1,12 +1,15 @@
 package dev.saccade.core.nn;
 
+import ai.djl.Device;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
+import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.Convolution;
 import dev.saccade.core.ops.GroupedConvolution;
 import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.Tensors;
 
 import java.util.Optional;
 
@@ -158,7 +161,24 @@ public final class Conv2d extends Layer {
             return Scope.array(
                     () -> convolution.stride(1).run(unskippedCells(x), weight(), bias()));
         }
+        if (losesGradients(x)) {
+            return Scope.array(
+                    () ->
+                            Autocast.off(
+                                    () -> convolution.run(Tensors.toFloat32(x), weight(), bias())));
+        }
         return convolution.run(x, weight(), bias());
+    }
+
+    /**
+     * Returns whether oneDNN (as of libtorch 2.7.1) would read memory that nothing was written to
+     * in the backward pass: of a map narrower than the stride, in bfloat16.
+     */
+    private boolean losesGradients(NDArray x) {
+        Device device = x.getDevice();
+        return x.getShape().get(3) < convolution.stride()
+                && !device.isGpu()
+                && Autocast.precision(device) == Precision.BFLOAT16;
     }
 
     /**

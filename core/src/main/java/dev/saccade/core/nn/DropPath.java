@@ -47,6 +47,7 @@ public final class DropPath extends Layer {
         long[] shape = new long[x.getShape().dimension()];
         Arrays.fill(shape, 1);
         shape[0] = factors.length;
-        return Scope.array(() -> x.mul(Tensors.of(x.getManager(), factors, new Shape(shape))));
+        return Scope.array(
+                () -> Tensors.times(x, Tensors.of(x.getManager(), factors, new Shape(shape))));
     }
 }

@@ -46,6 +46,6 @@ public final class Dropout2d extends Layer {
             }
         }
         Shape shape = new Shape(samples, channels, 1, 1);
-        return Scope.array(() -> x.mul(Tensors.of(x.getManager(), factors, shape)));
+        return Scope.array(() -> Tensors.times(x, Tensors.of(x.getManager(), factors, shape)));
     }
 }

@@ -11,6 +11,7 @@ import dev.saccade.core.ops.Activations;
 import dev.saccade.core.ops.Affine;
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.Kernels;
+import dev.saccade.core.ops.LinearProduct;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Script;
@@ -134,6 +135,9 @@ public final class Linear extends Layer implements Affine {
     public NDArray forward(NDArray x) {
         NDArray w = weight.getArray();
         boolean convolves = !x.getDevice().isGpu() && w.getShape().get(1) <= WIDEST_CONVOLUTION;
+        if (convolves && LinearProduct.isFusedFor(x)) {
+            return LinearProduct.multiply(x, w, bias());
+        }
         if (bias == null) {
             return (convolves ? CONVOLUTION_WITHOUT_BIAS : MATMUL_WITHOUT_BIAS).run(x, w);
         }

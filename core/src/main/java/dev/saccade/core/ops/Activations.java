@@ -2,6 +2,8 @@ package dev.saccade.core.ops;
 
 import ai.djl.ndarray.NDArray;
 
+import java.util.Map;
+
 /**
  * Activations; those of ReLU overwrite their input, which spares a buffer the size of a feature map
  * and is only for inputs whose values no gradient needs any more, such as the output of a
@@ -19,6 +21,9 @@ public final class Activations {
     private static final Script GELU =
             Script.compile("(x: Tensor) -> Tensor", "return torch.gelu(x)");
 
+    private static final ScriptTemplate FUSED_GELU =
+            ScriptTemplate.of("(x: Tensor) -> Tensor", "return ops.saccade.gelu(x)");
+
     private Activations() {}
 
     /** Returns {@code max(x, 0)} in the memory of {@code x}. */
@@ -33,6 +38,6 @@ public final class Activations {
 
     /** Returns {@code x Phi(x)}, the exact form with the error function. */
     public static NDArray gelu(NDArray x) {
-        return GELU.run(x);
+        return Kernels.isFusedForFloatsOnCpu(x) ? FUSED_GELU.with(Map.of()).run(x) : GELU.run(x);
     }
 }

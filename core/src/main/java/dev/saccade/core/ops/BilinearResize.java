@@ -131,7 +131,7 @@ public record BilinearResize(Size from, Size to, boolean alignCorners) {
     public static NDArray part(NDArray x, Band rows, Band columns) {
         try (NDArray rowShares = rows.shares(x);
                 NDArray columnShares = columns.shares(x)) {
-            return PART.run(x, rowShares, columnShares);
+            return Autocast.off(() -> PART.run(x, rowShares, columnShares));
         }
     }
 

@@ -3,6 +3,7 @@ package dev.saccade.core.ops;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -55,6 +56,11 @@ public final class FocalBias {
                     return torch.flatten(torch.cat([top, middle, bottom], 2), 2)
                     """);
 
+    private static final ScriptTemplate FUSED =
+            ScriptTemplate.of(
+                    "(tables: List[Tensor]) -> Tensor",
+                    "return ops.saccade.focal_bias(tables, {window}, {expand})");
+
     private FocalBias() {}
 
     /**
@@ -71,6 +77,23 @@ public final class FocalBias {
      *     every level row-major
      */
     public static NDArray lookUp(
+            FocalRegion region, NDArray own, Optional<NDArray> neighbors, List<NDArray> windows) {
+        return Kernels.isFusedForFloatsOnCpu(own)
+                ? fused(region, own, neighbors, windows)
+                : portable(region, own, neighbors, windows);
+    }
+
+    static NDArray fused(
+            FocalRegion region, NDArray own, Optional<NDArray> neighbors, List<NDArray> windows) {
+        List<NDArray> tables = new ArrayList<>(List.of(own));
+        neighbors.ifPresent(tables::add);
+        tables.addAll(windows);
+        return FUSED.with(Map.of("window", region.window(), "expand", region.expand()))
+                .runLists(List.of(tables))
+                .singletonOrThrow();
+    }
+
+    static NDArray portable(
             FocalRegion region, NDArray own, Optional<NDArray> neighbors, List<NDArray> windows) {
         return Scope.array(
                 () -> {

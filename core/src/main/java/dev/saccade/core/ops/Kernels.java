@@ -73,6 +73,13 @@ public final class Kernels {
                         : device.equals(Device.cpu()));
     }
 
+    /** Returns whether an array may be given to what is there for float32 on CPUs alone. */
+    static boolean isFusedForFloatsOnCpu(NDArray array) {
+        return array.getDataType() == DataType.FLOAT32
+                && !array.getDevice().isGpu()
+                && isFusedFor(array);
+    }
+
     /**
      * Returns whether fused operators run on a GPU: those of libraries and drivers that can compile
      * them, which happens when they are first used.

@@ -44,6 +44,14 @@ public final class Tensors {
                     DataType.FLOAT64, 7,
                     DataType.BOOLEAN, 11);
 
+    private static final Script TIMES =
+            Script.compile(
+                    "(x: Tensor, factors: Tensor) -> Tensor",
+                    "return torch.mul(x, torch.to(factors, ops.prim.dtype(x)))");
+
+    private static final Script TO_FLOAT32 =
+            Script.compile("(x: Tensor) -> Tensor", "return torch.to(x, 6)");
+
     private Tensors() {}
 
     /** Returns a copy of values, row-major. */
@@ -129,5 +137,22 @@ public final class Tensors {
      */
     public static NDArray concat(NDList parts, int axis) {
         return parts.size() == 1 ? parts.get(0) : NDArrays.concat(parts, axis);
+    }
+
+    /**
+     * Returns numbers as float32, such as {@link Autocast} left in 16 bits; {@code x} itself, if
+     * they are. DJL's own way takes an array off the gradient.
+     */
+    public static NDArray toFloat32(NDArray x) {
+        return x.getDataType() == DataType.FLOAT32 ? x : TO_FLOAT32.run(x);
+    }
+
+    /**
+     * Returns the product, of the type of {@code x}; DJL's own way widens 16 bits to float32.
+     *
+     * @param factors any shape that spreads over that of {@code x}
+     */
+    public static NDArray times(NDArray x, NDArray factors) {
+        return TIMES.run(x, factors);
     }
 }

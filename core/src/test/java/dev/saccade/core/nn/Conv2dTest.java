@@ -3,7 +3,9 @@ package dev.saccade.core.nn;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import ai.djl.Device;
 import ai.djl.engine.Engine;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
@@ -12,6 +14,8 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.training.GradientCollector;
 
 import dev.saccade.core.nn.Conv2d.Geometry;
+import dev.saccade.core.ops.Autocast;
+import dev.saccade.core.ops.Kernels;
 import dev.saccade.core.ops.MemoryFormat;
 import dev.saccade.core.ops.MultiplyAdds;
 import dev.saccade.core.ops.NoGrad;
@@ -54,6 +58,25 @@ class Conv2dTest {
         NDArray gradient = conv.namedParameters().get("weight").getArray().getGradient();
         assertEquals(new Shape(8, in, 1, 1), gradient.getShape());
         assertTrue(Float.isFinite(gradient.sum().getFloat()));
+    }
+
+    /** In bfloat16, libtorch's own backward pass would read memory that was never written. */
+    @ParameterizedTest
+    @CsvSource({"1, 1", "4, 1"})
+    void learnsInFloat32FromMapsNarrowerThanItsStride(int height, int width) {
+        assumeTrue(Kernels.status().loaded(), "fused operators are off");
+        Conv2d conv = Conv2d.withoutBias(new Geometry(16, 16, 3).stride(2).padding(1));
+        conv.initialize(manager, 0);
+        NDArray x = manager.randomNormal(new Shape(2, 16, height, width));
+        Supplier<NDArray> gradient =
+                () ->
+                        Autograd.gradients(
+                                        () -> conv.forward(x).square().sum(),
+                                        List.of(conv.weight()))
+                                .get(0);
+        assertArrayEquals(
+                gradient.get().toFloatArray(),
+                Autocast.call(Precision.BFLOAT16, Device.cpu(), gradient).toFloatArray());
     }
 
     @Test

@@ -38,9 +38,6 @@ class AutocastTest {
     private static final Script TYPE =
             Script.compile("(x: Tensor) -> Tensor", "return torch.tensor(ops.prim.dtype(x))");
 
-    private static final Script FLOAT =
-            Script.compile("(x: Tensor) -> Tensor", "return torch.to(x, 6)");
-
     private NDManager manager;
 
     @BeforeEach
@@ -148,9 +145,9 @@ class AutocastTest {
         in(
                 Precision.BFLOAT16,
                 () -> {
-                    NDArray before = FLOAT.run(layer.forward(x));
+                    NDArray before = Tensors.toFloat32(layer.forward(x));
                     NoGrad.run(() -> layer.weight().muli(2));
-                    NDArray y = FLOAT.run(layer.forward(x));
+                    NDArray y = Tensors.toFloat32(layer.forward(x));
                     assertArrayEquals(before.toFloatArray(), y.div(2).toFloatArray());
                     return y;
                 });
@@ -169,7 +166,7 @@ class AutocastTest {
                                         Precision.BFLOAT16,
                                         () -> {
                                             NoGrad.call(() -> layer.forward(x));
-                                            return FLOAT.run(layer.forward(x)).sum();
+                                            return Tensors.toFloat32(layer.forward(x)).sum();
                                         }),
                         List.of(layer.weight()));
         assertEquals(layer.weight().getShape(), gradients.get(0).getShape());
@@ -192,7 +189,7 @@ class AutocastTest {
                                                     ? ActivationCheckpointing.run(mlp, x)
                                                     : mlp.forward(x));
                     assertEquals(Precision.BFLOAT16, type(y));
-                    return FLOAT.run(y).square().sum();
+                    return Tensors.toFloat32(y).square().sum();
                 },
                 by);
     }

@@ -2,15 +2,19 @@ package dev.saccade.core.ops;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import ai.djl.engine.Engine;
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.training.GradientCollector;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import java.util.List;
 import java.util.Map;
@@ -103,5 +107,66 @@ class FocalBiasTest {
         NDArray small = RelativePositionBias.between(manager.arange(64f).reshape(1, 64), 6);
         assertEquals(new Shape(1, 36, 9), small.getShape());
         assertEquals((5 - 1 + 2) * 8 + 3 - 2 + 2, small.getFloat(0, 5 * 6 + 3, 1 * 3 + 2));
+    }
+
+    /** Rings that overlap, do not meet and are as wide as the window; two levels, one and none. */
+    @ParameterizedTest
+    @CsvSource({"7, 3, 7, 1", "7, 3, 5, 2", "5, 1, 3, 1", "6, 0, 3, 1", "4, 4, 3, 0"})
+    void isTheSameFusedAndPortable(int window, int expand, int focalWindow, int levels) {
+        assumeTrue(Kernels.status().loaded(), "fused operators are off");
+        FocalRegion region = new FocalRegion(window, 0, expand, focalWindow, levels, false);
+        int heads = 3;
+        NDList tables =
+                new NDList(
+                        manager.randomNormal(
+                                new Shape((2L * window - 1) * (2L * window - 1), heads)));
+        if (expand > 0) {
+            long area = region.area();
+            tables.add(manager.randomNormal(new Shape(1, heads, area, region.neighbors())));
+        }
+        for (int k = 0; k < levels; k++) {
+            long reach = window + region.cells(k) - 1L;
+            tables.add(manager.randomNormal(new Shape(heads, reach * reach)));
+        }
+        NDArray cotangent = manager.randomNormal(new Shape(heads, region.area(), region.keys()));
+        NDList expected = results(FocalBias::portable, region, tables, cotangent);
+        NDList actual = results(FocalBias::fused, region, tables, cotangent);
+        for (int i = 0; i < expected.size(); i++) {
+            assertEquals(expected.get(i).getShape(), actual.get(i).getShape());
+            assertArrayEquals(
+                    expected.get(i).toFloatArray(),
+                    actual.get(i).toFloatArray(),
+                    1e-5f,
+                    "result " + i);
+        }
+    }
+
+    /** A way to look it up. */
+    private interface Form {
+        NDArray lookUp(
+                FocalRegion region,
+                NDArray own,
+                Optional<NDArray> neighbors,
+                List<NDArray> windows);
+    }
+
+    /** Returns the biases that tokens have, and the gradients of the tables. */
+    private static NDList results(Form form, FocalRegion region, NDList tables, NDArray cotangent) {
+        boolean ring = region.expand() > 0;
+        NDList results = new NDList();
+        List<NDArray> leaves = tables.stream().map(NDArray::duplicate).toList();
+        leaves.forEach(leaf -> leaf.setRequiresGradient(true));
+        try (GradientCollector collector = Engine.getEngine("PyTorch").newGradientCollector()) {
+            NDArray bias =
+                    form.lookUp(
+                            region,
+                            leaves.get(0),
+                            ring ? Optional.of(leaves.get(1)) : Optional.empty(),
+                            leaves.subList(ring ? 2 : 1, leaves.size()));
+            collector.backward(bias.mul(cotangent).sum());
+            results.add(bias.stopGradient());
+        }
+        leaves.forEach(leaf -> results.add(leaf.getGradient()));
+        return results;
     }
 }

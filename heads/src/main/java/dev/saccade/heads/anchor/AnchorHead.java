@@ -10,6 +10,7 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.nn.SampleRandom;
+import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Script;
@@ -205,17 +206,19 @@ public abstract class AnchorHead extends DetectionHead {
     /** Returns the losses of maps that there are already. */
     public final Losses losses(
             List<LevelMaps> maps, List<ImageInfo> images, List<GtInstances> objects) {
-        return Scope.losses(
-                () -> {
-                    AnchorTargets targets = targets(grid(maps), images, objects);
-                    Map<String, NDArray> sums = new LinkedHashMap<>();
-                    for (int l = 0; l < maps.size(); l++) {
-                        levelLosses(maps.get(l), targets.levels().get(l))
-                                .forEach((term, sum) -> sums.merge(term, sum, NDArray::add));
-                    }
-                    sums.replaceAll((term, sum) -> sum.div(avgFactor(term, targets)));
-                    return new Losses(sums);
-                });
+        return Autocast.off(() -> Scope.losses(() -> lossesInFloat32(maps, images, objects)));
+    }
+
+    private Losses lossesInFloat32(
+            List<LevelMaps> maps, List<ImageInfo> images, List<GtInstances> objects) {
+        AnchorTargets targets = targets(grid(maps), images, objects);
+        Map<String, NDArray> sums = new LinkedHashMap<>();
+        for (int l = 0; l < maps.size(); l++) {
+            levelLosses(maps.get(l), targets.levels().get(l))
+                    .forEach((term, sum) -> sums.merge(term, sum, NDArray::add));
+        }
+        sums.replaceAll((term, sum) -> sum.div(avgFactor(term, targets)));
+        return new Losses(sums);
     }
 
     /**

@@ -8,6 +8,7 @@ import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.ops.Script;
 import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.structures.Size;
 import dev.saccade.heads.box.Positions;
 
@@ -47,8 +48,11 @@ public record LevelMaps(NDArray cls, NDArray reg, List<NDArray> others) {
         return new LevelMaps(list.get(0), list.get(1), list.subList(2, list.size()));
     }
 
+    /** Returns all maps, float32 whatever the layers compute in. */
     NDList list() {
-        return new NDList(cls, reg).addAll(new NDList(others));
+        NDList maps = new NDList(cls, reg).addAll(new NDList(others));
+        maps.replaceAll(Tensors::toFloat32);
+        return maps;
     }
 
     Size grid() {

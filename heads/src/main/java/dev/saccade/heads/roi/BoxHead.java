@@ -16,6 +16,7 @@ import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.heads.Norm;
@@ -207,8 +208,8 @@ public final class BoxHead extends Module {
                                 x = Activation.relu(fc.forward(x));
                             }
                             return new NDList(
-                                    cls.forward(x).toType(DataType.FLOAT32, false),
-                                    reg.forward(x).toType(DataType.FLOAT32, false));
+                                    Tensors.toFloat32(cls.forward(x)),
+                                    Tensors.toFloat32(reg.forward(x)));
                         });
         return new Output(outputs.get(0), outputs.get(1));
     }

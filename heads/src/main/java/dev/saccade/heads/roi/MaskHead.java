@@ -1,7 +1,6 @@
 package dev.saccade.heads.roi;
 
 import ai.djl.ndarray.NDArray;
-import ai.djl.ndarray.types.DataType;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.nn.Conv2d;
@@ -14,6 +13,7 @@ import dev.saccade.core.ops.Activations;
 import dev.saccade.core.ops.MaskCrop;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.parts.Default;
 import dev.saccade.heads.Norm;
 import dev.saccade.heads.loss.MaskCrossEntropy;
@@ -129,7 +129,7 @@ public final class MaskHead extends Layer {
                         x = weights.isPresent() ? conv.forward(x, weights.get()) : conv.forward(x);
                     }
                     NDArray up = Activations.relu(upsample.forward(x));
-                    return logits.forward(up).toType(DataType.FLOAT32, false);
+                    return Tensors.toFloat32(logits.forward(up));
                 });
     }
 

@@ -3,6 +3,7 @@ package dev.saccade.heads.roi;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 
+import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.DynamicShapes;
 import dev.saccade.core.ops.MaskCrop;
 import dev.saccade.core.ops.Rois;
@@ -89,7 +90,7 @@ record TwoStageTraining(TwoStageHead head, FeaturePyramid features, List<ImageIn
 
     private Losses losses(
             RoiStage stage, BoxHead.Output output, RoiSamples samples, Optional<MaskCrop> masks) {
-        Losses losses = stage.box().losses(output, samples);
+        Losses losses = Autocast.off(() -> stage.box().losses(output, samples));
         Map<String, NDArray> terms = new LinkedHashMap<>(losses.terms());
         stage.mask()
                 .ifPresent(
@@ -105,7 +106,8 @@ record TwoStageTraining(TwoStageHead head, FeaturePyramid features, List<ImageIn
         RoiSamples.Learned learned = samples.learned();
         Rois rois = samples.rois().select(learned.positions());
         NDArray pooled = head.poolForMasks(features, rois);
-        return mask.loss(mask.forward(pooled, ofFillers(learned.weights())), learned, masks);
+        NDArray drawn = mask.forward(pooled, ofFillers(learned.weights()));
+        return Autocast.off(() -> mask.loss(drawn, learned, masks));
     }
 
     /** Returns the regions that the next stage is trained on, of each image. */

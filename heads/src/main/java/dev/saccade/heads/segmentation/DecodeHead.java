@@ -6,6 +6,7 @@ import ai.djl.ndarray.NDManager;
 
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.parts.SegmentationHead;
@@ -39,7 +40,8 @@ abstract class DecodeHead extends SegmentationHead {
     public final Losses losses(FeaturePyramid features, NDArray labels) {
         return Scope.losses(
                 () -> {
-                    NDList sums = lossDecode.sums(logits(features), labels, alignCorners);
+                    NDArray logits = logits(features);
+                    NDList sums = Autocast.off(() -> lossDecode.sums(logits, labels, alignCorners));
                     NDManager manager = labels.getManager();
                     NDArray avgFactor = lossDecode.avgFactor(labels);
                     NDArray percent = Tensors.of(manager, 100f / labels.size());

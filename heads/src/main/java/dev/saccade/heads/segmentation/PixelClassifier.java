@@ -11,6 +11,7 @@ import dev.saccade.core.nn.Dropout2d;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.parts.FeatureInfo;
 
 import java.util.List;
@@ -34,10 +35,13 @@ final class PixelClassifier extends Layer {
                         new Conv2d(new Geometry(channels, numClasses, 1), WeightInit.normal(0.01)));
     }
 
-    /** Returns {@code [N, K, H, W]} scores of {@code [N, C, H, W]}. */
+    /**
+     * Returns {@code [N, K, H, W]} scores of {@code [N, C, H, W]}, float32 whatever the layers
+     * compute in.
+     */
     @Override
     public NDArray forward(NDArray x) {
-        return Scope.array(() -> convSeg.forward(dropout.forward(x)));
+        return Scope.array(() -> Tensors.toFloat32(convSeg.forward(dropout.forward(x))));
     }
 
     /** Starts the checks of a config with those of the values that all segmentation heads have. */

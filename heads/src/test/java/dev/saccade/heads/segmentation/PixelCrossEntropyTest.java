@@ -142,7 +142,7 @@ class PixelCrossEntropyTest {
     private static NDArray mean(
             PixelCrossEntropy loss, NDArray logits, NDArray labels, boolean align) {
         NDArray sum = loss.sums(logits, labels, align).get(0);
-        return sum.div(loss.avgFactor(labels).getFloat());
+        return sum.div(loss.avgFactor(labels));
     }
 
     private static NDArray gradient(NDArray by, Supplier<NDArray> loss) {
