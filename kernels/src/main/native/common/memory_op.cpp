@@ -55,6 +55,7 @@ class Range {
     touched_ = std::max(touched_, at + size);
     alive_ += size;
     most_ = std::max(most_, alive_);
+    peak_ = std::max(peak_, alive_);
     return start_ + at;
   }
 
@@ -84,6 +85,14 @@ class Range {
     return true;
   }
 
+  // Bytes that are taken now, and the most so far, or since the peak was last asked for anew.
+  std::pair<size_t, size_t> use(bool restart) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::pair<size_t, size_t> use(alive_, peak_);
+    if (restart) peak_ = alive_;
+    return use;
+  }
+
  private:
   // The smallest gap that is large enough, of equal ones the first; the last one of all has no end.
   std::map<size_t, size_t>::iterator smallest(size_t size) {
@@ -107,7 +116,7 @@ class Range {
   size_t size_ = 0;
   std::map<size_t, size_t> free_;             // gaps: where, and how large
   std::unordered_map<size_t, size_t> taken_;  // the same of what is taken
-  size_t touched_ = 0, alive_ = 0, most_ = 0;
+  size_t touched_ = 0, alive_ = 0, most_ = 0, peak_ = 0;
 };
 
 Range& range() {
@@ -149,8 +158,17 @@ int64_t keep_memory() {
   return LARGE;
 }
 
+// What large tensors hold, [2]: bytes now, and the most so far, which is counted anew on request.
+at::Tensor processor_memory(bool restart) {
+  const auto [alive, peak] = range().use(restart);
+  return at::tensor({static_cast<int64_t>(alive), static_cast<int64_t>(peak)}, at::kLong);
+}
+
 }  // namespace
 
-TORCH_LIBRARY_FRAGMENT(saccade, m) { m.def("keep_memory() -> int", keep_memory); }
+TORCH_LIBRARY_FRAGMENT(saccade, m) {
+  m.def("keep_memory() -> int", keep_memory);
+  m.def("processor_memory(bool restart) -> Tensor", processor_memory);
+}
 
 }  // namespace saccade

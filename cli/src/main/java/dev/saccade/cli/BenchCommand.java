@@ -5,15 +5,16 @@ import static java.util.stream.Collectors.joining;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.google.common.base.Ascii;
 
+import dev.saccade.cli.bench.LargestBatch;
 import dev.saccade.cli.bench.ModelBench;
 import dev.saccade.cli.bench.OperatorBench;
 import dev.saccade.cli.bench.Timing;
+import dev.saccade.core.DeviceMemory;
 import dev.saccade.core.Printable;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.core.ops.HostTransfers;
 import dev.saccade.core.ops.Kernels;
 import dev.saccade.train.config.RunConfig;
-import dev.saccade.train.logs.MemoryUse;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -25,6 +26,7 @@ import picocli.CommandLine.Spec;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** Says how fast operators and models are on the machine at hand. */
 @Command(
@@ -106,6 +108,7 @@ final class BenchCommand implements Runnable {
      * @param hostWrites how often numbers of Java became arrays
      * @param readBy where they were read
      * @param writtenBy where they were written
+     * @param largestBatch null of predictions, and where nobody counts the memory of tensors
      */
     record ModelTimes(
             String name,
@@ -119,11 +122,14 @@ final class BenchCommand implements Runnable {
             @JsonProperty("host_writes") int hostWrites,
             @JsonProperty("host_reads_by") Map<String, Integer> readBy,
             @JsonProperty("host_writes_by") Map<String, Integer> writtenBy,
-            long peakMemoryMiB) {}
+            long peakMemoryMiB,
+            @JsonProperty("largest_batch") LargestBatch largestBatch) {}
 
     @Command(
             name = "model",
-            description = "Time predictions of a model on random pixels, or steps of training.",
+            description =
+                    "Time predictions of a model on random pixels; or steps of training, and find"
+                            + " the largest batch that fits.",
             mixinStandardHelpOptions = true)
     void model(
             @Mixin ConfigArguments config,
@@ -149,13 +155,31 @@ final class BenchCommand implements Runnable {
                                     "Runs of each, of which the median counts; ${DEFAULT-VALUE} by"
                                             + " default.")
                     int runs,
+            @Option(
+                            names = "--fused-only",
+                            description = "Do not time portable operators where fused ones run.")
+                    boolean fusedOnly,
+            @Option(
+                            names = "--most-images",
+                            paramLabel = "N",
+                            defaultValue = "256",
+                            description =
+                                    "With --train, up to how many images the largest batch that"
+                                            + " fits is tried, beyond them reckoned; 0 looks for"
+                                            + " none, ${DEFAULT-VALUE} by default.")
+                    int mostImages,
             @Mixin JsonOption json) {
         ConfigArguments.requirePositive("--images", images);
         ConfigArguments.requirePositive("--runs", runs);
         compute.overrides().forEach(config::override);
         RunConfig bound = config.bind();
+        Timing.Plan plan = new Timing.Plan(runs, !fusedOnly);
+        Optional<LargestBatch> largest =
+                train && mostImages > 0
+                        ? LargestBatch.find(bound, input.size(), input.classes(), mostImages)
+                        : Optional.empty();
         try (ModelBench bench = new ModelBench(bound, input.size(), images, input.classes())) {
-            ModelBench.Result measured = train ? bench.train(runs) : bench.predict(runs);
+            ModelBench.Result measured = train ? bench.train(plan) : bench.predict(plan);
             HostTransfers transfers = measured.transfers();
             ModelTimes result =
                     new ModelTimes(
@@ -170,7 +194,8 @@ final class BenchCommand implements Runnable {
                             sum(transfers.writes()),
                             transfers.reads(),
                             transfers.writes(),
-                            MemoryUse.peakBytes() >> 20);
+                            DeviceMemory.peakResidentBytes() >> 20,
+                            largest.orElse(null));
             if (json.wanted()) {
                 json.print(spec, result);
             } else {
@@ -197,6 +222,9 @@ final class BenchCommand implements Runnable {
         out.printf("  host reads     %s%n", places(result.hostReads(), result.readBy()));
         out.printf("  host writes    %s%n", places(result.hostWrites(), result.writtenBy()));
         out.printf("  peak memory    %d MiB of this process%n", result.peakMemoryMiB());
+        if (result.largestBatch() != null) {
+            out.printf("  largest batch  %s%n", result.largestBatch());
+        }
         out.flush();
     }
 
@@ -219,7 +247,7 @@ final class BenchCommand implements Runnable {
     }
 
     private static String ratio(Map<String, Timing> times) {
-        return times.containsKey(Timing.FUSED)
+        return times.containsKey(Timing.FUSED) && times.containsKey(Timing.PORTABLE)
                 ? "%.2f x"
                         .formatted(
                                 times.get(Timing.PORTABLE).median()

@@ -7,6 +7,7 @@ import ai.djl.ndarray.types.Shape;
 
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 
+import dev.saccade.core.DeviceMemory;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
@@ -20,7 +21,6 @@ import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Size;
 import dev.saccade.models.Model;
 import dev.saccade.train.config.RunConfig;
-import dev.saccade.train.logs.MemoryUse;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -136,7 +136,7 @@ final class InfoCommand implements Callable<Integer> {
                             size.toString(),
                             multiplyAdds,
                             features,
-                            MemoryUse.peakBytes() / (1 << 20)));
+                            DeviceMemory.peakResidentBytes() / (1 << 20)));
         }
     }
 

@@ -90,6 +90,10 @@ final class RunReport {
                                     .formatted(
                                             Count.of(last.path("iteration").asLong(), "step"),
                                             Count.of(last.path("epoch").asInt() + 1, "epoch"))));
+            long peak = last.path("peak_tensor_bytes").asLong() >> 20;
+            if (peak > 0) {
+                facts.add(new ReportData.Fact("Memory", peak + " MiB", "of tensors at most"));
+            }
         }
         return facts.build();
     }
@@ -149,13 +153,13 @@ final class RunReport {
                         "Memory, MiB",
                         "step",
                         List.of(
-                                series(
-                                        "process",
-                                        steps,
-                                        step ->
-                                                step.path("resident_bytes").asDouble()
-                                                        / (1 << 20)))));
+                                mebibytes("process", "resident_bytes", steps),
+                                mebibytes("tensors at most", "peak_tensor_bytes", steps))));
         return charts.build();
+    }
+
+    private static LineChart.Series mebibytes(String name, String field, List<JsonNode> steps) {
+        return series(name, steps, step -> step.path(field).asDouble() / (1 << 20));
     }
 
     private static Set<String> termsOf(List<JsonNode> steps) {

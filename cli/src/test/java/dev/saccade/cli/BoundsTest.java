@@ -7,10 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.cli.Numbers.Place;
+import dev.saccade.core.DeviceMemory;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.models.ModelSpec;
 import dev.saccade.train.config.RunConfig;
-import dev.saccade.train.logs.MemoryUse;
 
 import org.junit.jupiter.api.Test;
 
@@ -128,7 +128,9 @@ class BoundsTest {
             }
         }
         assertEquals(List.of(), failures);
-        assertTrue(MemoryUse.peakBytes() < MOST_MEMORY, MemoryUse.peakBytes() + " bytes");
+        assertTrue(
+                DeviceMemory.peakResidentBytes() < MOST_MEMORY,
+                DeviceMemory.peakResidentBytes() + " bytes");
     }
 
     /** Does with a number what a user would; to be told that it does not do is all right. */

@@ -32,7 +32,9 @@ import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.Ceilings;
 import dev.saccade.core.ops.HostTransfers;
 import dev.saccade.core.ops.Kernels;
+import dev.saccade.core.ops.PinnedMemory;
 import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.TensorMemory;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.parts.PartProvider;
 import dev.saccade.train.optimizers.ModelEma;
@@ -201,7 +203,9 @@ class FloorsTest {
                             Ceilings.class,
                             HostTransfers.class,
                             Kernels.class,
+                            PinnedMemory.class,
                             Script.class,
+                            TensorMemory.class,
                             // numbers on their way to a GPU
                             Tensors.class,
                             // files of weights, and how large models are
@@ -216,6 +220,8 @@ class FloorsTest {
                             Optimizer.class)
                     .and()
                     .doNotHaveSimpleName("PositionTables")
+                    .and()
+                    .doNotHaveSimpleName("StepMemory")
                     .should()
                     .callMethod(Device.class, "cpu");
 

@@ -132,6 +132,25 @@ class SaccadeTest {
         Ended model = benchModel("--train");
         assertEquals(0, model.code(), model.err());
         assertTrue(model.out().contains("training, 2 x 64x96"), model.out());
+        assertTrue(model.out().contains("  largest batch  "), model.out());
+        JsonNode largest =
+                new ObjectMapper()
+                        .readTree(
+                                benchModel(
+                                                "--train",
+                                                "--most-images",
+                                                "8",
+                                                "--fused-only",
+                                                "--json")
+                                        .out())
+                        .path("largest_batch");
+        assertTrue(largest.path("images").asInt() >= largest.path("tried").asInt(), largest + "");
+        assertTrue(largest.path("tried").asInt() > 1, largest + "");
+        Ended fused = benchModel("--fused-only", "--precision", "bfloat16");
+        assertEquals(0, fused.code(), fused.err());
+        assertTrue(fused.out().contains("  precision      bfloat16"), fused.out());
+        assertTrue(fused.out().contains("  host reads     1 ("), fused.out());
+        assertTrue(fused.out().contains("  ratio          -"), fused.out());
         assertEquals(
                 "saccade: --runs 0: expected a number above 0\n",
                 saccade("bench", "ops", "--runs", 0).err());

@@ -84,12 +84,16 @@ public record CudaDriver(
     private static CudaDriver ask() {
         NativeLibrary library;
         try {
-            boolean isWindows = System.getProperty("os.name").startsWith("Windows");
-            library = NativeLibrary.getInstance(isWindows ? "nvcuda" : "libcuda.so.1");
+            library = library();
         } catch (UnsatisfiedLinkError e) {
             return NONE;
         }
         return ask(library);
+    }
+
+    private static NativeLibrary library() {
+        boolean isWindows = System.getProperty("os.name").startsWith("Windows");
+        return NativeLibrary.getInstance(isWindows ? "nvcuda" : "libcuda.so.1");
     }
 
     private static CudaDriver ask(NativeLibrary library) {
@@ -123,6 +127,37 @@ public record CudaDriver(
         int minor = number(library, "cuDeviceGetAttribute", MINOR_OF_CAPABILITY, device);
         String text = new String(name, StandardCharsets.UTF_8).replaceFirst("(?s)\0.*", "");
         return new Gpu(text, bytes.getValue(), major + "." + minor);
+    }
+
+    /**
+     * Returns the memory of a GPU at this moment, as all processes have left it; nothing if the
+     * driver does not tell.
+     *
+     * @param gpu its number among {@link #gpus}
+     */
+    Optional<DeviceMemory> memory(int gpu) {
+        if (gpu >= gpus.size()) {
+            return Optional.empty();
+        }
+        NativeLibrary library = library();
+        try {
+            int device = number(library, "cuDeviceGet", gpu);
+            PointerByReference context = new PointerByReference();
+            // The context is the one that libtorch computes in, and stays.
+            call(library, "cuDevicePrimaryCtxRetain", context, device);
+            call(library, "cuCtxPushCurrent_v2", context.getValue());
+            try {
+                LongByReference free = new LongByReference();
+                LongByReference total = new LongByReference();
+                call(library, "cuMemGetInfo_v2", free, total);
+                return Optional.of(new DeviceMemory(total.getValue(), free.getValue()));
+            } finally {
+                call(library, "cuCtxPopCurrent_v2", new PointerByReference());
+                call(library, "cuDevicePrimaryCtxRelease_v2", device);
+            }
+        } catch (Refusal | UnsatisfiedLinkError e) {
+            return Optional.empty();
+        }
     }
 
     /** Calls what writes a number to its first argument. */

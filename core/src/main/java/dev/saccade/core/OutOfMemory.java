@@ -51,10 +51,20 @@ public enum OutOfMemory {
      * @throws SaccadeException of kind user that says what to do, if memory runs out
      */
     public <T> T told(Supplier<T> work) {
+        return told(work, () -> "");
+    }
+
+    /**
+     * Does some work of this kind.
+     *
+     * @param facts what is known of what it needed
+     * @throws SaccadeException of kind user that says what to do, if memory runs out
+     */
+    public <T> T told(Supplier<T> work, Supplier<String> facts) {
         try {
             return work.get();
         } catch (RuntimeException | OutOfMemoryError e) {
-            Optional<SaccadeException> told = of(e);
+            Optional<SaccadeException> told = of(e, facts);
             if (told.isPresent()) {
                 throw told.get();
             }
@@ -67,20 +77,40 @@ public enum OutOfMemory {
      * is told already.
      */
     public Optional<SaccadeException> of(Throwable error) {
+        return of(error, () -> "");
+    }
+
+    private Optional<SaccadeException> of(Throwable error, Supplier<String> facts) {
         if (error instanceof SaccadeException known
                 && known.kind() != SaccadeException.Kind.INTERNAL) {
             return Optional.empty();
         }
-        return Lists.reverse(Throwables.getCausalChain(error)).stream()
-                .flatMap(cause -> reason(cause).stream())
-                .findFirst()
+        return reason(error)
                 .map(
                         reason ->
                                 SaccadeException.user(
-                                        error, "out of memory: %s (%s)", advice, reason));
+                                        error,
+                                        "out of memory: %s (%s)",
+                                        advice,
+                                        reason + facts.get()));
     }
 
-    private static Optional<String> reason(Throwable error) {
+    /**
+     * Returns whether what was missing is memory of Java's heap, of which {@code -Xmx} has more.
+     */
+    public static boolean isOfHeap(Throwable error) {
+        return Throwables.getCausalChain(error).stream()
+                .anyMatch(OutOfMemoryError.class::isInstance);
+    }
+
+    /** Returns what memory was asked for in vain, if that is the cause of an error. */
+    public static Optional<String> reason(Throwable error) {
+        return Lists.reverse(Throwables.getCausalChain(error)).stream()
+                .flatMap(cause -> words(cause).stream())
+                .findFirst();
+    }
+
+    private static Optional<String> words(Throwable error) {
         if (error instanceof OutOfMemoryError) {
             return Optional.of(error.getMessage() + "; -Xmx gives Java more");
         }

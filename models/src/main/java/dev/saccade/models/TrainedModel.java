@@ -9,12 +9,14 @@ import com.google.common.base.Ascii;
 
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
+import dev.saccade.core.DeviceMemory;
 import dev.saccade.core.Devices;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.core.ops.Autocast;
+import dev.saccade.core.ops.TensorMemory;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.image.ImageSource;
@@ -29,6 +31,7 @@ import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 /**
  * A trained model with the transforms it was trained for: a {@link Detector} or a {@link
@@ -155,7 +158,25 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
 
     /** Returns what is predicted for a photograph of which all views are there. */
     public final P predict(PhotoViews photo) {
-        return within(scratch -> computed(() -> model.predictViews(photo.on(scratch))));
+        return within(
+                scratch -> computed(() -> model.predictViews(photo.on(scratch))),
+                () -> views(photo) + memory());
+    }
+
+    private static String views(PhotoViews photo) {
+        return photo.batches().stream()
+                .map(view -> view.images().size() + " x " + view.size())
+                .collect(Collectors.joining(" and ", "; the network looked at ", ""));
+    }
+
+    private String memory() {
+        Device device = manager.getDevice();
+        return TensorMemory.of(device)
+                        .map(held -> "; tensors held " + DeviceMemory.text(held.peakBytes()))
+                        .orElse("")
+                + DeviceMemory.of(device)
+                        .map(all -> "; " + Devices.name(device) + " has " + all)
+                        .orElse("");
     }
 
     /** Returns what is computed in the precision of this model. */
@@ -175,6 +196,11 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
 
     /** Returns what is predicted with memory that is given back then, and weights that stay. */
     final <T> T within(Function<NDManager, T> prediction) {
+        return within(prediction, this::memory);
+    }
+
+    /** As the other, which says what is known of it where memory runs out. */
+    private <T> T within(Function<NDManager, T> prediction, Supplier<String> facts) {
         use.readLock().lock();
         try {
             checkState(manager.isOpen(), "the %s is closed", getClass().getSimpleName());
@@ -183,7 +209,8 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
                         try (NDManager scratch = manager.newSubManager()) {
                             return prediction.apply(scratch);
                         }
-                    });
+                    },
+                    facts);
         } finally {
             use.readLock().unlock();
         }

@@ -410,6 +410,8 @@ class DetectorTest {
                         e.getMessage().startsWith("out of memory: look at photographs at smaller"),
                         e.getMessage());
             }
+            String held = assertThrows(SaccadeException.class, doors.get(0)).getMessage();
+            assertTrue(held.contains("; tensors held ") && held.contains("; cpu has "), held);
             assertEquals(100, detector.detect(photo).size(), "and it goes on");
         }
     }

@@ -13,6 +13,7 @@ import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Losses;
+import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.loader.Batch;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.hooks.LogVars;
@@ -43,6 +44,7 @@ final class TrainStep {
     private final RunConfig config;
     private final Map<String, Parameter> parameters;
     private Map<String, Float> normsBefore = Map.of();
+    private Optional<Pixels> underWay = Optional.empty();
 
     /**
      * What a step was like.
@@ -52,6 +54,13 @@ final class TrainStep {
      * @param scaler for the next step
      */
     record Result(LogVars logVars, int images, GradScaler scaler) {}
+
+    /**
+     * What a batch holds.
+     *
+     * @param size of all its images
+     */
+    record Pixels(int images, Size size) {}
 
     /**
      * Prepares steps.
@@ -85,6 +94,7 @@ final class TrainStep {
             int images = 0;
             for (int i = 0; i < config.accumulation() && batches.hasNext(); i++) {
                 Batch batch = open.next(batches);
+                underWay = Optional.of(new Pixels(batch.images().size(), batch.size()));
                 Gradients backward = backward(batch, epoch, scale, readings, manager);
                 gradients = gradients.plus(backward).attach(manager);
                 images += batch.images().size();
@@ -106,8 +116,14 @@ final class TrainStep {
             }
             Gradients.Norms norms = read.norms().over(scale);
             update(gradients, norms, (float) scale, state.iteration(), learningRate);
+            underWay = Optional.empty();
             return new Result(logVars(read, norms.total(), scale), images, scaler);
         }
+    }
+
+    /** Returns what a step is computing on that has not come to its end. */
+    Optional<Pixels> underWay() {
+        return underWay;
     }
 
     private NDManager manager() {

@@ -8,6 +8,7 @@ import ai.djl.ndarray.NDManager;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.ops.TensorMemory;
 import dev.saccade.datasets.loader.Batch;
 import dev.saccade.datasets.loader.DataLoader;
 import dev.saccade.eval.Evaluation;
@@ -118,6 +119,7 @@ public final class Trainer implements Run {
         this.interrupted = interrupted;
         learningRate = scheduledLearningRate();
         setup.model.train(true);
+        TensorMemory.restart(manager().getDevice());
         hooks.beforeTrain(this);
         // What cannot be saved is told before the first step, not at the first save.
         hooks.state();
@@ -198,6 +200,11 @@ public final class Trainer implements Run {
         if (state.iteration() % length.iterationsPerEpoch() == 0) {
             hooks.afterEpoch(this);
         }
+    }
+
+    /** Returns what the step that has failed was computing on, if it was a step that failed. */
+    Optional<TrainStep.Pixels> failedOn() {
+        return step.underWay();
     }
 
     private double scheduledLearningRate() {

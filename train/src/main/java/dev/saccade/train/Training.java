@@ -351,14 +351,26 @@ public final class Training {
                                 task.validation);
                 Hooks notes = new Hooks(List.of(new RunNotes(config, task.train, task.notes)));
                 Hooks all = notes.and(acting).and(logs);
+                Trainer trainer = new Trainer(setup, config, checkpoints, state, all);
                 try {
-                    return new Trainer(setup, config, checkpoints, state, all)
-                            .train(() -> stopRequested);
+                    return trainer.train(() -> stopRequested);
                 } catch (RuntimeException e) {
-                    throw PartFailure.of(e).map(told -> noted(told, logs)).orElseThrow(() -> e);
+                    throw shortage(e, trainer, task)
+                            .or(() -> PartFailure.of(e).map(told -> noted(told, logs)))
+                            .orElseThrow(() -> e);
                 }
             }
         }
+    }
+
+    /** Returns what memory a step was missing, if it was that; it takes some steps to find out. */
+    private Optional<SaccadeException> shortage(
+            RuntimeException error, Trainer trainer, Task task) {
+        return trainer.failedOn()
+                .flatMap(
+                        batch ->
+                                new MemoryShortage(task.manager.getDevice(), batch)
+                                        .tell(error, config, task.train.classes().size()));
     }
 
     /** A user is told in one line what a part has failed of; who has written it wants more. */

@@ -7,13 +7,13 @@ import ai.djl.nn.Parameter;
 
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.Configs;
+import dev.saccade.core.DeviceMemory;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.MemoryFormat;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.parts.Backbone;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.train.config.RunConfig;
-import dev.saccade.train.logs.MemoryUse;
 import dev.saccade.train.optimizers.Gradients;
 
 import org.slf4j.Logger;
@@ -70,7 +70,7 @@ final class BackboneBench {
                 seconds[seconds.length / 2],
                 seconds[0],
                 seconds.length,
-                MemoryUse.peakBytes() >> 20,
+                DeviceMemory.peakResidentBytes() >> 20,
                 bench.size());
     }
 

@@ -152,6 +152,14 @@ class EveryCombinationTest {
                                         .map(head -> Arguments.of(yaml(backbone), head)));
     }
 
+    /** Returns a small model of a backbone and a head. */
+    static ModelConfig config(String backbone, String head) {
+        ConfigNode.Mapping parts =
+                ((ConfigNode.Mapping) HEADS.get(head).orElseThrow())
+                        .overlaidBy(ConfigFile.parse("backbone: " + backbone, backbone));
+        return Configs.bind(parts, ModelConfig.class);
+    }
+
     private static String yaml(Class<? extends Backbone.Config> type) {
         Record backbone = Configs.of(type.asSubclass(Record.class));
         Map<String, ConfigNode> keys = Configs.unbind(backbone).entries();
@@ -161,13 +169,6 @@ class EveryCombinationTest {
                 .collect(
                         Collectors.joining(
                                 "", "{type: " + ((Backbone.Config) backbone).type(), "}"));
-    }
-
-    static ModelConfig config(String backbone, String head) {
-        ConfigNode.Mapping parts =
-                ((ConfigNode.Mapping) HEADS.get(head).orElseThrow())
-                        .overlaidBy(ConfigFile.parse("backbone: " + backbone, backbone));
-        return Configs.bind(parts, ModelConfig.class);
     }
 
     @Test

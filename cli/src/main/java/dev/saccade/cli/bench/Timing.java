@@ -28,9 +28,25 @@ public record Timing(double median, double least) {
 
     /** Times something with fused operators and without; without only, where there are none. */
     static Map<String, Timing> measure(Runnable thing, int runs) {
+        return measure(thing, new Plan(runs, true));
+    }
+
+    /**
+     * How something is timed.
+     *
+     * @param runs of each form
+     * @param portably whether without fused operators, too, where there are some
+     */
+    public record Plan(int runs, boolean portably) {}
+
+    /** Times something with fused operators, where there are some, and without. */
+    static Map<String, Timing> measure(Runnable thing, Plan plan) {
         Map<String, Runnable> forms = new LinkedHashMap<>();
         if (Kernels.status().loaded()) {
             forms.put(FUSED, thing);
+            if (!plan.portably) {
+                return byTurns(forms, plan.runs);
+            }
         }
         forms.put(
                 PORTABLE,
@@ -40,7 +56,7 @@ public record Timing(double median, double least) {
                                     thing.run();
                                     return true;
                                 }));
-        return byTurns(forms, runs);
+        return byTurns(forms, plan.runs);
     }
 
     /**

@@ -126,6 +126,12 @@ public final class Tensors {
         return array.toLongArray();
     }
 
+    /** Returns the memory of an array, row-major; it is valid as long as the array is open. */
+    public static ByteBuffer readBytes(NDArray array) {
+        HostTransfers.countRead();
+        return array.toByteBuffer(true);
+    }
+
     /** Returns the values of an array of booleans, row-major. */
     public static boolean[] readBooleans(NDArray array) {
         HostTransfers.countRead();

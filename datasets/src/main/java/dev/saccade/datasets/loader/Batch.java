@@ -18,10 +18,10 @@ import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Sample;
 
-import java.nio.ByteBuffer;
 import java.nio.FloatBuffer;
 import java.nio.LongBuffer;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Samples as one block of normalized pixels, with what they show.
@@ -34,21 +34,22 @@ public final class Batch implements AutoCloseable {
     private static final int CHANNELS = 3;
 
     private final BufferPool pool;
-    private final ByteBuffer memory;
+    private final BufferPool.Buffer pixels;
+    private final Optional<BufferPool.Buffer> labels;
     private final Size size;
     private final ImmutableList<ImageInfo> images;
     private final ImmutableList<Instances> targets;
-    private final boolean labeled;
     private boolean closed;
 
-    private Batch(
-            BufferPool pool, ByteBuffer memory, Size size, List<Sample> samples, boolean labeled) {
+    private Batch(BufferPool pool, Size size, List<Sample> samples) {
+        long cells = size.area() * samples.size();
+        boolean labeled = samples.get(0).labels().isPresent();
         this.pool = pool;
-        this.memory = memory;
+        this.pixels = pool.take(DataType.FLOAT32, CHANNELS * cells);
+        this.labels = labeled ? Optional.of(pool.take(DataType.INT64, cells)) : Optional.empty();
         this.size = size;
         this.images = samples.stream().map(Sample::info).collect(toImmutableList());
         this.targets = samples.stream().map(Sample::targets).collect(toImmutableList());
-        this.labeled = labeled;
     }
 
     /** Returns the batch of samples; the caller still closes them. */
@@ -61,38 +62,24 @@ public final class Batch implements AutoCloseable {
         for (Sample sample : samples) {
             size = size.union(sample.info().padded());
         }
-        boolean labeled = samples.get(0).labels().isPresent();
-        long cells = size.area() * samples.size();
-        if (cells > ImageInfo.MOST_PIXELS) {
+        if (size.area() * samples.size() > ImageInfo.MOST_PIXELS) {
             throw SaccadeException.user(
                     "a batch of %d images of %s has more pixels than can be held, %d million;"
                             + " resize to less, or set a smaller data.batch_size",
                     samples.size(), size, ImageInfo.MOST_PIXELS / 1_000_000);
         }
-        long bytes = cells * (CHANNELS * Float.BYTES + (labeled ? Long.BYTES : 0));
-        Batch batch = new Batch(pool, pool.take(bytes), size, samples, labeled);
-        FloatBuffer pixels = batch.pixelBytes().asFloatBuffer();
+        Batch batch = new Batch(pool, size, samples);
+        FloatBuffer pixels = batch.pixels.bytes().asFloatBuffer();
         for (int i = 0; i < samples.size(); i++) {
             samples.get(i).write(pixels, i, size);
         }
-        if (labeled) {
-            LongBuffer labels = batch.labelBytes().asLongBuffer();
+        if (batch.labels.isPresent()) {
+            LongBuffer labels = batch.labels.get().bytes().asLongBuffer();
             for (Sample sample : samples) {
-                sample.labels().orElseThrow().pad(size).write(labels);
+                sample.labels().orElseThrow().pad(batch.size).write(labels);
             }
         }
         return batch;
-    }
-
-    /** Labels come first, so that they lie on multiples of 8 bytes. */
-    private ByteBuffer labelBytes() {
-        int length = labeled ? Math.toIntExact(size.area() * images.size() * Long.BYTES) : 0;
-        return memory.slice(0, length).order(memory.order());
-    }
-
-    private ByteBuffer pixelBytes() {
-        int start = labelBytes().capacity();
-        return memory.slice(start, memory.limit() - start).order(memory.order());
     }
 
     /** Returns the size that all images are padded to. */
@@ -112,16 +99,17 @@ public final class Batch implements AutoCloseable {
 
     /** Returns the pixels, [N, 3, H, W] RGB; valid until this batch is closed. */
     public FloatBuffer pixels() {
-        return pixelBytes().asFloatBuffer().asReadOnlyBuffer();
+        return pixels.bytes().asFloatBuffer().asReadOnlyBuffer();
     }
 
     /**
      * Returns the images as an array on the device of a manager. On CPUs the array is this batch's
-     * own memory: it is valid until the batch is closed.
+     * own memory: it is valid until the batch is closed. A GPU fetches it by itself while the
+     * caller goes on, but for the first batches of a loader.
      */
     public ImageBatch on(NDManager manager) {
         Shape shape = new Shape(images.size(), CHANNELS, size.height(), size.width());
-        return new ImageBatch(manager.create(pixelBytes(), shape, DataType.FLOAT32), images);
+        return new ImageBatch(pool.array(pixels, shape, manager), images);
     }
 
     /**
@@ -133,9 +121,9 @@ public final class Batch implements AutoCloseable {
      * @throws IllegalStateException if the samples have no labels
      */
     public NDArray labels(NDManager manager) {
-        checkState(labeled, "the samples of this batch have no labels");
+        checkState(labels.isPresent(), "the samples of this batch have no labels");
         Shape shape = new Shape(images.size(), size.height(), size.width());
-        return manager.create(labelBytes(), shape, DataType.INT64);
+        return pool.array(labels.get(), shape, manager);
     }
 
     /** Gives the memory back for the next batch. */
@@ -143,7 +131,8 @@ public final class Batch implements AutoCloseable {
     public void close() {
         if (!closed) {
             closed = true;
-            pool.giveBack(memory);
+            pool.giveBack(pixels);
+            labels.ifPresent(pool::giveBack);
         }
     }
 }

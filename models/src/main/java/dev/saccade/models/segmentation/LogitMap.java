@@ -1,6 +1,7 @@
 package dev.saccade.models.segmentation;
 
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
 
 import dev.saccade.core.ops.Script;
 import dev.saccade.core.structures.Size;
@@ -33,6 +34,11 @@ final class LogitMap implements ScoreMap {
     @Override
     public int numClasses() {
         return (int) tokens.getShape().get(2);
+    }
+
+    @Override
+    public NDManager manager() {
+        return tokens.getManager();
     }
 
     @Override

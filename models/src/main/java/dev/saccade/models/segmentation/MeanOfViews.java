@@ -3,14 +3,19 @@ package dev.saccade.models.segmentation;
 import static com.google.common.base.Preconditions.checkArgument;
 
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
 
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 
+import java.nio.ByteOrder;
 import java.util.List;
 
 /**
@@ -39,13 +44,14 @@ public final class MeanOfViews implements AutoCloseable {
             Script.compile(
                     "(sums: Tensor, count: Tensor) -> Tensor", "return torch.div_(sums, count)");
 
-    /** The first of the classes with the highest score. */
+    /** Writes the first of the classes with the highest score, as two bytes, the lower first. */
     private static final Script BEST =
             Script.compile(
-                    "(scores: Tensor) -> Tensor",
+                    "(scores: Tensor, labels: Tensor) -> Tensor",
                     """
                     best, index = torch.max(scores, 2)
-                    return torch.to(index, 3)
+                    bytes = [torch.bitwise_and(index, 255), torch.__rshift__(index, 8)]
+                    return torch.copy_(labels, torch.stack(bytes, 2))
                     """);
 
     private final List<ScoreMap> views;
@@ -89,7 +95,7 @@ public final class MeanOfViews implements AutoCloseable {
                             ADD_SOFTMAX.run(sums, scores).close();
                         }
                     }
-                    try (NDArray count = sums.getManager().create((float) views.size())) {
+                    try (NDArray count = Tensors.of(sums.getManager(), views.size())) {
                         DIVIDE.run(sums, count).close();
                     }
                     return sums;
@@ -104,29 +110,33 @@ public final class MeanOfViews implements AutoCloseable {
     public LabelMap labels() {
         return NoGrad.call(
                 () -> {
-                    short[] labels = new short[Math.toIntExact(size.area())];
+                    Shape shape = new Shape(size.height(), size.width(), Short.BYTES);
+                    NDManager manager = views.get(0).manager();
                     int columns = Math.max(1, tile / ROWS / views.get(0).numClasses());
-                    for (int top = 0; top < size.height(); top += ROWS) {
-                        int bottom = Math.min(top + ROWS, size.height());
-                        for (int left = 0; left < size.width(); left += columns) {
-                            int right = Math.min(left + columns, size.width());
-                            label(new Tile(top, bottom, left, right), labels);
+                    try (NDArray labels = manager.create(shape, DataType.UINT8)) {
+                        for (int top = 0; top < size.height(); top += ROWS) {
+                            int bottom = Math.min(top + ROWS, size.height());
+                            for (int left = 0; left < size.width(); left += columns) {
+                                int right = Math.min(left + columns, size.width());
+                                label(new Tile(top, bottom, left, right), labels);
+                            }
                         }
+                        return LabelMap.of(size, read(labels));
                     }
-                    return LabelMap.of(size, labels);
                 });
     }
 
-    private void label(Tile part, short[] labels) {
+    private void label(Tile part, NDArray labels) {
         try (NDArray scores = comparable(part);
-                NDArray best = BEST.run(scores)) {
-            int[] found = best.toIntArray();
-            int width = part.size().width();
-            for (int i = 0; i < found.length; i++) {
-                int row = part.top() + i / width;
-                labels[row * size.width() + part.left() + i % width] = (short) found[i];
-            }
+                NDArray place = labels.get(part.index())) {
+            BEST.run(scores, place).close();
         }
+    }
+
+    private short[] read(NDArray bytes) {
+        short[] labels = new short[Math.toIntExact(size.area())];
+        Tensors.readBytes(bytes).order(ByteOrder.LITTLE_ENDIAN).asShortBuffer().get(labels);
+        return labels;
     }
 
     /** Returns what ranks the classes. */

@@ -1,6 +1,7 @@
 package dev.saccade.models.segmentation;
 
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
 
 import dev.saccade.core.structures.Size;
 
@@ -33,6 +34,11 @@ public final class MirroredMap implements ScoreMap {
     @Override
     public int numClasses() {
         return source.numClasses();
+    }
+
+    @Override
+    public NDManager manager() {
+        return source.manager();
     }
 
     @Override

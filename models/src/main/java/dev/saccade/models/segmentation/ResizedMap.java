@@ -1,6 +1,7 @@
 package dev.saccade.models.segmentation;
 
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
 
 import dev.saccade.core.ops.BilinearResize;
 import dev.saccade.core.structures.Size;
@@ -31,6 +32,11 @@ final class ResizedMap implements ScoreMap {
     @Override
     public int numClasses() {
         return source.numClasses();
+    }
+
+    @Override
+    public NDManager manager() {
+        return source.manager();
     }
 
     @Override

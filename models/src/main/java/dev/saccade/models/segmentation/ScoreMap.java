@@ -1,6 +1,7 @@
 package dev.saccade.models.segmentation;
 
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
 
 import dev.saccade.core.structures.Size;
 
@@ -17,6 +18,9 @@ public interface ScoreMap extends AutoCloseable {
 
     /** Returns the number of classes, K. */
     int numClasses();
+
+    /** Returns the owner of what the map is made from. */
+    NDManager manager();
 
     /**
      * Returns a part.

@@ -22,15 +22,6 @@ import java.util.function.BiFunction;
  */
 final class SlidingMap implements ScoreMap {
 
-    /** Adds the part of a window where it lies. */
-    private static final Script ADD =
-            Script.compile(
-                    "(sums: Tensor, part: Tensor, top: Tensor, left: Tensor) -> Tensor",
-                    """
-                    rows = torch.narrow(sums, 0, int(top), torch.size(part, 0))
-                    return torch.add_(torch.narrow(rows, 1, int(left), torch.size(part, 1)), part)
-                    """);
-
     /** Divides by the number of windows. */
     private static final Script MEAN =
             Script.compile(
@@ -89,6 +80,11 @@ final class SlidingMap implements ScoreMap {
     }
 
     @Override
+    public NDManager manager() {
+        return manager;
+    }
+
+    @Override
     public NDArray part(Tile tile) {
         free(tile.top(), tile.bottom());
         NDArray sums =
@@ -113,18 +109,15 @@ final class SlidingMap implements ScoreMap {
     }
 
     private void add(ScoreMap window, Span rows, Span columns, Tile tile, NDArray sums) {
-        int top = Math.max(tile.top(), rows.start());
-        int left = Math.max(tile.left(), columns.start());
         Tile common =
                 new Tile(
-                        top - rows.start(),
-                        Math.min(tile.bottom(), rows.end()) - rows.start(),
-                        left - columns.start(),
-                        Math.min(tile.right(), columns.end()) - columns.start());
-        try (NDArray part = window.part(common);
-                NDArray row = manager.create(top - tile.top());
-                NDArray column = manager.create(left - tile.left())) {
-            ADD.run(sums, part, row, column).close();
+                        Math.max(tile.top(), rows.start()),
+                        Math.min(tile.bottom(), rows.end()),
+                        Math.max(tile.left(), columns.start()),
+                        Math.min(tile.right(), columns.end()));
+        try (NDArray part = window.part(common.from(rows.start(), columns.start()));
+                NDArray place = sums.get(common.from(tile.top(), tile.left()).index())) {
+            place.addi(part);
         }
     }
 

@@ -27,6 +27,11 @@ public record Tile(int top, int bottom, int left, int right) {
         return new Tile(height - bottom, height - top, left, right);
     }
 
+    /** Returns this tile, counted from a corner further down and to the right. */
+    Tile from(int row, int column) {
+        return new Tile(top - row, bottom - row, left - column, right - column);
+    }
+
     /** Returns what an array {@code [H, W, ...]} is indexed with. */
     String index() {
         return top + ":" + bottom + ", " + left + ":" + right;

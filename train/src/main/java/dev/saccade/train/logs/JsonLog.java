@@ -79,6 +79,7 @@ public final class JsonLog implements LogWriter {
         line.put("seconds", mean.time().seconds());
         line.put("data_seconds", mean.time().dataSeconds());
         line.put("resident_bytes", memory.residentBytes());
+        line.put("peak_tensor_bytes", memory.peakTensorBytes());
         line.put("arrays", memory.arrays());
         file.line(line.toString());
     }

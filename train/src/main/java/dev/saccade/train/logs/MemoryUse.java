@@ -2,50 +2,32 @@ package dev.saccade.train.logs;
 
 import ai.djl.ndarray.NDManager;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.stream.Stream;
+import dev.saccade.core.DeviceMemory;
+import dev.saccade.core.ops.TensorMemory;
 
 /**
  * What the process holds.
  *
  * @param residentBytes resident set size; 0 where the system does not tell (it does on Linux)
+ * @param peakTensorBytes the most that tensors have held at a time on the device since the run
+ *     began; 0 where the fused operators, which count it, are not loaded
  * @param arrays arrays that DJL's managers hold
  */
-public record MemoryUse(long residentBytes, int arrays) {
-
-    private static final Path STATUS = Path.of("/proc/self/status");
+public record MemoryUse(long residentBytes, long peakTensorBytes, int arrays) {
 
     /**
      * Returns the use of this moment.
      *
-     * @param manager any manager of the engine
+     * @param manager any manager of the device
      */
     public static MemoryUse now(NDManager manager) {
         NDManager root = manager;
         while (root.getParentManager() != null) {
             root = root.getParentManager();
         }
-        return new MemoryUse(bytes("VmRSS:"), root.getManagedArrays().size());
-    }
-
-    /** Returns the most that the process has held so far; 0 where the system does not tell. */
-    public static long peakBytes() {
-        return bytes("VmHWM:");
-    }
-
-    private static long bytes(String entry) {
-        if (!Files.isReadable(STATUS)) {
-            return 0;
-        }
-        try (Stream<String> lines = Files.lines(STATUS)) {
-            return lines.filter(line -> line.startsWith(entry))
-                    .mapToLong(line -> 1024 * Long.parseLong(line.replaceAll("\\D", "")))
-                    .findFirst()
-                    .orElse(0);
-        } catch (IOException e) {
-            return 0;
-        }
+        return new MemoryUse(
+                DeviceMemory.residentBytes(),
+                TensorMemory.of(manager.getDevice()).map(TensorMemory::peakBytes).orElse(0L),
+                root.getManagedArrays().size());
     }
 }

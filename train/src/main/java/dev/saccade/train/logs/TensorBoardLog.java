@@ -69,6 +69,7 @@ public final class TensorBoardLog implements LogWriter {
         scalar(summary, "speed/seconds_per_step", mean.time().seconds());
         scalar(summary, "speed/data_share", mean.time().dataShare());
         scalar(summary, "memory/resident_mib", memory.residentBytes() / (double) (1 << 20));
+        scalar(summary, "memory/peak_tensor_mib", memory.peakTensorBytes() / (double) (1 << 20));
         scalar(summary, "memory/arrays", memory.arrays());
         write(event(mean.iteration()).message(SUMMARY, summary));
     }

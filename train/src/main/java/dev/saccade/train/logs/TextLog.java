@@ -47,8 +47,9 @@ public final class TextLog implements LogWriter {
                 line(mean)
                         + String.format(
                                 Locale.ROOT,
-                                "  %s  %s",
-                                size(memory),
+                                "  %d MiB, tensors at most %d MiB  %s",
+                                memory.residentBytes() >> 20,
+                                memory.peakTensorBytes() >> 20,
                                 Count.of(memory.arrays(), "array")));
     }
 
@@ -92,10 +93,6 @@ public final class TextLog implements LogWriter {
         return values.entrySet().stream()
                 .map(e -> String.format(Locale.ROOT, "%s %.4f", e.getKey(), e.getValue()))
                 .collect(joining(", "));
-    }
-
-    private static String size(MemoryUse memory) {
-        return String.format(Locale.ROOT, "%d MiB", memory.residentBytes() >> 20);
     }
 
     private static String clock(Duration duration) {

@@ -37,7 +37,7 @@ class LogsTest {
     private static final Clock CLOCK =
             Clock.fixed(Instant.parse("2026-11-21T08:00:00Z"), ZoneOffset.UTC);
 
-    private static final MemoryUse MEMORY = new MemoryUse(3L << 20, 42);
+    private static final MemoryUse MEMORY = new MemoryUse(3L << 20, 2L << 20, 42);
 
     @TempDir private Path folder;
 
@@ -72,7 +72,9 @@ class LogsTest {
                         "2026-11-21 08:00:00  learning rate 0.02",
                         "2026-11-21 08:00:00  epoch 2  step 50/400  lr 1.250e-02  loss 1.7500"
                                 + " (loss_cls 1.5000, loss_bbox 0.2500)  acc 93.7500"
-                                + "  gradient 3.500  0.800 s/step  data 25 %  eta 1:02:05  3 MiB  42 arrays",
+                                + "  gradient 3.500  0.800 s/step  data 25 %  eta 1:02:05"
+                                + "  3 MiB, tensors at"
+                                + " most 2 MiB  42 arrays",
                         "2026-11-21 08:00:00  evaluation after 100 steps: AP 0.5000"
                                 + " (best so far)"),
                 Files.readAllLines(file));
@@ -97,7 +99,7 @@ class LogsTest {
                 "{\"event\":\"step\",\"iteration\":50,\"epoch\":1,\"learning_rate\":0.0125,"
                         + "\"loss\":1.75,\"losses\":{\"loss_cls\":1.5,\"loss_bbox\":0.25},"
                         + "\"figures\":{\"acc\":93.75},\"gradient_norm\":3.5,\"seconds\":0.8,\"data_seconds\":0.2,"
-                        + "\"resident_bytes\":3145728,\"arrays\":42}",
+                        + "\"resident_bytes\":3145728,\"peak_tensor_bytes\":2097152,\"arrays\":42}",
                 lines.get(0));
         assertEquals(
                 "{\"event\":\"evaluation\",\"iteration\":100,\"epoch\":2,"

@@ -1,0 +1,189 @@
+package dev.saccade.cli.bench;
+
+import ai.djl.Device;
+
+import com.google.common.base.Ticker;
+
+import dev.saccade.core.Count;
+import dev.saccade.core.DeviceMemory;
+import dev.saccade.core.Devices;
+import dev.saccade.core.OutOfMemory;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.ops.TensorMemory;
+import dev.saccade.core.structures.Size;
+import dev.saccade.train.TrialRun;
+import dev.saccade.train.config.RunConfig;
+
+import java.util.Optional;
+
+/**
+ * The most images of one training step that fit into the memory of a device.
+ *
+ * @param images the most that fit; 0 if one does not
+ * @param tried the most that were tried; where steps become long, or hundreds of images fit, the
+ *     rest is reckoned
+ * @param peakBytes what tensors hold at most with so many images, measured or reckoned
+ * @param usableBytes what a step may take: what nobody else has, less something to spare
+ */
+public record LargestBatch(int images, int tried, long peakBytes, long usableBytes) {
+
+    private static final double USABLE_OF_GPU = 0.92;
+
+    /** The system must not be brought to the point where it ends processes. */
+    private static final double USABLE_OF_MACHINE = 0.7;
+
+    private static final double MOST_SECONDS = 5;
+    private static final int LEAST_EDGE = 64;
+
+    /** How many bytes a step on some images takes; throws if they do not fit after all. */
+    interface Need {
+        long peakBytes(int images);
+    }
+
+    @Override
+    public String toString() {
+        return images == 0
+                ? "none, an image does not fit into %d MiB".formatted(usableBytes >> 20)
+                : "%s, %d MiB of %d MiB that are usable%s"
+                        .formatted(
+                                Count.of(images, "image"),
+                                peakBytes >> 20,
+                                usableBytes >> 20,
+                                tried < images ? " (reckoned from %d)".formatted(tried) : "");
+    }
+
+    /**
+     * Finds it; nothing where nobody counts the memory of tensors.
+     *
+     * @param most images that are tried
+     */
+    public static Optional<LargestBatch> find(RunConfig config, Size size, int classes, int most) {
+        Device device = Devices.here().choose(config.device());
+        double share = device.isGpu() ? USABLE_OF_GPU : USABLE_OF_MACHINE;
+        Optional<Long> usable =
+                DeviceMemory.of(device).map(memory -> (long) (share * memory.freeBytes()));
+        if (usable.isEmpty() || TensorMemory.of(device).isEmpty()) {
+            return Optional.empty();
+        }
+        try (TrialRun run = new TrialRun(config, classes, device)) {
+            // A GPU refuses what it does not have; the system gives it until it ends processes.
+            if (!device.isGpu() && !isReckonedToFit(run, size, usable.get())) {
+                return Optional.of(new LargestBatch(0, 0, 0, usable.get()));
+            }
+            Need need = images -> run.peakBytes(images, size);
+            return Optional.of(
+                    new Search(usable.get(), most, need, Ticker.systemTicker()).search());
+        }
+    }
+
+    /** Returns whether an image fits, as smaller ones show; half of the edges first. */
+    private static boolean isReckonedToFit(TrialRun run, Size size, long usable) {
+        long reckoned = Long.MAX_VALUE;
+        for (int part : new int[] {4, 2}) {
+            if (part == 2 && reckoned / 4 > usable) {
+                return false;
+            }
+            Size smaller =
+                    new Size(
+                            Math.max(size.height() / part, LEAST_EDGE),
+                            Math.max(size.width() / part, LEAST_EDGE));
+            // Two, since statistics over a batch want more than one.
+            reckoned = run.peakBytes(2, smaller) * part * part / 2;
+            if (reckoned <= usable) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** A search: doubles the images, then halves the distance to those that are too many. */
+    static final class Search {
+
+        private final long usable;
+        private final int most;
+        private final Need need;
+        private final Ticker ticker;
+        private int fitting;
+        private long peak;
+        private long perImage;
+        private double seconds;
+
+        Search(long usable, int most, Need need, Ticker ticker) {
+            this.most = most;
+            this.usable = usable;
+            this.need = need;
+            this.ticker = ticker;
+        }
+
+        LargestBatch search() {
+            // The first step makes what the optimizer keeps; the second shows how long one takes.
+            if (!start() || !fits(fitting)) {
+                return new LargestBatch(0, 0, 0, usable);
+            }
+            int images = 2 * fitting;
+            while (images <= most && isSoon(images) && isReckonedToFit(images) && fits(images)) {
+                images *= 2;
+            }
+            int tooMany = images;
+            if (images > most || !isSoon(images)) {
+                long more = Math.max(usable - peak, 0) / each();
+                return new LargestBatch(
+                        fitting + (int) Math.min(more, Integer.MAX_VALUE / 2),
+                        fitting,
+                        peak + more * each(),
+                        usable);
+            }
+            while (tooMany - fitting > 1) {
+                int middle = (fitting + tooMany) / 2;
+                if (!isReckonedToFit(middle) || !fits(middle)) {
+                    tooMany = middle;
+                }
+            }
+            return new LargestBatch(fitting, fitting, peak, usable);
+        }
+
+        /** Takes the smallest step there is: some models cannot learn from one image alone. */
+        private boolean start() {
+            try {
+                return fits(1);
+            } catch (SaccadeException e) {
+                return fits(2);
+            }
+        }
+
+        private boolean isSoon(int images) {
+            return seconds * images / fitting <= MOST_SECONDS;
+        }
+
+        /** Nothing is tried that would take more than is usable. */
+        private boolean isReckonedToFit(int images) {
+            return peak + (images - fitting) * each() <= usable;
+        }
+
+        /** Returns what an image takes; as long as it is not known, with all that others share. */
+        private long each() {
+            return Math.max(perImage == 0 ? peak / fitting : perImage, 1);
+        }
+
+        private boolean fits(int images) {
+            long start = ticker.read();
+            long bytes;
+            try {
+                bytes = need.peakBytes(images);
+            } catch (RuntimeException | OutOfMemoryError e) {
+                if (OutOfMemory.reason(e).isPresent()) {
+                    return false;
+                }
+                throw e;
+            }
+            if (bytes > usable) {
+                return false;
+            }
+            perImage = fitting > 0 && images > fitting ? (bytes - peak) / (images - fitting) : 0;
+            seconds = (ticker.read() - start) / 1e9;
+            peak = bytes;
+            fitting = images;
+            return true;
+        }
+    }
+}

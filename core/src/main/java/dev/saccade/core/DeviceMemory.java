@@ -1,0 +1,81 @@
+package dev.saccade.core;
+
+import ai.djl.Device;
+
+import com.sun.management.OperatingSystemMXBean;
+
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * The memory of a device, or of the machine, or of the container that this process may use.
+ *
+ * @param totalBytes all of it
+ * @param freeBytes what nobody holds; what the system can do without at once counts as free
+ */
+public record DeviceMemory(long totalBytes, long freeBytes) {
+
+    private static final Path MACHINE = Path.of("/proc/meminfo");
+    private static final Path PROCESS = Path.of("/proc/self/status");
+
+    /** Returns that of a device at this moment; nothing where its driver does not tell. */
+    public static Optional<DeviceMemory> of(Device device) {
+        return device.isGpu()
+                ? CudaDriver.here().memory(device.getDeviceId())
+                : Optional.of(ofMachine());
+    }
+
+    private static DeviceMemory ofMachine() {
+        OperatingSystemMXBean system =
+                ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
+        long total = system.getTotalMemorySize();
+        long available = bytes(MACHINE, "MemAvailable:");
+        long free =
+                available == 0
+                        ? system.getFreeMemorySize()
+                        : Math.min(available, total - residentBytes());
+        return new DeviceMemory(total, free);
+    }
+
+    /** Returns the resident set size of this process; 0 where the system does not tell. */
+    public static long residentBytes() {
+        return bytes(PROCESS, "VmRSS:");
+    }
+
+    /** Returns the most that this process has held so far; 0 where the system does not tell. */
+    public static long peakResidentBytes() {
+        return bytes(PROCESS, "VmHWM:");
+    }
+
+    /** Returns such as {@code 23.6 GiB, 512 MiB of them free}. */
+    @Override
+    public String toString() {
+        return text(totalBytes) + ", " + text(freeBytes) + " of them free";
+    }
+
+    /** Returns a number of bytes as {@code 512 MiB} or {@code 3.1 GiB}. */
+    public static String text(long bytes) {
+        return bytes < 1L << 30
+                ? (bytes >> 20) + " MiB"
+                : String.format(Locale.ROOT, "%.1f GiB", bytes / (double) (1 << 30));
+    }
+
+    private static long bytes(Path file, String entry) {
+        if (!Files.isReadable(file)) {
+            return 0;
+        }
+        try (Stream<String> lines = Files.lines(file)) {
+            return lines.filter(line -> line.startsWith(entry))
+                    .mapToLong(line -> 1024 * Long.parseLong(line.replaceAll("\\D", "")))
+                    .findFirst()
+                    .orElse(0);
+        } catch (IOException e) {
+            return 0;
+        }
+    }
+}

@@ -1,0 +1,164 @@
+package dev.saccade.train;
+
+import ai.djl.Device;
+import ai.djl.ndarray.NDManager;
+
+import dev.saccade.core.Libtorch;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.SeededRandom;
+import dev.saccade.core.ops.TensorMemory;
+import dev.saccade.core.parts.TargetKind;
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.ImageInfo;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.LabelMap;
+import dev.saccade.core.structures.Rle;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Normalization;
+import dev.saccade.datasets.Sample;
+import dev.saccade.datasets.image.OpenCv;
+import dev.saccade.datasets.loader.Batch;
+import dev.saccade.models.Model;
+import dev.saccade.train.config.RunConfig;
+import dev.saccade.train.optimizers.Optimizer;
+
+import org.opencv.core.Core;
+import org.opencv.core.CvType;
+import org.opencv.core.Mat;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+
+/**
+ * A run that is no run: its steps, those of {@link Training}, are taken on pixels and objects drawn
+ * by lot and change next to nothing. What they need shows what those of a run would need.
+ */
+public final class TrialRun implements AutoCloseable {
+
+    private static final int OBJECTS = 20;
+    private static final double NO_STEP = 1e-6;
+
+    private final long bytesBefore;
+    private final Model<?> model;
+    private final NDManager manager;
+    private final Optimizer optimizer;
+    private final TrainStep step;
+    private final TargetKind targets;
+    private final Device device;
+    private RunState state = RunState.START;
+
+    /**
+     * Prepares steps.
+     *
+     * @param config of the run; its data sets and its device do not count
+     * @param classes how many labels there are
+     */
+    public TrialRun(RunConfig config, int classes, Device device) {
+        OpenCv.load();
+        this.device = device;
+        bytesBefore = TensorMemory.of(device).map(TensorMemory::bytes).orElse(0L);
+        RunConfig alone = config.with("accumulation=1");
+        model = config.model().build(Collections.nCopies(classes, "class"));
+        targets = config.model().head().targets();
+        manager = Libtorch.newManager(device);
+        model.initialize(manager, 0);
+        model.train(true);
+        optimizer = config.optimizer().build(model);
+        step =
+                new TrainStep(
+                        model::losses,
+                        optimizer,
+                        config.ema().map(averaging -> averaging.build(model)),
+                        alone);
+    }
+
+    /**
+     * Takes a step.
+     *
+     * @param size of the network input
+     * @throws SaccadeException of kind user, if so many pixels cannot be held
+     */
+    public void step(int images, Size size) {
+        List<Sample> samples = new ArrayList<>();
+        try {
+            IntStream.range(0, images).forEach(image -> samples.add(sample(image, size)));
+            Iterator<Batch> batches = List.of(Batch.collate(samples)).iterator();
+            TrainStep.Result taken = step.take(batches, state, 0, NO_STEP);
+            state = state.afterStep(taken.images(), taken.scaler());
+        } finally {
+            samples.forEach(Sample::close);
+        }
+    }
+
+    /**
+     * Returns the most that tensors hold at a time during a step, those of the model and of the
+     * optimizer included, but none that were there before; in bytes, 0 where nobody counts them.
+     */
+    public long peakBytes(int images, Size size) {
+        TensorMemory.restart(device);
+        step(images, size);
+        return TensorMemory.of(device).map(use -> use.peakBytes() - bytesBefore).orElse(0L);
+    }
+
+    private Sample sample(int image, Size size) {
+        Mat pixels = new Mat(size.height(), size.width(), CvType.CV_8UC3);
+        Core.setRNGSeed(image);
+        Core.randu(pixels, 0, 255);
+        ImageInfo info = ImageInfo.of(image, "", size);
+        Sample sample =
+                targets == TargetKind.LABEL_MAPS
+                        ? Sample.of(pixels, info, labels(image, size))
+                        : Sample.of(pixels, info, objects(image, size));
+        return sample.withNormalization(
+                new Normalization(new float[] {128, 128, 128}, new float[] {64, 64, 64}));
+    }
+
+    private LabelMap labels(int image, Size size) {
+        SplittableRandom random = SeededRandom.of(0, image);
+        short[] labels = new short[Math.toIntExact(size.area())];
+        for (int i = 0; i < labels.length; i++) {
+            labels[i] = (short) random.nextInt(model.classes().size());
+        }
+        return LabelMap.of(size, labels);
+    }
+
+    private Instances objects(int image, Size size) {
+        SplittableRandom random = SeededRandom.of(0, image);
+        float[] boxes = new float[4 * OBJECTS];
+        int[] labels = new int[OBJECTS];
+        for (int i = 0; i < OBJECTS; i++) {
+            float x = (float) (random.nextDouble() * 0.8 * size.width());
+            float y = (float) (random.nextDouble() * 0.8 * size.height());
+            boxes[4 * i] = x;
+            boxes[4 * i + 1] = y;
+            boxes[4 * i + 2] = x + (float) ((0.05 + random.nextDouble() * 0.15) * size.width());
+            boxes[4 * i + 3] = y + (float) ((0.05 + random.nextDouble() * 0.15) * size.height());
+            labels[i] = random.nextInt(model.classes().size());
+        }
+        Instances objects = Instances.groundTruth(Boxes.of(boxes), labels);
+        return targets == TargetKind.MASKS ? objects.withMasks(masks(boxes, size)) : objects;
+    }
+
+    private static List<Rle> masks(float[] boxes, Size size) {
+        return IntStream.range(0, OBJECTS)
+                .mapToObj(
+                        i ->
+                                Rle.fromBox(
+                                        size,
+                                        boxes[4 * i],
+                                        boxes[4 * i + 1],
+                                        boxes[4 * i + 2] - boxes[4 * i],
+                                        boxes[4 * i + 3] - boxes[4 * i + 1]))
+                .toList();
+    }
+
+    @Override
+    public void close() {
+        optimizer.close();
+        manager.close();
+    }
+}

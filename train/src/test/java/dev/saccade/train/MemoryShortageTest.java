@@ -1,0 +1,77 @@
+package dev.saccade.train;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.Device;
+import ai.djl.engine.EngineException;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+
+import dev.saccade.core.Libtorch;
+import dev.saccade.core.OutOfMemory;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.Size;
+import dev.saccade.train.config.RunConfig;
+
+import org.junit.jupiter.api.Test;
+
+import java.util.List;
+import java.util.Optional;
+
+class MemoryShortageTest {
+
+    private static final String CONFIG =
+            """
+            model:
+              backbone: {type: swin, embed_dim: 8, depths: [1, 1, 1, 1], num_heads: [1, 1, 1, 1]}
+              neck: {type: fpn, out_channels: 16, num_outs: 5}
+              head: {type: retinanet, feat_channels: 16, stacked_convs: 1}
+            data:
+              batch_size: 2
+              workers: 1
+              train_transforms: [{type: normalize}, {type: pad}]
+            schedule: {type: constant}
+            """;
+
+    private static final long PETABYTE = 1L << 50;
+
+    private static final MemoryShortage SHORTAGE =
+            new MemoryShortage(Device.cpu(), new TrainStep.Pixels(8, new Size(800, 1344)));
+
+    private static RuntimeException refusal() {
+        try (NDManager manager = Libtorch.newManager(Device.cpu())) {
+            return assertThrows(
+                    EngineException.class, () -> manager.zeros(new Shape(PETABYTE / 4)));
+        }
+    }
+
+    @Test
+    void aStepSaysWhatItTakesAndWhatWouldSaveHowMuch() {
+        SaccadeException told = SHORTAGE.tell(refusal(), RunConfig.parse(CONFIG), 2).orElseThrow();
+        assertEquals(SaccadeException.Kind.USER, told.kind());
+        List<String> lines = told.getMessage().lines().toList();
+        String first = lines.get(0);
+        assertTrue(first.startsWith("out of memory: a step on 8 x 800x1344 takes about "), first);
+        assertTrue(first.contains(", and cpu has "), first);
+        assertTrue(first.contains(", tensors held "), first);
+        assertTrue(first.contains("allocate " + PETABYTE), first);
+        assertTrue(first.endsWith("it would take about"), first);
+        String rest = String.join("\n", lines.subList(1, lines.size()));
+        assertTrue(rest.contains(" with data.batch_size=4, for which accumulation=2"), rest);
+        assertTrue(rest.contains(" with model.backbone.activation_checkpointing=true"), rest);
+        assertTrue(rest.contains(" with images of half the pixels"), rest);
+    }
+
+    @Test
+    void whatIsNoShortageOfTheDeviceIsLeft() {
+        RunConfig config = RunConfig.parse(CONFIG);
+        RuntimeException bug = new IllegalStateException("a bug");
+        assertEquals(Optional.empty(), SHORTAGE.tell(bug, config, 2));
+        RuntimeException heap = new IllegalStateException(new OutOfMemoryError("Java heap space"));
+        assertEquals(Optional.empty(), SHORTAGE.tell(heap, config, 2));
+        RuntimeException known = OutOfMemory.IN_LOADING.of(refusal()).orElseThrow();
+        assertEquals(Optional.empty(), SHORTAGE.tell(known, config, 2));
+    }
+}
