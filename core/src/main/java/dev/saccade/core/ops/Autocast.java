@@ -91,9 +91,7 @@ public final class Autocast {
      * @throws SaccadeException of kind user, if that needs fused operators, and they are off
      */
     public static <T> T call(Precision precision, Device device, Supplier<T> body) {
-        if (precision != Precision.FLOAT32) {
-            check(precision, device);
-        }
+        require(precision, device);
         return during(CURRENT.get().with(precision, device), body);
     }
 
@@ -123,7 +121,16 @@ public final class Autocast {
         }
     }
 
-    private static void check(Precision precision, Device device) {
+    /**
+     * Refuses a precision that cannot be, before anything is computed, and warns of one that is
+     * slow.
+     *
+     * @throws SaccadeException of kind user, if it needs fused operators, and they are off
+     */
+    public static void require(Precision precision, Device device) {
+        if (precision == Precision.FLOAT32) {
+            return;
+        }
         requireOperators(precision, Kernels.status());
         if (!device.isGpu()) {
             PRODUCTS.computeIfAbsent(precision, Autocast::hasProducts);

@@ -3,6 +3,7 @@ package dev.saccade.core.ops;
 import ai.djl.Device;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
 import ai.djl.pytorch.engine.PtNDManager;
 import ai.djl.pytorch.engine.PtSymbolBlock;
 import ai.djl.pytorch.jni.IValueUtils;
@@ -141,9 +142,8 @@ public final class Script {
     /** Returns the number that an expression gives, such as {@code ops.mine.version()}. */
     public static float evaluate(String expression) {
         Script script = compile("(x: Tensor) -> Tensor", "return torch.add(x, " + expression + ")");
-        try (NDArray zero = Tensors.of(Libtorch.newManager(Device.cpu()), 0);
-                NDArray number = script.run(zero)) {
-            return number.getFloat();
+        try (NDManager cpu = Libtorch.newManager(Device.cpu())) {
+            return script.run(Tensors.of(cpu, 0)).getFloat();
         }
     }
 

@@ -1,7 +1,7 @@
 package dev.saccade.core.ops;
 
 import ai.djl.Device;
-import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
 
 import dev.saccade.core.Libtorch;
 
@@ -67,9 +67,8 @@ public record TensorMemory(long bytes, long peakBytes, long reservedBytes, long 
                         ? OF_GPU.with(Map.of("gpu", device.getDeviceId(), "restart", restart))
                         : OF_PROCESSOR.with(Map.of("restart", restart));
         long[] use;
-        try (NDArray none = Tensors.of(Libtorch.newManager(Device.cpu()), 0);
-                NDArray answer = script.run(none)) {
-            use = answer.toLongArray();
+        try (NDManager cpu = Libtorch.newManager(Device.cpu())) {
+            use = script.run(Tensors.of(cpu, 0)).toLongArray();
         }
         return Optional.of(
                 device.isGpu()

@@ -132,12 +132,6 @@ public final class Tensors {
         return array.toByteBuffer(true);
     }
 
-    /** Returns the values of an array of booleans, row-major. */
-    public static boolean[] readBooleans(NDArray array) {
-        HostTransfers.countRead();
-        return array.toBooleanArray();
-    }
-
     /**
      * Joins arrays along an axis; DJL's own way takes an array that stands alone off the gradient.
      */
