@@ -8,11 +8,9 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.SeededRandom;
 import dev.saccade.core.ops.TensorMemory;
 import dev.saccade.core.parts.TargetKind;
-import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
-import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Normalization;
 import dev.saccade.datasets.Sample;
@@ -39,7 +37,6 @@ import java.util.stream.IntStream;
  */
 public final class TrialRun implements AutoCloseable {
 
-    private static final int OBJECTS = 20;
     private static final double NO_STEP = 1e-6;
 
     private final long bytesBefore;
@@ -109,10 +106,11 @@ public final class TrialRun implements AutoCloseable {
         Core.setRNGSeed(image);
         Core.randu(pixels, 0, 255);
         ImageInfo info = ImageInfo.of(image, "", size);
+        Instances objects = new RandomObjects(size, model.classes().size()).of(image);
         Sample sample =
                 targets == TargetKind.LABEL_MAPS
                         ? Sample.of(pixels, info, labels(image, size))
-                        : Sample.of(pixels, info, objects(image, size));
+                        : Sample.of(pixels, info, objects);
         return sample.withNormalization(
                 new Normalization(new float[] {128, 128, 128}, new float[] {64, 64, 64}));
     }
@@ -124,36 +122,6 @@ public final class TrialRun implements AutoCloseable {
             labels[i] = (short) random.nextInt(model.classes().size());
         }
         return LabelMap.of(size, labels);
-    }
-
-    private Instances objects(int image, Size size) {
-        SplittableRandom random = SeededRandom.of(0, image);
-        float[] boxes = new float[4 * OBJECTS];
-        int[] labels = new int[OBJECTS];
-        for (int i = 0; i < OBJECTS; i++) {
-            float x = (float) (random.nextDouble() * 0.8 * size.width());
-            float y = (float) (random.nextDouble() * 0.8 * size.height());
-            boxes[4 * i] = x;
-            boxes[4 * i + 1] = y;
-            boxes[4 * i + 2] = x + (float) ((0.05 + random.nextDouble() * 0.15) * size.width());
-            boxes[4 * i + 3] = y + (float) ((0.05 + random.nextDouble() * 0.15) * size.height());
-            labels[i] = random.nextInt(model.classes().size());
-        }
-        Instances objects = Instances.groundTruth(Boxes.of(boxes), labels);
-        return targets == TargetKind.MASKS ? objects.withMasks(masks(boxes, size)) : objects;
-    }
-
-    private static List<Rle> masks(float[] boxes, Size size) {
-        return IntStream.range(0, OBJECTS)
-                .mapToObj(
-                        i ->
-                                Rle.fromBox(
-                                        size,
-                                        boxes[4 * i],
-                                        boxes[4 * i + 1],
-                                        boxes[4 * i + 2] - boxes[4 * i],
-                                        boxes[4 * i + 3] - boxes[4 * i + 1]))
-                .toList();
     }
 
     @Override

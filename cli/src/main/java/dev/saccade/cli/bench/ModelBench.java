@@ -10,16 +10,15 @@ import dev.saccade.core.SeededRandom;
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.DynamicShapes;
 import dev.saccade.core.ops.HostTransfers;
-import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Losses;
-import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.models.DetectionModel;
 import dev.saccade.models.Model;
 import dev.saccade.models.SegmentationModel;
+import dev.saccade.train.RandomObjects;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.optimizers.Gradients;
 import dev.saccade.train.optimizers.ModelEma;
@@ -28,7 +27,6 @@ import dev.saccade.train.optimizers.Optimizer;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
-import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -37,7 +35,6 @@ import java.util.stream.IntStream;
 /** Times a model on random pixels, with fused operators and without by turns. */
 public final class ModelBench implements AutoCloseable {
 
-    private static final int OBJECTS = 20;
     private static final double NO_STEP = 1e-6;
     private static final double LARGEST_NORM = 10;
 
@@ -134,7 +131,8 @@ public final class ModelBench implements AutoCloseable {
     }
 
     private Function<ImageBatch, Losses> losses(DetectionModel detector) {
-        List<Instances> targets = IntStream.range(0, images).mapToObj(this::objects).toList();
+        RandomObjects objects = new RandomObjects(size, model.classes().size());
+        List<Instances> targets = IntStream.range(0, images).mapToObj(objects::of).toList();
         return batch -> detector.losses(batch, targets);
     }
 
@@ -143,35 +141,6 @@ public final class ModelBench implements AutoCloseable {
                 SeededRandom.of(0).longs(images * size.area(), 0, model.classes().size()).toArray();
         NDArray map = manager.create(labels, new Shape(images, size.height(), size.width()));
         return batch -> segmenter.losses(batch, map);
-    }
-
-    private Instances objects(int image) {
-        SplittableRandom random = SeededRandom.of(0, image);
-        float[] boxes = new float[4 * OBJECTS];
-        int[] labels = new int[OBJECTS];
-        for (int i = 0; i < OBJECTS; i++) {
-            boxes[4 * i] = (float) (random.nextDouble() * 0.8 * size.width());
-            boxes[4 * i + 1] = (float) (random.nextDouble() * 0.8 * size.height());
-            boxes[4 * i + 2] =
-                    boxes[4 * i] + 8 + (float) (random.nextDouble() * 0.2 * size.width());
-            boxes[4 * i + 3] =
-                    boxes[4 * i + 1] + 8 + (float) (random.nextDouble() * 0.2 * size.height());
-            labels[i] = random.nextInt(model.classes().size());
-        }
-        return Instances.groundTruth(Boxes.of(boxes), labels).withMasks(masks(boxes));
-    }
-
-    private List<Rle> masks(float[] boxes) {
-        return IntStream.range(0, OBJECTS)
-                .mapToObj(
-                        i ->
-                                Rle.fromBox(
-                                        size,
-                                        boxes[4 * i],
-                                        boxes[4 * i + 1],
-                                        boxes[4 * i + 2] - boxes[4 * i],
-                                        boxes[4 * i + 3] - boxes[4 * i + 1]))
-                .toList();
     }
 
     @Override
