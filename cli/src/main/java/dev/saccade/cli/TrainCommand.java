@@ -8,6 +8,7 @@ import dev.saccade.config.ConfigWriter;
 import dev.saccade.core.Devices;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.ops.Autocast;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.DatasetStatistics;
@@ -71,7 +72,8 @@ final class TrainCommand implements Callable<Integer> {
         compute.overrides().forEach(config::override);
         Training training = config.training();
         // What is missing for it is told before all photographs are looked at.
-        Devices.here().choose(training.config().device());
+        Device computing = Devices.here().choose(training.config().device());
+        Autocast.require(training.config().precision(), computing);
         Path folder = out.orElse(Path.of("runs", config.name()));
         PrintWriter err = spec.commandLine().getErr();
         DataReports reports = CheckCommand.check(training, false);

@@ -10,6 +10,7 @@ import dev.saccade.core.ops.TensorMemory;
 import dev.saccade.train.config.RunConfig;
 
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /**
  * A training step that memory was missing for: says what it needed, what there is, and which
@@ -25,14 +26,17 @@ record MemoryShortage(Device device, TrainStep.Pixels batch) {
      *
      * @param config of the run
      * @param classes how many labels there are
+     * @param note told before it takes long to find out
      */
-    Optional<SaccadeException> tell(RuntimeException error, RunConfig config, int classes) {
+    Optional<SaccadeException> tell(
+            RuntimeException error, RunConfig config, int classes, Consumer<String> note) {
         Optional<String> reason = OutOfMemory.reason(error).filter(words -> isTold(error));
         if (reason.isEmpty()) {
             return Optional.empty();
         }
         // Asked before the measurement, which takes memory itself.
         String there = there();
+        note.accept("memory ran out; steps on small images show what it takes, for a minute or so");
         try {
             return StepMemory.measure(config, classes, batch.images(), batch.size())
                     .map(

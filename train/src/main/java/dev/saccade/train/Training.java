@@ -16,6 +16,7 @@ import dev.saccade.core.Devices;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.Kernels;
 import dev.saccade.core.parts.PartFailure;
 import dev.saccade.datasets.CheckOptions;
@@ -269,6 +270,7 @@ public final class Training {
     /** Checks the data and makes the model. */
     private Outcome withModel(List<String> notes, Work<Task> work) {
         Device device = Devices.here().choose(config.device());
+        Autocast.require(config.precision(), device);
         if (device.isGpu() && Kernels.status().loaded()) {
             Kernels.allowTf32(config.allowTf32());
         }
@@ -366,11 +368,10 @@ public final class Training {
     /** Returns what memory a step was missing, if it was that; it takes some steps to find out. */
     private Optional<SaccadeException> shortage(
             RuntimeException error, Trainer trainer, Task task) {
+        int classes = task.train.classes().size();
         return trainer.failedOn()
-                .flatMap(
-                        batch ->
-                                new MemoryShortage(task.manager.getDevice(), batch)
-                                        .tell(error, config, task.train.classes().size()));
+                .map(batch -> new MemoryShortage(task.manager.getDevice(), batch))
+                .flatMap(shortage -> shortage.tell(error, config, classes, trainer::note));
     }
 
     /** A user is told in one line what a part has failed of; who has written it wants more. */

@@ -288,7 +288,7 @@ class GpuTest {
             assertTrue(DeviceMemory.of(device).orElseThrow().freeBytes() > 0);
             String told =
                     new MemoryShortage(device, new TrainStep.Pixels(2, new Size(64, 64)))
-                            .tell(error, RunConfig.parse(CONFIG), 1)
+                            .tell(error, RunConfig.parse(CONFIG), 1, note -> {})
                             .orElseThrow()
                             .getMessage();
             assertTrue(told.contains(", and " + Devices.name(device) + " has "), told);

@@ -15,8 +15,10 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Size;
 import dev.saccade.train.config.RunConfig;
 
+import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.Test;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -49,7 +51,10 @@ class MemoryShortageTest {
 
     @Test
     void aStepSaysWhatItTakesAndWhatWouldSaveHowMuch() {
-        SaccadeException told = SHORTAGE.tell(refusal(), RunConfig.parse(CONFIG), 2).orElseThrow();
+        List<String> notes = new ArrayList<>();
+        SaccadeException told =
+                SHORTAGE.tell(refusal(), RunConfig.parse(CONFIG), 2, notes::add).orElseThrow();
+        assertEquals(1, notes.size(), notes.toString());
         assertEquals(SaccadeException.Kind.USER, told.kind());
         List<String> lines = told.getMessage().lines().toList();
         String first = lines.get(0);
@@ -68,10 +73,10 @@ class MemoryShortageTest {
     void whatIsNoShortageOfTheDeviceIsLeft() {
         RunConfig config = RunConfig.parse(CONFIG);
         RuntimeException bug = new IllegalStateException("a bug");
-        assertEquals(Optional.empty(), SHORTAGE.tell(bug, config, 2));
+        assertEquals(Optional.empty(), SHORTAGE.tell(bug, config, 2, Assertions::fail));
         RuntimeException heap = new IllegalStateException(new OutOfMemoryError("Java heap space"));
-        assertEquals(Optional.empty(), SHORTAGE.tell(heap, config, 2));
+        assertEquals(Optional.empty(), SHORTAGE.tell(heap, config, 2, Assertions::fail));
         RuntimeException known = OutOfMemory.IN_LOADING.of(refusal()).orElseThrow();
-        assertEquals(Optional.empty(), SHORTAGE.tell(known, config, 2));
+        assertEquals(Optional.empty(), SHORTAGE.tell(known, config, 2, Assertions::fail));
     }
 }
