@@ -229,11 +229,7 @@ record OperatorCase(
                 List.of(map, new Shape(hidden, channels), new Shape(hidden)),
                 true,
                 new Work(2 * map.size() * hidden, 5 * map.size()),
-                in ->
-                        LinearProduct.isFusedFor(in.get(0))
-                                ? LinearProduct.multiply(
-                                        in.get(0), in.get(1), Optional.of(in.get(2)))
-                                : in.get(0).matMul(in.get(1).transpose()).add(in.get(2)));
+                in -> LinearProduct.multiply(in.get(0), in.get(1), Optional.of(in.get(2))));
     }
 
     private static OperatorCase gelu(int images, int side, int channels) {

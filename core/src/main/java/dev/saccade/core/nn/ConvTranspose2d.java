@@ -4,22 +4,24 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
+import dev.saccade.core.ops.LinearProduct;
+import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.ScriptTemplate;
 
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * A transposed 2-D convolution that enlarges maps: stride as large as the kernel, so that every
  * cell becomes a square of cells; {@code weight} is {@code [in, out, k, k]}, {@code bias} is {@code
  * [out]}.
+ *
+ * <p>No square overlaps another, so it is a linear map of every cell.
  */
 public final class ConvTranspose2d extends Layer {
 
-    private static final ScriptTemplate SCRIPT =
-            ScriptTemplate.of(
-                            "(x: Tensor, w: Tensor, b: Tensor) -> Tensor",
-                            "return torch.conv_transpose2d(x, w, b, [{stride}, {stride}])")
-                    .counting((in, y) -> in.get(0).size() * in.get(1).getShape().slice(1).size());
+    private static final ScriptTemplate SHUFFLE =
+            ScriptTemplate.of("(x: Tensor) -> Tensor", "return torch.pixel_shuffle(x, {kernel})");
 
     private final int kernel;
     private final Parameter weight;
@@ -47,6 +49,15 @@ public final class ConvTranspose2d extends Layer {
      */
     @Override
     public NDArray forward(NDArray x) {
-        return SCRIPT.with(Map.of("stride", kernel)).run(x, weight.getArray(), bias.getArray());
+        NDArray w = weight.getArray();
+        return Scope.array(
+                () -> {
+                    NDArray map = w.reshape(w.getShape().get(0), -1).transpose();
+                    NDArray shift = bias.getArray().repeat((long) kernel * kernel);
+                    NDArray cells = x.transpose(0, 2, 3, 1);
+                    NDArray squares = LinearProduct.multiply(cells, map, Optional.of(shift));
+                    return SHUFFLE.with(Map.of("kernel", kernel))
+                            .run(squares.transpose(0, 3, 1, 2));
+                });
     }
 }

@@ -23,31 +23,16 @@ import java.util.Optional;
 /**
  * {@code x W^T + b} over the last axis; {@code weight} is {@code [out, in]}, {@code bias} is {@code
  * [out]} where there is one.
- *
- * <p>On CPUs it runs as a 1x1 convolution over channels-last memory: the same product through
- * oneDNN, up to twice as fast as through MKL, where libtorch sends matrix products. The very wide
- * inputs of box heads are the exception: there, MKL is six times as fast.
  */
 public final class Linear extends Layer implements Affine {
 
-    /** Inputs wider than this, such as flattened regions, are left to MKL. */
-    private static final int WIDEST_CONVOLUTION = 8192;
-
     private static final String SIGNATURE = "(x: Tensor, w: Tensor, b: Tensor) -> Tensor";
-
-    private static final Script MATMUL =
-            Script.compile(SIGNATURE, "return torch.linear(x, w, b)")
-                    .counting(Linear::multiplyAdds);
-
-    private static final Script MATMUL_WITHOUT_BIAS =
-            Script.compile("(x: Tensor, w: Tensor) -> Tensor", "return torch.linear(x, w)")
-                    .counting(Linear::multiplyAdds);
 
     private static final String AS_CONVOLUTION =
             """
             maps = x
             if torch.dim(x) != 4:
-              maps = torch.reshape(x, [-1, 1, 1, torch.size(x, -1)])
+              maps = torch.reshape(x, [1, 1, -1, torch.size(x, -1)])
             rows = torch.permute(maps, [0, 3, 1, 2])
             kernel = torch.unsqueeze(torch.unsqueeze(w, -1), -1)
             y = %s
@@ -56,16 +41,6 @@ public final class Linear extends Layer implements Affine {
               out = torch.reshape(out, torch.slice(torch.size(x), 0, -1) + [torch.size(w, 0)])
             return out
             """;
-
-    private static final Script CONVOLUTION =
-            Script.compile(SIGNATURE, AS_CONVOLUTION.formatted("torch.conv2d(rows, kernel, b)"))
-                    .counting(Linear::multiplyAdds);
-
-    private static final Script CONVOLUTION_WITHOUT_BIAS =
-            Script.compile(
-                            "(x: Tensor, w: Tensor) -> Tensor",
-                            AS_CONVOLUTION.formatted("torch.conv2d(rows, kernel, None)"))
-                    .counting(Linear::multiplyAdds);
 
     /** What oneDNN does without gradients: the activation while the sums are in registers. */
     private static final class Inference {
@@ -133,15 +108,7 @@ public final class Linear extends Layer implements Affine {
      */
     @Override
     public NDArray forward(NDArray x) {
-        NDArray w = weight.getArray();
-        boolean convolves = !x.getDevice().isGpu() && w.getShape().get(1) <= WIDEST_CONVOLUTION;
-        if (convolves && LinearProduct.isFusedFor(x)) {
-            return LinearProduct.multiply(x, w, bias());
-        }
-        if (bias == null) {
-            return (convolves ? CONVOLUTION_WITHOUT_BIAS : MATMUL_WITHOUT_BIAS).run(x, w);
-        }
-        return (convolves ? CONVOLUTION : MATMUL).run(x, w, bias.getArray());
+        return LinearProduct.multiply(x, weight.getArray(), bias());
     }
 
     /**

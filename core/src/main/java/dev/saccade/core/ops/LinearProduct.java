@@ -6,32 +6,31 @@ import dev.saccade.core.nn.Precision;
 
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
- * {@code x W^T + b} on a CPU: through oneDNN, but for the gradients by weight and bias, which are
- * summed over all rows. There oneDNN reaches half the speed that it has elsewhere.
+ * {@code x W^T + b}.
+ *
+ * <p>In float32 on a CPU it runs as a 1x1 convolution: the same product through oneDNN, up to twice
+ * as fast as through MKL, where libtorch sends matrix products of float32 alone. The gradients by
+ * weight and bias are summed over all rows, at which oneDNN is slow: they have a kernel of their
+ * own.
  */
 public final class LinearProduct {
 
-    private static final String TEXT = "return ops.saccade.linear(x, weight, {bias})";
+    private static final ScriptTemplate WITHOUT_BIAS =
+            counting("(x: Tensor, weight: Tensor) -> Tensor", "return {linear}(x, weight, None)");
 
-    private static final ScriptTemplate MULTIPLY =
-            counting("(x: Tensor, weight: Tensor) -> Tensor");
-
-    private static final ScriptTemplate MULTIPLY_AND_SHIFT =
-            counting("(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor");
+    private static final ScriptTemplate WITH_BIAS =
+            counting(
+                    "(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor",
+                    "return {linear}(x, weight, bias)");
 
     private LinearProduct() {}
 
-    private static ScriptTemplate counting(String signature) {
-        return ScriptTemplate.of(signature, TEXT)
+    private static ScriptTemplate counting(String signature, String body) {
+        return ScriptTemplate.of(signature, body)
                 .counting((in, out) -> in.get(0).size() * in.get(1).getShape().get(0));
-    }
-
-    /** Returns whether the operator of {@link Kernels} takes an array, to multiply in float32. */
-    public static boolean isFusedFor(NDArray x) {
-        return Kernels.isFusedForFloatsOnCpu(x)
-                && Autocast.precision(x.getDevice()) == Precision.FLOAT32;
     }
 
     /**
@@ -43,11 +42,15 @@ public final class LinearProduct {
      * @return {@code [..., out]}
      */
     public static NDArray multiply(NDArray x, NDArray weight, Optional<NDArray> bias) {
-        return bias.map(
-                        shift ->
-                                MULTIPLY_AND_SHIFT
-                                        .with(Map.of("bias", "bias"))
-                                        .run(x, weight, shift))
-                .orElseGet(() -> MULTIPLY.with(Map.of("bias", "None")).run(x, weight));
+        ScriptTemplate product = bias.isPresent() ? WITH_BIAS : WITHOUT_BIAS;
+        String operator = isFusedFor(x) ? "ops.saccade.linear" : "torch.linear";
+        return product.with(Map.of("linear", operator))
+                .run(Stream.concat(Stream.of(x, weight), bias.stream()).toArray(NDArray[]::new));
+    }
+
+    /** Returns whether the operator of {@link Kernels} takes an array, to multiply in float32. */
+    static boolean isFusedFor(NDArray x) {
+        return Kernels.isFusedForFloatsOnCpu(x)
+                && Autocast.precision(x.getDevice()) == Precision.FLOAT32;
     }
 }
