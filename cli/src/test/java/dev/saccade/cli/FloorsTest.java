@@ -1,13 +1,17 @@
 package dev.saccade.cli;
 
 import static com.tngtech.archunit.core.domain.JavaCall.Predicates.target;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo;
 import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.name;
+import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.nameMatching;
+import static com.tngtech.archunit.core.domain.properties.HasOwner.Predicates.With.owner;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
 import ai.djl.Device;
+import ai.djl.ndarray.NDArray;
 
 import com.google.common.collect.Iterables;
 import com.tngtech.archunit.core.domain.JavaClass;
@@ -224,6 +228,26 @@ class FloorsTest {
                     .doNotHaveSimpleName("StepMemory")
                     .should()
                     .callMethod(Device.class, "cpu");
+
+    /** There reads are counted: a step waits for one. */
+    @ArchTest
+    static final ArchRule arraysAreReadThroughTensors =
+            noClasses()
+                    .that()
+                    .resideInAnyPackage(
+                            "dev.saccade.backbones..",
+                            "dev.saccade.necks..",
+                            "dev.saccade.heads..",
+                            "dev.saccade.models..",
+                            "dev.saccade.eval..",
+                            "dev.saccade.train..")
+                    .should()
+                    .callMethodWhere(
+                            target(owner(assignableTo(NDArray.class)))
+                                    .and(
+                                            target(
+                                                    nameMatching(
+                                                            "to[A-Z]\\w*(Array|Buffer)|get(Byte|Boolean|Uint8|Int|Long|Float|Double|String)"))));
 
     @ArchTest
     static final ArchRule nothingIsStaticThatChanges =

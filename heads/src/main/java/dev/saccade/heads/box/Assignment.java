@@ -8,6 +8,7 @@ import ai.djl.ndarray.types.Shape;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.ops.DynamicShapes;
 import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.Tensors;
 
 /**
  * What every prior of an image should learn.
@@ -55,7 +56,7 @@ public record Assignment(NDArray gtInds, NDArray maxOverlaps) {
         requireShape(assigner, "gtInds", found.gtInds, DataType.INT64, each);
         requireShape(assigner, "maxOverlaps", found.maxOverlaps, DataType.FLOAT32, each);
         if (priors.size() > 0 && DynamicShapes.areFreeFor(found.gtInds)) {
-            long[] range = RANGE.run(found.gtInds).toLongArray();
+            long[] range = Tensors.readLongs(RANGE.run(found.gtInds));
             if (range[0] < -1 || range[1] > objects.size()) {
                 throw SaccadeException.user(
                         "assigner %s: gave %d among its gtInds, expected -1 to %d, the number of"
