@@ -10,6 +10,7 @@ import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.core.ops.WindowPooling;
 
 import java.util.Map;
 import java.util.function.UnaryOperator;
@@ -21,17 +22,6 @@ import java.util.function.UnaryOperator;
  * their windows.
  */
 final class SubWindowPooling extends Layer {
-
-    private static final ScriptTemplate WEIGHTED =
-            ScriptTemplate.of(
-                            "(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor",
-                            """
-                    part = {part}
-                    c = torch.size(x, 1)
-                    kernel = torch.expand(torch.reshape(weight, [1, 1, part, part]), [c, 1, part, part])
-                    return torch.conv2d(x, kernel, torch.expand(bias, [c]), [part, part], [0, 0], [1, 1], c)
-                    """)
-                    .counting((in, y) -> in.get(0).size());
 
     private static final ScriptTemplate UNWEIGHTED =
             ScriptTemplate.of(
@@ -55,16 +45,17 @@ final class SubWindowPooling extends Layer {
         pool =
                 switch (method) {
                     case FC -> weighted();
-                    case MEAN -> UNWEIGHTED.with(Map.of("kind", "avg", "part", part))::run;
-                    case MAX -> UNWEIGHTED.with(Map.of("kind", "max", "part", part))::run;
+                    case MEAN -> ofMaps(UNWEIGHTED.with(Map.of("kind", "avg", "part", part))::run);
+                    case MAX -> ofMaps(UNWEIGHTED.with(Map.of("kind", "max", "part", part))::run);
                     case CONV ->
-                            add(
-                                            "",
-                                            Conv2d.withDefaultInit(
-                                                    new Geometry(channels, channels, part)
-                                                            .stride(part)
-                                                            .groups(channels)))
-                                    ::forward;
+                            ofMaps(
+                                    add(
+                                                    "",
+                                                    Conv2d.withDefaultInit(
+                                                            new Geometry(channels, channels, part)
+                                                                    .stride(part)
+                                                                    .groups(channels)))
+                                            ::forward);
                 };
     }
 
@@ -72,7 +63,11 @@ final class SubWindowPooling extends Layer {
         Shape shape = new Shape(1, (long) part * part);
         Parameter weight = parameter("weight", shape, WeightInit.truncatedNormal(0.02));
         Parameter bias = parameter("bias", new Shape(1), WeightInit.ZEROS);
-        return x -> WEIGHTED.with(Map.of("part", part)).run(x, weight.getArray(), bias.getArray());
+        return x -> WindowPooling.pool(x, weight.getArray(), bias.getArray(), part);
+    }
+
+    private static UnaryOperator<NDArray> ofMaps(UnaryOperator<NDArray> pool) {
+        return x -> pool.apply(x.transpose(0, 3, 1, 2)).transpose(0, 2, 3, 1);
     }
 
     /**
@@ -84,15 +79,7 @@ final class SubWindowPooling extends Layer {
     @Override
     public NDArray forward(NDArray x) {
         return Scope.array(
-                () -> {
-                    NDArray cells = pool.apply(trimmed(x).transpose(0, 3, 1, 2));
-                    return cells.transpose(0, 2, 3, 1)
-                            .reshape(x.getShape().get(0), -1, channels(x));
-                });
-    }
-
-    private static long channels(NDArray x) {
-        return x.getShape().get(3);
+                () -> pool.apply(trimmed(x)).reshape(x.getShape().get(0), -1, x.getShape().get(3)));
     }
 
     private NDArray trimmed(NDArray x) {

@@ -26,6 +26,7 @@ import dev.saccade.core.ops.RoiAlign;
 import dev.saccade.core.ops.Rois;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.WindowAttention;
+import dev.saccade.core.ops.WindowPooling;
 import dev.saccade.core.ops.Windows;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.FeaturePyramid;
@@ -83,6 +84,7 @@ record OperatorCase(
                     window(images, side, heads),
                     focal(images, side, heads, 7 - 2 * stage),
                     focalBias(heads, 7 - 2 * stage),
+                    windowPooling(images, side, heads * DEPTH),
                     layerNorm(images, side, heads * DEPTH),
                     linear(images, side, heads * DEPTH),
                     gelu(images, side, 4 * heads * DEPTH));
@@ -191,6 +193,17 @@ record OperatorCase(
                 in ->
                         FocalBias.lookUp(
                                 region, in.get(0), Optional.of(in.get(1)), List.of(in.get(2))));
+    }
+
+    private static OperatorCase windowPooling(int images, int side, int channels) {
+        Shape map = new Shape(images, side, side, channels);
+        return new OperatorCase(
+                "window_pooling",
+                size(images, side, channels),
+                List.of(map, new Shape(1, (long) WINDOW * WINDOW), new Shape(1)),
+                true,
+                new Work(2 * map.size(), map.size()),
+                in -> WindowPooling.pool(in.get(0), in.get(1), in.get(2), WINDOW));
     }
 
     private static OperatorCase keyOnly(int images, int side, int channels) {

@@ -6,8 +6,8 @@ import ai.djl.ndarray.types.DataType;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.ops.DynamicShapes;
 import dev.saccade.core.ops.Script;
-import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.core.ops.Tensors;
 
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -57,8 +57,7 @@ public record SamplingResult(NDArray posMask, NDArray negMask, boolean avgFactor
         requireMask(sampler, "posMask", chosen.posMask, gtInds);
         requireMask(sampler, "negMask", chosen.negMask, gtInds);
         if (DynamicShapes.areFreeFor(gtInds)) {
-            long[] counts =
-                    Tensors.readLongs(COUNTS.run(chosen.posMask, chosen.negMask, gtInds));
+            long[] counts = Tensors.readLongs(COUNTS.run(chosen.posMask, chosen.negMask, gtInds));
             if (counts[0] > 0) {
                 throw SaccadeException.user(
                         "sampler %s: gave %d priors in its posMask that no object is assigned to",
