@@ -28,6 +28,11 @@ Tensor as_map(const Tensor& x) {
   return map.permute({0, 3, 1, 2});
 }
 
+// oneDNN takes no empty maps.
+bool is_empty(const Tensor& x, const Tensor& weight) {
+  return x.numel() == 0 || weight.numel() == 0;
+}
+
 Tensor multiply(const Tensor& x, const Tensor& weight, const std::optional<Tensor>& bias) {
   const Tensor y = at::mkldnn_convolution(as_map(x), weight.unsqueeze(-1).unsqueeze(-1), bias,
                                           {0, 0}, {1, 1}, {1, 1}, 1);
@@ -39,11 +44,13 @@ Tensor multiply(const Tensor& x, const Tensor& weight, const std::optional<Tenso
 Tensor linear(const Tensor& x, const Tensor& weight, const std::optional<Tensor>& bias) {
   TORCH_CHECK(x.scalar_type() == at::kFloat && weight.scalar_type() == at::kFloat &&
                   x.dim() > 0 && weight.dim() == 2 && x.size(-1) == weight.size(1) &&
-                  (!bias || bias->sizes() == weight.sizes().slice(0, 1)),
+                  (!bias || (bias->sizes() == weight.sizes().slice(0, 1) &&
+                             bias->scalar_type() == at::kFloat)),
               "saccade::linear: x ", x.sizes(), " of ", x.scalar_type(), ", weight ",
               weight.sizes(), " of ", weight.scalar_type(),
-              ", expected [..., in] and [out, in] of Float, and a bias [out] or none");
-  return multiply(x.contiguous(), weight, bias);
+              ", expected [..., in] and [out, in] of Float, and a bias [out] of Float or none");
+  if (is_empty(x, weight)) return at::linear(x, weight, bias);
+  return multiply(x.contiguous(), weight, bias ? std::optional(bias->contiguous()) : bias);
 }
 
 // The gradient of x. With one thread libtorch leaves the backward pass of small batches to MKL; the
@@ -70,8 +77,15 @@ class Linear : public torch::autograd::Function<Linear> {
     const variable_list saved = context->get_saved_variables();
     const Tensor &weight = saved[1], d_out = gradients[0].contiguous();
     variable_list by(3);
-    if (context->needs_input_grad(0)) by[0] = by_input(saved[0], weight, d_out);
     const bool by_bias = context->saved_data["bias"].toBool() && context->needs_input_grad(2);
+    if (is_empty(saved[0], weight)) {
+      by[0] = at::zeros_like(saved[0]);
+      by[1] = at::zeros_like(weight);
+      const int64_t rows = c10::multiply_integers(saved[0].sizes().slice(0, saved[0].dim() - 1));
+      if (by_bias) by[2] = d_out.reshape({rows, weight.size(0)}).sum(0);
+      return by;
+    }
+    if (context->needs_input_grad(0)) by[0] = by_input(saved[0], weight, d_out);
     if (!context->needs_input_grad(1) && !by_bias) return by;
     const Tensor x = saved[0].contiguous();
     by[1] = at::empty(weight.sizes(), weight.options());

@@ -5,6 +5,7 @@ import static com.google.common.base.Preconditions.checkArgument;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
 
 import dev.saccade.core.ops.Script;
 
@@ -64,6 +65,11 @@ public final class Autograd {
                 loss,
                 y -> {
                     checkArgument(y.size() == 1, "loss: one value expected, got %s", y.getShape());
+                    checkArgument(
+                            y.getDataType() == DataType.FLOAT32
+                                    || y.getDataType() == DataType.FLOAT64,
+                            "loss: expected float32, got %s; Tensors.toFloat32 makes it",
+                            y.getDataType());
                     checkArgument(
                             requiresGradient(y), "the loss depends on nothing that is learned");
                     return y.onesLike();

@@ -132,6 +132,7 @@ public final class Linear extends Layer implements Affine {
      */
     private static boolean infers(NDArray x) {
         return NoGrad.holds()
+                && x.size() > 0
                 && JniUtils.getNumThreads() > 1
                 && x.getDataType() != DataType.FLOAT64
                 && !x.getDevice().isGpu()

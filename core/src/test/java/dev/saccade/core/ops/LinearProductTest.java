@@ -102,6 +102,36 @@ class LinearProductTest {
         }
     }
 
+    @ParameterizedTest
+    @CsvSource({"0, 5, 7", "0 3 4, 5, 7", "2 0 4, 5, 7", "2 3, 0, 7", "2 3 4, 5, 0"})
+    void nothingIsMultipliedToo(String sizes, int in, int out) {
+        long[] rows = Arrays.stream(sizes.split(" ")).mapToLong(Long::parseLong).toArray();
+        List<NDArray> found =
+                results(
+                        manager.zeros(new Shape(rows).add(in)),
+                        manager.zeros(new Shape(out, in)),
+                        Optional.of(manager.ones(new Shape(out))),
+                        manager.ones(new Shape(rows).add(out)));
+        assertEquals(new Shape(rows).add(out), found.get(0).getShape());
+        assertEquals(new Shape(rows).add(in), found.get(1).getShape());
+        assertEquals(new Shape(out, in), found.get(2).getShape());
+        float summed = Arrays.stream(rows).reduce(1, (a, b) -> a * b);
+        for (float gradient : found.get(3).toFloatArray()) {
+            assertEquals(summed, gradient, 0);
+        }
+    }
+
+    @Test
+    void aBiasMayBeAPartOfAnother() {
+        NDArray bias = manager.arange(6f).reshape(3, 2).get(":, 1");
+        NDArray y =
+                LinearProduct.multiply(
+                        manager.zeros(new Shape(1, 4)),
+                        manager.zeros(new Shape(3, 4)),
+                        Optional.of(bias));
+        assertArrayEquals(new float[] {1, 3, 5}, y.toFloatArray(), 0);
+    }
+
     @Test
     void leavesDoublesAlone() {
         assertEquals(

@@ -406,6 +406,13 @@ class TwoStageHeadTest {
     }
 
     @Test
+    void findsNothingWithoutProposals() {
+        TwoStageHead head = maskRcnn("rpn_head.test_proposals.min_bbox_size=1000");
+        Instances found = head.predict(pyramid(1), List.of(ImageInfo.of(SIZE))).get(0);
+        assertEquals(0, found.size());
+    }
+
+    @Test
     void findsNothingInFeaturesThatAreNoNumbers() {
         for (TwoStageHead head : List.of(maskRcnn(), cascade())) {
             head.train(false);
