@@ -10,6 +10,7 @@ import com.google.common.base.Preconditions;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.ops.MemoryFormat;
+import dev.saccade.core.ops.Script;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -18,6 +19,9 @@ import java.util.Objects;
 
 /** A stored tensor of at most 1 GiB: contiguous, row-major; often in a file until it is used. */
 public final class Tensor {
+
+    private static final Script CONTIGUOUS =
+            Script.compile("(x: Tensor) -> Tensor", "return torch.contiguous(x)");
 
     private final ElementType type;
     private final Shape shape;
@@ -50,8 +54,16 @@ public final class Tensor {
 
     /** Returns a copy of the values of an array. */
     public static Tensor of(NDArray array) {
-        return new Tensor(
-                ElementType.of(array.getDataType()), array.getShape(), array.toByteBuffer(false));
+        ElementType type = ElementType.of(array.getDataType());
+        try (NDArray rows = CONTIGUOUS.run(array);
+                NDArray here = rows.toDevice(Device.cpu(), true)) {
+            // Where Java's heap has no room left, DJL's own copy would end the process.
+            ByteBuffer copy = ByteBuffer.allocate(Math.toIntExact(array.size() * type.bytes()));
+            if (copy.hasRemaining()) {
+                copy.put(here.toByteBuffer(true)).flip();
+            }
+            return new Tensor(type, array.getShape(), copy);
+        }
     }
 
     /** Returns float32 values, row-major. */

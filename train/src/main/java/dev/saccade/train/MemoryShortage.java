@@ -51,7 +51,7 @@ record MemoryShortage(Device device, TrainStep.Pixels batch) {
                                             there,
                                             reason.get(),
                                             step));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | OutOfMemoryError e) {
             // The general advice has to do.
             return Optional.empty();
         }

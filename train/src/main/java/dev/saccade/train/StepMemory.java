@@ -126,7 +126,7 @@ record StepMemory(long bytes, List<Saving> savings) implements Printable.Lines {
     private static Optional<Growth> other(RunConfig config, String setting, int classes) {
         try {
             return Optional.of(Growth.measure(config.with(setting), classes));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | OutOfMemoryError e) {
             return Optional.empty();
         }
     }
