@@ -11,8 +11,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Averages steps between two lines of the logs. Those that were left out in float16 count for time
- * alone; where all were, the means are NaN.
+ * Averages steps between two lines of the logs: losses and gradient norms each over the steps where
+ * they are numbers, which those that were left out in float16 need not have; NaN where none has.
  */
 final class StepMeter {
 
@@ -24,16 +24,20 @@ final class StepMeter {
     private double seconds;
     private double dataSeconds;
     private int steps;
-    private int learned;
+    private int stepsWithLoss;
+    private int stepsWithNorm;
 
     /** Takes a step in. */
     void add(StepReport step) {
         LogVars logVars = step.logVars();
-        if (Double.isFinite(logVars.gradientNorm())) {
+        if (Double.isFinite(logVars.loss())) {
             logVars.losses().forEach((name, value) -> losses.merge(name, value, Double::sum));
             loss += logVars.loss();
+            stepsWithLoss++;
+        }
+        if (Double.isFinite(logVars.gradientNorm())) {
             gradientNorm += logVars.gradientNorm();
-            learned++;
+            stepsWithNorm++;
         }
         logVars.metrics().forEach(this::add);
         seconds += step.time().seconds();
@@ -55,7 +59,7 @@ final class StepMeter {
      */
     StepReport mean(StepReport last) {
         checkState(steps > 0, "no step to average");
-        losses.replaceAll((name, sum) -> sum / learned);
+        losses.replaceAll((name, sum) -> sum / stepsWithLoss);
         metrics.replaceAll((name, sum) -> sum / stepsWithMetric.get(name));
         StepReport mean =
                 new StepReport(
@@ -63,7 +67,11 @@ final class StepMeter {
                         last.iterations(),
                         last.epoch(),
                         last.learningRate(),
-                        new LogVars(loss / learned, losses, metrics, gradientNorm / learned),
+                        new LogVars(
+                                loss / stepsWithLoss,
+                                losses,
+                                metrics,
+                                gradientNorm / stepsWithNorm),
                         new StepTime(
                                 seconds / steps, dataSeconds / steps, last.time().remaining()));
         losses.clear();
@@ -74,7 +82,8 @@ final class StepMeter {
         seconds = 0;
         dataSeconds = 0;
         steps = 0;
-        learned = 0;
+        stepsWithLoss = 0;
+        stepsWithNorm = 0;
         return mean;
     }
 }
