@@ -5,10 +5,15 @@ import ai.djl.util.Platform;
 import ai.djl.util.Utils;
 
 import com.google.common.base.Throwables;
+import com.google.common.collect.Iterables;
 import com.sun.jna.NativeLibrary;
 
+import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -68,8 +73,8 @@ final class LibtorchSource {
     private static LibtorchSource downloaded(CudaDriver driver) {
         if (!driver.isUsable(CUDA_MAJOR)) {
             throw SaccadeException.user(
-                    "%s=%s: there is no GPU with a driver for CUDA %d here, so nothing was"
-                            + " downloaded; nvidia-smi shows both; unset %s to run on the CPU",
+                    "%s=%s: there is no GPU here, or no driver for CUDA %d (see nvidia-smi), so"
+                            + " nothing was downloaded; unset %s to compute on the CPU",
                     VARIABLE, DOWNLOAD, CUDA_MAJOR, VARIABLE);
         }
         requireCudaOfDjl();
@@ -122,16 +127,39 @@ final class LibtorchSource {
     }
 
     private static Path folder(String named) {
+        Path given = Path.of(named);
+        if (!Files.isDirectory(given)) {
+            throw SaccadeException.user(
+                    "%s=%s: there is no such folder; expected one that torch is installed in, or %s",
+                    VARIABLE, named, DOWNLOAD);
+        }
         String library = System.mapLibraryName("torch");
-        for (Path folder : List.of(Path.of(named), Path.of(named, "lib"))) {
+        for (Path folder : Iterables.concat(List.of(given, given.resolve("lib")), inside(given))) {
             if (Files.isRegularFile(folder.resolve(library))) {
                 return folder.toAbsolutePath().normalize();
             }
         }
         throw SaccadeException.user(
-                "%s=%s: there is no %s in it, nor in its lib; expected what python3 -c 'import"
-                        + " torch; print(torch.__path__[0])' prints, or %s",
+                "%s=%s: there is no %s in it, nor in its lib, nor in"
+                        + " lib/python*/site-packages/torch/lib; expected an environment of Python"
+                        + " that torch is installed in, or what its python -c 'import torch;"
+                        + " print(torch.__path__[0])' prints, or %s",
                 VARIABLE, named, library, DOWNLOAD);
+    }
+
+    /** Returns where torch would be, if a folder is an environment of Python. */
+    private static List<Path> inside(Path environment) {
+        Path lib = environment.resolve("lib");
+        if (!Files.isDirectory(lib)) {
+            return List.of();
+        }
+        try (DirectoryStream<Path> pythons = Files.newDirectoryStream(lib, "python*")) {
+            List<Path> folders = new ArrayList<>();
+            pythons.forEach(python -> folders.add(python.resolve("site-packages/torch/lib")));
+            return folders;
+        } catch (IOException | DirectoryIteratorException e) {
+            throw SaccadeException.io(e, "%s: cannot be read: %s", lib, e.getMessage());
+        }
     }
 
     private static String version() {

@@ -39,7 +39,7 @@ class LibtorchSourceTest {
 
     /** Lays the folder of Python's torch, as far as it tells what it is. */
     private Path python(String version, String cuda) throws IOException {
-        Path torch = Files.createDirectories(folder.resolve("torch"));
+        Path torch = Files.createDirectories(folder.resolve("lib/python3.11/site-packages/torch"));
         Files.writeString(
                 torch.resolve("version.py"),
                 """
@@ -105,6 +105,12 @@ class LibtorchSourceTest {
     }
 
     @Test
+    void anEnvironmentOfPythonIsLookedInto() throws IOException {
+        Path torch = python("2.7.1+cpu", "None");
+        assertEquals(settings(torch, DRIVER), settings(folder, DRIVER));
+    }
+
+    @Test
     void anotherVersionIsRefused() throws IOException {
         Path torch = python("2.11.0", "'13.0'");
         assertRefused(
@@ -127,9 +133,15 @@ class LibtorchSourceTest {
     @Test
     void aFolderWithoutLibtorchIsRefused() throws IOException {
         assertRefused(
-                "there is no libtorch.so in it, nor in its lib; expected what python3 -c 'import"
-                        + " torch; print(torch.__path__[0])' prints, or download",
+                "there is no libtorch.so in it, nor in its lib, nor in"
+                        + " lib/python*/site-packages/torch/lib; expected an environment of Python"
+                        + " that torch is installed in, or what its python -c 'import torch;"
+                        + " print(torch.__path__[0])' prints, or download",
                 folder,
+                DRIVER);
+        assertRefused(
+                "there is no such folder; expected one that torch is installed in, or download",
+                folder.resolve("nowhere"),
                 DRIVER);
         Path lib = library(folder.resolve("elsewhere").resolve("lib"));
         assertRefused(
@@ -143,8 +155,8 @@ class LibtorchSourceTest {
     void nothingIsDownloadedWhereItWouldBeOfNoUse() {
         for (CudaDriver none : List.of(CudaDriver.NONE, OLD)) {
             assertRefused(
-                    "there is no GPU with a driver for CUDA 12 here, so nothing was downloaded;"
-                            + " nvidia-smi shows both; unset SACCADE_TORCH to run on the CPU",
+                    "there is no GPU here, or no driver for CUDA 12 (see nvidia-smi), so nothing was"
+                            + " downloaded; unset SACCADE_TORCH to compute on the CPU",
                     "download",
                     none);
         }
@@ -179,8 +191,9 @@ class LibtorchSourceTest {
 
     @Test
     void anotherLibtorchThanTheNamedIsRefused() throws IOException {
-        LibtorchSource source = named(python("2.7.1", "'12.6'"), DRIVER).orElseThrow();
-        source.requireLoaded(folder.resolve("torch/../torch/lib"));
+        Path torch = python("2.7.1", "'12.6'");
+        LibtorchSource source = named(torch, DRIVER).orElseThrow();
+        source.requireLoaded(torch.resolve("../torch/lib"));
         SaccadeException told =
                 assertThrows(SaccadeException.class, () -> source.requireLoaded(folder));
         assertTrue(told.getMessage().contains("before Saccade was asked"), told.getMessage());
