@@ -73,17 +73,9 @@ public final class Devices {
                 : name(device);
     }
 
-    /**
-     * Returns what whoever waits for a device that was chosen should know: on what GPU it computes,
-     * or why on none although libtorch was brought for one.
-     */
-    public Optional<String> note(Device chosen) {
-        if (chosen.isGpu()) {
-            return Optional.of("computing on " + describe(chosen));
-        }
-        return libtorch.cuda()
-                .flatMap(built -> fault(Device.gpu()))
-                .map(fault -> "computing on the CPU: " + fault);
+    /** Returns why no GPU computes, although libtorch was brought for one. */
+    Optional<String> whyNoGpu() {
+        return libtorch.cuda().flatMap(built -> fault(Device.gpu()));
     }
 
     /** Returns whether a text names a device, be it there or not. */
@@ -121,7 +113,7 @@ public final class Devices {
     private Device findAutomatic() {
         Device found = fault(Device.gpu()).isEmpty() ? Device.gpu() : Device.cpu();
         if (!found.isGpu()) {
-            note(found).ifPresent(LOG::warn);
+            whyNoGpu().ifPresent(why -> LOG.warn("computing on the CPU: {}", why));
         }
         return found;
     }

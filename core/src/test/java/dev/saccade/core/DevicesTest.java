@@ -50,9 +50,7 @@ class DevicesTest {
         assertSame(Device.cpu(), devices.choose("auto"));
         assertSame(Device.cpu(), devices.choose("cpu"));
         boolean wasBrought = devices.libtorch().equals(FOR_CUDA);
-        assertEquals(
-                wasBrought ? Optional.of("computing on the CPU: " + why) : Optional.empty(),
-                devices.note(Device.cpu()));
+        assertEquals(wasBrought ? Optional.of(why) : Optional.empty(), devices.whyNoGpu());
     }
 
     @Test
@@ -120,10 +118,7 @@ class DevicesTest {
                 "cuda:1, NVIDIA A100, 40960 MiB, compute capability 8.0",
                 devices.describe(Device.gpu(1)));
         assertEquals("cpu", devices.describe(Device.cpu()));
-        assertEquals(
-                Optional.of("computing on " + devices.describe(Device.gpu())),
-                devices.note(Device.gpu()));
-        assertEquals(Optional.empty(), devices.note(Device.cpu()), "it was asked for");
+        assertEquals(Optional.empty(), devices.whyNoGpu());
     }
 
     @Test

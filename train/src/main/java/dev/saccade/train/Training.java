@@ -5,6 +5,7 @@ import static com.google.common.base.Preconditions.checkState;
 import ai.djl.Device;
 import ai.djl.ndarray.NDManager;
 
+import com.google.common.base.Ascii;
 import com.google.common.base.Throwables;
 import com.google.common.collect.ImmutableMap;
 
@@ -278,7 +279,7 @@ public final class Training {
         found.requireSound("the data set has errors; nothing was trained");
         List<String> all = new ArrayList<>(found.warnings());
         all.addAll(notes);
-        Devices.here().note(device).ifPresent(all::add);
+        all.add(computing(device));
         try (NDManager manager = Libtorch.newManager(device)) {
             Dataset train = sources.get("train").open().get();
             Model<?> model = config.model().build(train.classes());
@@ -289,6 +290,18 @@ public final class Training {
             model.initialize(manager, config.seed());
             return work.of(new Task(manager, model, train, validation, all));
         }
+    }
+
+    private String computing(Device device) {
+        String averages =
+                config.ema()
+                        .map(ema -> "; measured are averages of the weights, decay " + ema.decay())
+                        .orElse("");
+        return "computing on %s in %s%s"
+                .formatted(
+                        Devices.here().describe(device),
+                        Ascii.toLowerCase(config.precision().name()),
+                        averages);
     }
 
     private Validation validation(Model<?> model, NDManager manager, Dataset train, Dataset val) {
