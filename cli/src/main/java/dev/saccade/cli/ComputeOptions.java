@@ -30,7 +30,7 @@ final class ComputeOptions {
             paramLabel = "TYPE",
             description =
                     "What is computed in: float32, bfloat16 or float16; by default what the config"
-                            + " says, or what the model was trained in.")
+                            + " or the checkpoint says.")
     private Optional<String> precision = Optional.empty();
 
     /** Returns the name of the device, if one is given. */

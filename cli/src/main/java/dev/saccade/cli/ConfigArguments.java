@@ -11,10 +11,10 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** The arguments of commands that start from a config. */
 final class ConfigArguments {
@@ -22,8 +22,10 @@ final class ConfigArguments {
     @Parameters(
             index = "0",
             paramLabel = "CONFIG",
-            description = "A YAML file, such as configs/retinanet/resnet18_fpn_bccd.yaml.")
-    private Path file;
+            description =
+                    "A YAML file, such as configs/retinanet/resnet18_fpn_bccd.yaml, or the folder of"
+                            + " a run, for its own.")
+    private Path named;
 
     @Mixin private DataOption data;
 
@@ -33,28 +35,32 @@ final class ConfigArguments {
             description = "Sets a value of the config, such as model.backbone.depth=50.")
     private List<String> overrides = new ArrayList<>();
 
+    /** Returns the file; null where a command takes none. */
     Path file() {
-        return file;
+        return run().map(folder -> folder.resolve("config.yaml")).orElse(named);
     }
 
-    /** Returns the file's name without ending, by which runs are called. */
+    /** Returns the run that is named in place of a config, if one is. */
+    Optional<Path> run() {
+        return Optional.ofNullable(named).filter(path -> PathKind.find(path) == PathKind.RUN);
+    }
+
+    /** Returns the file's name without ending, or the run's, by which runs are called. */
     String name() {
-        return file.getFileName().toString().replaceFirst("\\.ya?ml$", "");
+        return named.getFileName().toString().replaceFirst("\\.ya?ml$", "");
     }
 
     /** Returns the config with bases and overrides, and where each value is from. */
     ConfigNode.Mapping read() {
-        PathKind.require(file, expected(), PathKind.CONFIG, PathKind.OTHER_FILE);
+        PathKind.require(
+                named,
+                "a config, such as configs/retinanet/resnet18_fpn_bccd.yaml",
+                PathKind.CONFIG,
+                PathKind.RUN,
+                PathKind.OTHER_FILE);
         List<String> all = new ArrayList<>(overrides);
         data.root().ifPresent(root -> all.add(DataOption.override(root)));
-        return ConfigFile.load(file, all);
-    }
-
-    private String expected() {
-        Path ofRun = file.resolve("config.yaml");
-        return Files.isRegularFile(ofRun)
-                ? "a config, such as that of the run, " + ofRun
-                : "a config, such as configs/retinanet/resnet18_fpn_bccd.yaml";
+        return ConfigFile.load(file(), all);
     }
 
     /** Returns the config as records. */

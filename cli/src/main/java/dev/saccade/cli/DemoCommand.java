@@ -83,9 +83,8 @@ final class DemoCommand implements Callable<Integer> {
         reports.byRole().forEach((role, report) -> CheckCommand.print(role, report, err));
         if (TrainCommand.train(training, out, false) == Outcome.INTERRUPTED) {
             throw SaccadeException.user(
-                    "interrupted before the detector was trained; go on with: ./saccade train %s --resume"
-                            + " --out %s",
-                    new RunFolder(out).config(), out);
+                    "interrupted before the detector was trained; go on with: ./saccade train %s --resume",
+                    out);
         }
         Path report =
                 TrainCommand.report(

@@ -50,7 +50,8 @@ final class EnvCommand implements Callable<Integer> {
         return 0;
     }
 
-    private static String text(Object value) {
+    /** Returns a fact as it is shown. */
+    static String text(Object value) {
         return value instanceof List<?> lines
                 ? lines.isEmpty() ? "none" : Joiner.on("\n" + " ".repeat(13)).join(lines)
                 : value.toString();

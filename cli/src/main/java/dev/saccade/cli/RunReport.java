@@ -68,7 +68,8 @@ final class RunReport {
                                 .map(
                                         fact ->
                                                 new ReportData.Fact(
-                                                        fact.getKey(), "" + fact.getValue()))
+                                                        fact.getKey(),
+                                                        EnvCommand.text(fact.getValue())))
                                 .toList()));
     }
 

@@ -40,7 +40,7 @@ import java.util.concurrent.Callable;
         footer = {
             "",
             "Example:  saccade train configs/retinanet/resnet18_fpn_bccd.yaml --data data/bccd",
-            "          saccade train configs/retinanet/resnet18_fpn_bccd.yaml --resume"
+            "          saccade train runs/resnet18_fpn_bccd --resume"
         })
 final class TrainCommand implements Callable<Integer> {
 
@@ -54,10 +54,13 @@ final class TrainCommand implements Callable<Integer> {
     @Option(
             names = "--out",
             paramLabel = "DIR",
-            description = "The folder of the run; runs/NAME-OF-CONFIG by default.")
+            description =
+                    "The folder of the run; by default runs/NAME-OF-CONFIG, or the one named.")
     private Optional<Path> out = Optional.empty();
 
-    @Option(names = "--resume", description = "Go on with the run in that folder.")
+    @Option(
+            names = "--resume",
+            description = "Go on with the run, with the config that it has or the same.")
     private boolean resume;
 
     @Option(
@@ -74,7 +77,7 @@ final class TrainCommand implements Callable<Integer> {
         // What is missing for it is told before all photographs are looked at.
         Device computing = Devices.here().choose(training.config().device());
         Autocast.require(training.config().precision(), computing);
-        Path folder = out.orElse(Path.of("runs", config.name()));
+        Path folder = out.or(config::run).orElse(Path.of("runs", config.name()));
         PrintWriter err = spec.commandLine().getErr();
         DataReports reports = CheckCommand.check(training, false);
         DataConfig data = training.config().data();
@@ -84,7 +87,9 @@ final class TrainCommand implements Callable<Integer> {
                     "%s: the data set has errors; nothing was trained", data.root());
         }
         if (train(training, folder, resume) == Outcome.INTERRUPTED) {
-            err.printf("interrupted; go on with --resume%n");
+            err.println(
+                    Printable.format(
+                            "interrupted; go on with: ./saccade train %s --resume", folder));
             return INTERRUPTED;
         }
         if (data.val().isPresent()) {

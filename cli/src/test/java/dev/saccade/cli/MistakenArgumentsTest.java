@@ -103,14 +103,7 @@ class MistakenArgumentsTest {
     @ValueSource(strings = {"train", "check", "browse", "info", "config", "bench model"})
     void whereAConfigIsWanted(String command) {
         List<Object> words = List.copyOf(Pattern.compile(" ").splitAsStream(command).toList());
-        Path run = folder.resolve("runs/a");
         assertToldApart(CONFIG, List.of("a.yaml", "a.YML", "runs/a"), words);
-        List<Object> args = new ArrayList<>(words);
-        args.add(run);
-        assertEquals(
-                "saccade: %s: is the folder of a run; expected a config, such as that of the run, %s%n"
-                        .formatted(run, run.resolve("config.yaml")),
-                saccade(args.toArray()).err());
     }
 
     @Test

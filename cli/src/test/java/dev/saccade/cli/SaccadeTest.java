@@ -195,8 +195,11 @@ class SaccadeTest {
             assertTrue(Files.exists(run.resolve(file)), file);
         }
         assertEquals(2, onScenes("train", run, "--set", "epochs=2").code(), "not resumed");
-        Ended resumed = onScenes("train", run, "--set", "epochs=3", "--resume");
+        assertEquals(2, saccade("train", run).code(), "not resumed");
+        Ended resumed = saccade("train", run, "--set", "epochs=3", "--resume");
         assertEquals(0, resumed.code(), resumed.err());
+        assertTrue(
+                Files.readString(run.resolve("train.log")).contains("computing on cpu in float32"));
 
         Path results = folder.resolve("results");
         JsonNode metrics =

@@ -62,7 +62,8 @@ final class ConfigChange {
         } else if (now.epochs() < before.epochs()) {
             problems.add("epochs: was %s, is %s; it may only rise", before.epochs(), now.epochs());
         }
-        problems.throwIfAny("the run cannot be resumed with another config (start a new one)");
+        problems.throwIfAny(
+                "the run cannot be resumed with another config than that in its folder");
     }
 
     private static Map<String, String> flat(RunConfig config) {

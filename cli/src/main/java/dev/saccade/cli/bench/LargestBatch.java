@@ -44,12 +44,13 @@ public record LargestBatch(int images, int tried, long peakBytes, long usableByt
     public String toString() {
         return images == 0
                 ? "none, an image does not fit into %d MiB".formatted(usableBytes >> 20)
-                : "%s, %d MiB of %d MiB that are usable%s"
+                : "%s%s, %d MiB of %d MiB that may be taken%s"
                         .formatted(
+                                tried < images ? "about " : "",
                                 Count.of(images, "image"),
                                 peakBytes >> 20,
                                 usableBytes >> 20,
-                                tried < images ? " (reckoned from %d)".formatted(tried) : "");
+                                tried < images ? " (tried: %d)".formatted(tried) : "");
     }
 
     /**
