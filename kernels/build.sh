@@ -27,7 +27,7 @@ fi
 FLAGS="-I$SOURCES -ffile-prefix-map=$TORCH=torch -std=c++17 -O3 -fPIC -fopenmp -fno-math-errno -fno-trapping-math -fvisibility=hidden -Wall -Wextra"
 AVX2="-mavx2 -mfma -mf16c"
 AVX512="$AVX2 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512"
-TORCH_FLAGS="-isystem $TORCH/include -isystem $TORCH/include/torch/csrc/api/include -D_GLIBCXX_USE_CXX11_ABI=1 -std=c++20"
+TORCH_FLAGS="-I$SOURCES/distributed -isystem $TORCH/include -isystem $TORCH/include/torch/csrc/api/include -D_GLIBCXX_USE_CXX11_ABI=1 -std=c++20"
 # The texts that are compiled where there is a GPU, under the names by which they include one another.
 {
   echo '#include "cuda/cuda.h"'
@@ -62,5 +62,5 @@ wait
 # OpenMP's functions are those of the libgomp that libtorch brings, whatever its name.
 g++ -shared -o $OUT/libsaccade.so $OBJECTS -L"$TORCH/lib" -Wl,--no-as-needed -ltorch_cpu -lc10 \
   -Wl,--as-needed -Wl,--unresolved-symbols=ignore-all -s
-[ $OUT != $RESOURCES ] || cat build.sh $SOURCES/*/* | sha256sum | cut -d' ' -f1 > $OUT/libsaccade.sources
+[ $OUT != $RESOURCES ] || find build.sh $SOURCES -type f | sort | xargs cat | sha256sum | cut -d' ' -f1 > $OUT/libsaccade.sources
 echo "$OUT/libsaccade.so"

@@ -32,6 +32,7 @@ import dev.saccade.checkpoint.Weights;
 import dev.saccade.cli.bench.OperatorBench;
 import dev.saccade.core.Devices;
 import dev.saccade.core.Libtorch;
+import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.Ceilings;
 import dev.saccade.core.ops.HostTransfers;
@@ -208,6 +209,7 @@ class FloorsTest {
                             HostTransfers.class,
                             Kernels.class,
                             PinnedMemory.class,
+                            ProcessGroup.class,
                             Script.class,
                             TensorMemory.class,
                             // numbers on their way to a GPU

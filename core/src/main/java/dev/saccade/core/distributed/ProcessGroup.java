@@ -1,0 +1,191 @@
+package dev.saccade.core.distributed;
+
+import ai.djl.Device;
+import ai.djl.engine.EngineException;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+
+import dev.saccade.core.Libtorch;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.ops.Kernels;
+import dev.saccade.core.ops.Script;
+
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * One of the ranks that compute together, and what they all do at the same time: PyTorch's {@code
+ * torch.distributed}, through the c10d and Gloo that libtorch has inside.
+ *
+ * <p>All ranks call the same methods in the same order, each from one thread at a time. A rank that
+ * dies, hangs or ends with {@link #fail} ends the call of the others within the timeout, with an
+ * error that names it. Alone, every method does nothing.
+ */
+public final class ProcessGroup implements AutoCloseable {
+
+    private static final Pattern TOLD = Pattern.compile("ranks: ([^\\n]*)");
+    private static final Pattern PLAIN = Pattern.compile("[^\"\\\\\\p{Cntrl}]*");
+
+    private final int rank;
+    private final int worldSize;
+    private final String name;
+    private final Map<String, Script> scripts = new TreeMap<>();
+    private boolean open;
+
+    private ProcessGroup(int rank, int worldSize, String name) {
+        this.rank = rank;
+        this.worldSize = worldSize;
+        this.name = name;
+        this.open = worldSize > 1;
+    }
+
+    /** Returns the only rank. */
+    public static ProcessGroup alone() {
+        return new ProcessGroup(0, 1, "");
+    }
+
+    /**
+     * Waits until all ranks have come, and joins them.
+     *
+     * @throws SaccadeException of kind user that names the ranks that did not come in time, or says
+     *     why they cannot reach one another
+     */
+    public static ProcessGroup join(Rendezvous at) {
+        if (at.worldSize() == 1) {
+            return alone();
+        }
+        if (!Kernels.status().loaded()) {
+            throw SaccadeException.user(
+                    "several ranks need the fused operators, which are off: %s",
+                    Kernels.status().reason());
+        }
+        // A name for each rank, since several may be threads of one process.
+        ProcessGroup group = new ProcessGroup(at.rank(), at.worldSize(), UUID.randomUUID() + "");
+        group.withToken(
+                "join_group(x, \"%s\", \"%s\", %d, \"%s\", %d, %d, %s)"
+                        .formatted(
+                                group.name,
+                                plain(at.masterAddress()),
+                                at.masterPort(),
+                                at.ownAddress(),
+                                at.rank(),
+                                at.worldSize(),
+                                at.timeout().toMillis() / 1000.0));
+        return group;
+    }
+
+    /** Returns which of the ranks this is, from 0. */
+    public int rank() {
+        return rank;
+    }
+
+    /** Returns how many ranks there are. */
+    public int worldSize() {
+        return worldSize;
+    }
+
+    /**
+     * Sums arrays over the ranks, in place; the sums are the same on all of them to the last bit.
+     *
+     * @param arrays of the same types and shapes in the same order on all ranks
+     */
+    public void allReduce(List<NDArray> arrays) {
+        if (worldSize > 1 && !arrays.isEmpty()) {
+            String text = "ops.saccade.all_reduce_(x, \"" + name + "\")\nreturn x[0]";
+            told(() -> script("(x: List[Tensor]) -> Tensor", text).runLists(List.of(arrays)));
+        }
+    }
+
+    /**
+     * Gives arrays the values that they have on one rank.
+     *
+     * @param root that rank
+     */
+    public void broadcast(List<NDArray> arrays, int root) {
+        if (worldSize > 1 && !arrays.isEmpty()) {
+            String text =
+                    "ops.saccade.broadcast_(x, %d, \"%s\")%nreturn x[0]".formatted(root, name);
+            told(() -> script("(x: List[Tensor]) -> Tensor", text).runLists(List.of(arrays)));
+        }
+    }
+
+    /**
+     * Returns the arrays of all ranks.
+     *
+     * @param x of the same type and shape on all ranks
+     * @return {@code [worldSize, ...]}, of the manager of x
+     */
+    public NDArray allGather(NDArray x) {
+        if (worldSize == 1) {
+            return x.expandDims(0);
+        }
+        String text = "return ops.saccade.all_gather(x, \"" + name + "\")";
+        return told(() -> script("(x: Tensor) -> Tensor", text).runAll(x)).singletonOrThrow();
+    }
+
+    /** Returns when all ranks have come here. */
+    public void barrier() {
+        if (worldSize > 1) {
+            withToken("barrier(x, \"" + name + "\")");
+        }
+    }
+
+    /**
+     * Leaves because of an error, of which the others are told when they next wait for this one.
+     */
+    public void fail(String reason) {
+        leave(
+                PLAIN.matcher(reason).matches()
+                        ? reason
+                        : reason.replaceAll("[\"\\\\\\p{Cntrl}]", " "));
+    }
+
+    @Override
+    public void close() {
+        leave("");
+    }
+
+    private void leave(String reason) {
+        if (open) {
+            open = false;
+            withToken("leave_group(x, \"%s\", \"%s\")".formatted(name, reason));
+        }
+    }
+
+    private static String plain(String text) {
+        if (!PLAIN.matcher(text).matches()) {
+            throw SaccadeException.user("got %s, expected the name of a machine", text);
+        }
+        return text;
+    }
+
+    private Script script(String signature, String text) {
+        return scripts.computeIfAbsent(text, body -> Script.compile(signature, body));
+    }
+
+    /** Calls an operator that takes a token, without which scripts would leave it out. */
+    private void withToken(String call) {
+        Script script = script("(x: Tensor) -> Tensor", "return ops.saccade." + call);
+        try (NDManager manager = Libtorch.newManager(Device.cpu())) {
+            told(() -> script.runAll(manager.create(0f)));
+        }
+    }
+
+    private NDList told(Supplier<NDList> collective) {
+        try {
+            return collective.get();
+        } catch (EngineException e) {
+            Matcher message = TOLD.matcher(String.valueOf(e.getMessage()));
+            if (message.find()) {
+                throw SaccadeException.user(e, "rank %d: %s", rank, message.group(1));
+            }
+            throw e;
+        }
+    }
+}

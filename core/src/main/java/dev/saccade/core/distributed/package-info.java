@@ -1,0 +1,2 @@
+/** Ranks: processes, or threads of one, that compute together. */
+package dev.saccade.core.distributed;

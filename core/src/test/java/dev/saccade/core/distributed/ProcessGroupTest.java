@@ -1,0 +1,220 @@
+package dev.saccade.core.distributed;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import ai.djl.Device;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+
+import dev.saccade.core.Libtorch;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.ops.Kernels;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.function.Function;
+
+@Timeout(120)
+class ProcessGroupTest {
+
+    @BeforeEach
+    void needsTheOperators() {
+        assumeTrue(Kernels.status().loaded(), "fused operators are off");
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0)) {
+            return socket.getLocalPort();
+        }
+    }
+
+    private static Rendezvous at(int port, int rank, int worldSize, double seconds) {
+        return new Rendezvous(
+                "127.0.0.1", port, rank, worldSize, Duration.ofMillis((long) (1000 * seconds)));
+    }
+
+    /** Does something on each rank, each a thread; returns what came of it, or the error. */
+    private static List<Object> onAll(
+            int worldSize, double seconds, Function<ProcessGroup, Object> work) throws Exception {
+        int port = freePort();
+        ExecutorService threads = Executors.newFixedThreadPool(worldSize);
+        try {
+            List<Future<Object>> futures = new ArrayList<>();
+            for (int rank = 0; rank < worldSize; rank++) {
+                Rendezvous at = at(port, rank, worldSize, seconds);
+                futures.add(
+                        threads.submit(
+                                () -> {
+                                    try (ProcessGroup group = ProcessGroup.join(at)) {
+                                        return work.apply(group);
+                                    }
+                                }));
+            }
+            List<Object> results = new ArrayList<>();
+            for (Future<Object> future : futures) {
+                try {
+                    results.add(future.get());
+                } catch (ExecutionException e) {
+                    results.add(e.getCause());
+                }
+            }
+            return results;
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 4, 8})
+    void sumsGathersAndSpreads(int worldSize) throws Exception {
+        List<Object> results =
+                onAll(
+                        worldSize,
+                        30,
+                        group -> {
+                            try (NDManager manager = Libtorch.newManager(Device.cpu())) {
+                                int rank = group.rank();
+                                NDArray small = manager.create(new float[] {rank, 1});
+                                NDArray turned =
+                                        manager.arange(6f).reshape(2, 3).add(rank).transpose();
+                                NDArray large = manager.ones(new Shape(3, 3_000_000)).mul(rank);
+                                group.allReduce(List.of(small, turned, large));
+                                NDArray spread = manager.create(new long[] {rank, 5});
+                                group.broadcast(List.of(spread), worldSize - 1);
+                                group.barrier();
+                                NDArray gathered = group.allGather(manager.create(10L + rank));
+                                assertEquals(worldSize, group.worldSize());
+                                return List.of(
+                                        small.toFloatArray(),
+                                        turned.toFloatArray(),
+                                        new float[] {
+                                            large.max().getFloat(), large.min().getFloat()
+                                        },
+                                        spread.toLongArray(),
+                                        gathered.toLongArray());
+                            }
+                        });
+        float sum = worldSize * (worldSize - 1) / 2f;
+        for (Object result : results) {
+            assertTrue(result instanceof List, String.valueOf(result));
+            List<?> found = (List<?>) result;
+            assertArrayEquals(new float[] {sum, worldSize}, (float[]) found.get(0));
+            float[] turned = new float[6];
+            int[] columnMajor = {0, 3, 1, 4, 2, 5};
+            for (int i = 0; i < 6; i++) {
+                turned[i] = worldSize * columnMajor[i] + sum;
+            }
+            assertArrayEquals(turned, (float[]) found.get(1));
+            assertArrayEquals(new float[] {sum, sum}, (float[]) found.get(2));
+            assertArrayEquals(new long[] {worldSize - 1, 5}, (long[]) found.get(3));
+            long[] all = new long[worldSize];
+            for (int i = 0; i < worldSize; i++) {
+                all[i] = 10L + i;
+            }
+            assertArrayEquals(all, (long[]) found.get(4));
+        }
+    }
+
+    private static String message(Object result) {
+        assertTrue(result instanceof SaccadeException, String.valueOf(result));
+        SaccadeException told = (SaccadeException) result;
+        assertEquals(SaccadeException.Kind.USER, told.kind());
+        return told.getMessage();
+    }
+
+    @Test
+    void aRankThatFailsTellsTheOthersWhy() throws Exception {
+        List<Object> results =
+                onAll(
+                        3,
+                        20,
+                        group -> {
+                            if (group.rank() == 1) {
+                                group.fail("data.root: there is no \"such\" folder");
+                                return "failed";
+                            }
+                            group.barrier();
+                            return "never";
+                        });
+        for (int rank : new int[] {0, 2}) {
+            assertEquals(
+                    "rank %d: rank 1 has ended: data.root: there is no  such  folder"
+                            .formatted(rank),
+                    message(results.get(rank)));
+        }
+    }
+
+    @Test
+    void aRankThatDoesNotComeToACallIsNamed() throws Exception {
+        List<Object> results =
+                onAll(
+                        3,
+                        2,
+                        group -> {
+                            if (group.rank() == 2) {
+                                sleep(6000);
+                                return "late";
+                            }
+                            group.barrier();
+                            return "never";
+                        });
+        for (int rank : new int[] {0, 1}) {
+            assertEquals(
+                    "rank %d: rank 2 did not come to what all ranks do together".formatted(rank),
+                    message(results.get(rank)));
+        }
+    }
+
+    @Test
+    void ranksThatNeverComeAreNamed() throws Exception {
+        int port = freePort();
+        SaccadeException told =
+                assertThrows(SaccadeException.class, () -> ProcessGroup.join(at(port, 0, 3, 1.5)));
+        assertEquals("rank 0: ranks 1, 2 of 3 did not come within 1.5 s", message(told));
+        SaccadeException alone =
+                assertThrows(SaccadeException.class, () -> ProcessGroup.join(at(port, 1, 2, 1.5)));
+        assertTrue(
+                message(alone).startsWith("rank 1: rank 0 does not answer on 127.0.0.1:" + port),
+                alone.getMessage());
+    }
+
+    @Test
+    void aPortThatIsTakenIsTold() throws Exception {
+        try (ServerSocket taken = new ServerSocket(0)) {
+            SaccadeException told =
+                    assertThrows(
+                            SaccadeException.class,
+                            () -> ProcessGroup.join(at(taken.getLocalPort(), 0, 2, 2)));
+            assertTrue(
+                    message(told)
+                            .startsWith("rank 0: cannot wait for the other ranks on 127.0.0.1:"),
+                    told.getMessage());
+        }
+    }
+
+    private static void sleep(long millis) {
+        try {
+            Thread.sleep(millis);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
