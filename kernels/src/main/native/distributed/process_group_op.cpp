@@ -39,6 +39,8 @@ constexpr size_t BUCKET = size_t{25} << 20;
 constexpr milliseconds BEAT{500};
 // So long a rank may be silent and count as alive.
 constexpr milliseconds SILENCE{4 * BEAT};
+// So long rank 0, who has the store, waits for the others to read there what has happened.
+constexpr milliseconds FAREWELL{3 * SILENCE};
 
 std::string text(const std::vector<uint8_t>& bytes) { return {bytes.begin(), bytes.end()}; }
 
@@ -77,8 +79,19 @@ class Rank {
 
   int world() const { return world_; }
 
-  // Tells the others why this one comes no more.
-  void fail(const std::string& reason) { store_->set(key("failed", rank_), reason); }
+  // Goes; the others are told why, if there is a reason.
+  void leave(const std::string& reason) {
+    try {
+      if (!reason.empty()) store_->set(key("failed", rank_), reason);
+      store_->set(key("left", rank_), "");
+      group_.reset();  // whoever waits for this one learns of it
+      std::vector<std::string> others;
+      for (int r = 1; rank_ == 0 && r < world_; ++r) others.push_back(key("left", r));
+      if (!others.empty()) store_->wait(others, FAREWELL);
+    } catch (const std::exception&) {
+      // A rank is gone without a word: there is nobody to tell, or to wait for.
+    }
+  }
 
   // Does what all ranks do.
   template <class Collective>
@@ -168,7 +181,7 @@ class Rank {
 
   // What the store shows of the others when a collective operation has failed.
   std::string reason(const std::exception& e) {
-    std::vector<int> silent, behind;
+    std::vector<int> silent, behind, left;
     std::string told;
     try {
       std::vector<std::string> first(world_);
@@ -179,6 +192,10 @@ class Rank {
         if (store_->check({key("failed", r)})) {
           told += (told.empty() ? "" : "; ") + ("rank " + std::to_string(r)) +
                   " has ended: " + text(store_->get(key("failed", r)));
+          continue;
+        }
+        if (store_->check({key("left", r)})) {
+          left.push_back(r);
           continue;
         }
         const std::string now = text(store_->get(key("alive", r)));
@@ -194,6 +211,7 @@ class Rank {
     if (!told.empty()) return told;
     if (!silent.empty()) return ranks(silent) + " did not answer any more";
     if (!behind.empty()) return ranks(behind) + " did not come to what all ranks do together";
+    if (!left.empty()) return ranks(left) + " left before the others";
     return brief(e);
   }
 
@@ -233,9 +251,11 @@ Tensor& join(Tensor& token, const std::string& name, const std::string& host, in
 
 Tensor& leave(Tensor& token, const std::string& name, const std::string& reason) {
   const std::shared_ptr<Rank> leaving = member(name);
-  if (!reason.empty()) leaving->fail(reason);
-  std::lock_guard<std::mutex> lock(mutex);
-  members.erase(name);
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    members.erase(name);
+  }
+  leaving->leave(reason);
   return token;
 }
 

@@ -9,9 +9,11 @@ import ai.djl.ndarray.NDManager;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.ops.Kernels;
+import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Script;
 
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.UUID;
@@ -30,7 +32,9 @@ import java.util.regex.Pattern;
 public final class ProcessGroup implements AutoCloseable {
 
     private static final Pattern TOLD = Pattern.compile("ranks: ([^\\n]*)");
-    private static final Pattern PLAIN = Pattern.compile("[^\"\\\\\\p{Cntrl}]*");
+
+    /** What would end a text within the text of a script. */
+    private static final Pattern SPECIAL = Pattern.compile("[\"\\\\\\p{Cntrl}]");
 
     private final int rank;
     private final int worldSize;
@@ -68,15 +72,16 @@ public final class ProcessGroup implements AutoCloseable {
         // A name for each rank, since several may be threads of one process.
         ProcessGroup group = new ProcessGroup(at.rank(), at.worldSize(), UUID.randomUUID() + "");
         group.withToken(
-                "join_group(x, \"%s\", \"%s\", %d, \"%s\", %d, %d, %s)"
-                        .formatted(
-                                group.name,
-                                plain(at.masterAddress()),
-                                at.masterPort(),
-                                at.ownAddress(),
-                                at.rank(),
-                                at.worldSize(),
-                                at.timeout().toMillis() / 1000.0));
+                String.format(
+                        Locale.ROOT,
+                        "join_group(x, \"%s\", \"%s\", %d, \"%s\", %d, %d, %s)",
+                        group.name,
+                        plain(at.masterAddress()),
+                        at.masterPort(),
+                        at.ownAddress(),
+                        at.rank(),
+                        at.worldSize(),
+                        at.timeout().toMillis() / 1000.0));
         return group;
     }
 
@@ -98,7 +103,7 @@ public final class ProcessGroup implements AutoCloseable {
     public void allReduce(List<NDArray> arrays) {
         if (worldSize > 1 && !arrays.isEmpty()) {
             String text = "ops.saccade.all_reduce_(x, \"" + name + "\")\nreturn x[0]";
-            told(() -> script("(x: List[Tensor]) -> Tensor", text).runLists(List.of(arrays)));
+            inPlace(arrays, text);
         }
     }
 
@@ -109,9 +114,9 @@ public final class ProcessGroup implements AutoCloseable {
      */
     public void broadcast(List<NDArray> arrays, int root) {
         if (worldSize > 1 && !arrays.isEmpty()) {
-            String text =
-                    "ops.saccade.broadcast_(x, %d, \"%s\")%nreturn x[0]".formatted(root, name);
-            told(() -> script("(x: List[Tensor]) -> Tensor", text).runLists(List.of(arrays)));
+            inPlace(
+                    arrays,
+                    "ops.saccade.broadcast_(x, " + root + ", \"" + name + "\")\nreturn x[0]");
         }
     }
 
@@ -140,10 +145,7 @@ public final class ProcessGroup implements AutoCloseable {
      * Leaves because of an error, of which the others are told when they next wait for this one.
      */
     public void fail(String reason) {
-        leave(
-                PLAIN.matcher(reason).matches()
-                        ? reason
-                        : reason.replaceAll("[\"\\\\\\p{Cntrl}]", " "));
+        leave(SPECIAL.matcher(reason).replaceAll(" "));
     }
 
     @Override
@@ -159,7 +161,7 @@ public final class ProcessGroup implements AutoCloseable {
     }
 
     private static String plain(String text) {
-        if (!PLAIN.matcher(text).matches()) {
+        if (SPECIAL.matcher(text).find()) {
             throw SaccadeException.user("got %s, expected the name of a machine", text);
         }
         return text;
@@ -167,6 +169,12 @@ public final class ProcessGroup implements AutoCloseable {
 
     private Script script(String signature, String text) {
         return scripts.computeIfAbsent(text, body -> Script.compile(signature, body));
+    }
+
+    /** Changes arrays, be they learned or not. */
+    private void inPlace(List<NDArray> arrays, String text) {
+        Script script = script("(x: List[Tensor]) -> Tensor", text);
+        NoGrad.run(() -> told(() -> script.runLists(List.of(arrays))).close());
     }
 
     /** Calls an operator that takes a token, without which scripts would leave it out. */

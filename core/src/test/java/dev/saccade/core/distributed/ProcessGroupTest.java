@@ -93,6 +93,7 @@ class ProcessGroupTest {
                             try (NDManager manager = Libtorch.newManager(Device.cpu())) {
                                 int rank = group.rank();
                                 NDArray small = manager.create(new float[] {rank, 1});
+                                small.setRequiresGradient(true);
                                 NDArray turned =
                                         manager.arange(6f).reshape(2, 3).add(rank).transpose();
                                 NDArray large = manager.ones(new Shape(3, 3_000_000)).mul(rank);
@@ -158,6 +159,28 @@ class ProcessGroupTest {
             assertEquals(
                     "rank %d: rank 1 has ended: data.root: there is no  such  folder"
                             .formatted(rank),
+                    message(results.get(rank)));
+        }
+    }
+
+    @Test
+    void aRankThatLeavesIsNamedByThoseWhoComeLater() throws Exception {
+        List<Object> results =
+                onAll(
+                        3,
+                        20,
+                        group -> {
+                            sleep(500L * group.rank());
+                            if (group.rank() > 0) {
+                                group.barrier();
+                            }
+                            return "done";
+                        });
+        assertEquals("done", results.get(0));
+        for (int rank : new int[] {1, 2}) {
+            assertTrue(
+                    message(results.get(rank))
+                            .matches("rank [12]: ranks? 0(, [12])? left before the others"),
                     message(results.get(rank)));
         }
     }
