@@ -1,6 +1,11 @@
 package dev.saccade.train;
 
+import ai.djl.Device;
+
+import com.google.common.base.Ascii;
+
 import dev.saccade.core.Count;
+import dev.saccade.core.Devices;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.hooks.Hook;
@@ -13,17 +18,20 @@ import java.util.Locale;
 final class RunNotes implements Hook {
 
     private final RunConfig config;
+    private final Device device;
     private final Dataset dataset;
     private final List<String> notes;
 
     /**
      * Tells of a run.
      *
+     * @param device what computes
      * @param dataset what is learned from
      * @param notes what is told besides, first
      */
-    RunNotes(RunConfig config, Dataset dataset, List<String> notes) {
+    RunNotes(RunConfig config, Device device, Dataset dataset, List<String> notes) {
         this.config = config;
+        this.device = device;
         this.dataset = dataset;
         this.notes = notes;
     }
@@ -31,6 +39,7 @@ final class RunNotes implements Hook {
     @Override
     public void beforeTrain(Run run) {
         notes.forEach(run::note);
+        run.note(computing());
         run.note(
                 "%s, %s, %s a step"
                         .formatted(
@@ -43,6 +52,18 @@ final class RunNotes implements Hook {
         if (run.iteration() > 0) {
             run.note("resuming after step " + run.iteration());
         }
+    }
+
+    private String computing() {
+        String averages =
+                config.ema()
+                        .map(ema -> "; measured are averages of the weights, decay " + ema.decay())
+                        .orElse("");
+        return "computing on %s in %s%s"
+                .formatted(
+                        Devices.here().describe(device),
+                        Ascii.toLowerCase(config.precision().name()),
+                        averages);
     }
 
     private String scaled(int images) {

@@ -5,7 +5,6 @@ import static com.google.common.base.Preconditions.checkState;
 import ai.djl.Device;
 import ai.djl.ndarray.NDManager;
 
-import com.google.common.base.Ascii;
 import com.google.common.base.Throwables;
 import com.google.common.collect.ImmutableMap;
 
@@ -279,7 +278,6 @@ public final class Training {
         found.requireSound("the data set has errors; nothing was trained");
         List<String> all = new ArrayList<>(found.warnings());
         all.addAll(notes);
-        all.add(computing(device));
         try (NDManager manager = Libtorch.newManager(device)) {
             Dataset train = sources.get("train").open().get();
             Model<?> model = config.model().build(train.classes());
@@ -290,18 +288,6 @@ public final class Training {
             model.initialize(manager, config.seed());
             return work.of(new Task(manager, model, train, validation, all));
         }
-    }
-
-    private String computing(Device device) {
-        String averages =
-                config.ema()
-                        .map(ema -> "; measured are averages of the weights, decay " + ema.decay())
-                        .orElse("");
-        return "computing on %s in %s%s"
-                .formatted(
-                        Devices.here().describe(device),
-                        Ascii.toLowerCase(config.precision().name()),
-                        averages);
     }
 
     private Validation validation(Model<?> model, NDManager manager, Dataset train, Dataset val) {
@@ -364,7 +350,14 @@ public final class Training {
                                 ema,
                                 loader,
                                 task.validation);
-                Hooks notes = new Hooks(List.of(new RunNotes(config, task.train, task.notes)));
+                Hooks notes =
+                        new Hooks(
+                                List.of(
+                                        new RunNotes(
+                                                config,
+                                                task.manager.getDevice(),
+                                                task.train,
+                                                task.notes)));
                 Hooks all = notes.and(acting).and(logs);
                 Trainer trainer = new Trainer(setup, config, checkpoints, state, all);
                 try {
