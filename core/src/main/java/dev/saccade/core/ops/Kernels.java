@@ -8,6 +8,7 @@ import ai.djl.ndarray.types.DataType;
 import com.google.common.collect.Sets;
 
 import dev.saccade.core.Libtorch;
+import dev.saccade.core.nn.Precision;
 
 import java.util.Map;
 import java.util.Set;
@@ -78,6 +79,14 @@ public final class Kernels {
         return array.getDataType() == DataType.FLOAT32
                 && !array.getDevice().isGpu()
                 && isFusedFor(array);
+    }
+
+    /**
+     * Returns whether an array may be given to products that are there for float32 on CPUs alone.
+     */
+    static boolean isFusedForProductsOnCpu(NDArray array) {
+        return isFusedForFloatsOnCpu(array)
+                && Autocast.precision(array.getDevice()) == Precision.FLOAT32;
     }
 
     /**

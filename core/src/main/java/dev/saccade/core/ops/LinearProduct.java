@@ -2,8 +2,6 @@ package dev.saccade.core.ops;
 
 import ai.djl.ndarray.NDArray;
 
-import dev.saccade.core.nn.Precision;
-
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -43,14 +41,9 @@ public final class LinearProduct {
      */
     public static NDArray multiply(NDArray x, NDArray weight, Optional<NDArray> bias) {
         ScriptTemplate product = bias.isPresent() ? WITH_BIAS : WITHOUT_BIAS;
-        String operator = isFusedFor(x) ? "ops.saccade.linear" : "torch.linear";
+        String operator =
+                Kernels.isFusedForProductsOnCpu(x) ? "ops.saccade.linear" : "torch.linear";
         return product.with(Map.of("linear", operator))
                 .run(Stream.concat(Stream.of(x, weight), bias.stream()).toArray(NDArray[]::new));
-    }
-
-    /** Returns whether the operator of {@link Kernels} takes an array, to multiply in float32. */
-    static boolean isFusedFor(NDArray x) {
-        return Kernels.isFusedForFloatsOnCpu(x)
-                && Autocast.precision(x.getDevice()) == Precision.FLOAT32;
     }
 }

@@ -2,8 +2,6 @@ package dev.saccade.core.ops;
 
 import ai.djl.ndarray.NDArray;
 
-import dev.saccade.core.nn.Precision;
-
 import java.util.Map;
 
 /**
@@ -46,9 +44,7 @@ public final class WindowPooling {
      * @return {@code [N, H / part, W / part, C]}
      */
     public static NDArray pool(NDArray x, NDArray weight, NDArray bias, int part) {
-        boolean fused =
-                Kernels.isFusedForFloatsOnCpu(x)
-                        && Autocast.precision(x.getDevice()) == Precision.FLOAT32;
+        boolean fused = Kernels.isFusedForProductsOnCpu(x);
         return (fused ? FUSED : CONVOLVE).with(Map.of("part", part)).run(x, weight, bias);
     }
 }

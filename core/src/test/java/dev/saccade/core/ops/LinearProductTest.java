@@ -57,7 +57,7 @@ class LinearProductTest {
         Optional<NDArray> bias =
                 biased ? Optional.of(manager.randomNormal(new Shape(out))) : Optional.empty();
         NDArray cotangent = manager.randomNormal(new Shape(rows).add(out));
-        assertTrue(LinearProduct.isFusedFor(x));
+        assertTrue(Kernels.isFusedForProductsOnCpu(x));
         List<NDArray> actual = results(x, weight, bias, cotangent);
 
         NDArray d = flat(cotangent);
@@ -135,7 +135,8 @@ class LinearProductTest {
     @Test
     void leavesDoublesAlone() {
         assertEquals(
-                false, LinearProduct.isFusedFor(manager.zeros(new Shape(2), DataType.FLOAT64)));
+                false,
+                Kernels.isFusedForProductsOnCpu(manager.zeros(new Shape(2), DataType.FLOAT64)));
     }
 
     /** Returns the product and the gradients of inputs, weight and bias. */
