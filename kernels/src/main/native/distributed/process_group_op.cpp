@@ -1,5 +1,5 @@
 // Ranks: processes, or threads of one, that compute together through c10d, which libtorch has
-// inside. Gloo carries what lies on processors.
+// inside. Gloo carries what lies on processors; what lies on a GPU goes by way of them.
 //
 // When one of them dies, hangs or fails, the collective operation of the others ends with an error
 // of Gloo that speaks of sockets. So each rank says from time to time in the common store that it
@@ -20,7 +20,7 @@
 #include <mutex>
 #include <thread>
 
-#include "common/operators.h"
+#include "distributed/process_group.h"
 
 namespace saccade {
 namespace {
@@ -35,6 +35,9 @@ constexpr const char* TOLD = "ranks: ";
 
 // What is summed at a time: smaller ones wait for one another, larger ones for the last gradient.
 constexpr size_t BUCKET = size_t{25} << 20;
+
+// Where tensors of a bucket begin, in bytes, as vectors want it.
+constexpr int64_t ALIGNMENT = 64;
 
 constexpr milliseconds BEAT{500};
 // So long a rank may be silent and count as alive.
@@ -261,46 +264,60 @@ Tensor& leave(Tensor& token, const std::string& name, const std::string& reason)
 
 // Tensors that lie behind one another while they are under way.
 struct Bucket {
-  std::vector<Tensor> tensors, flat;
+  Tensor flat;
+  std::vector<Tensor> carried;  // the same numbers where Gloo is: on processors
   c10::intrusive_ptr<c10d::Work> work;
 };
 
-// Parts tensors into buckets of one type, by an order that is the same on all ranks.
-std::vector<Bucket> buckets(at::TensorList tensors) {
-  std::vector<Bucket> parts;
-  size_t bytes = 0;
-  for (const Tensor& tensor : tensors) {
-    const bool fits = !parts.empty() && bytes + tensor.nbytes() <= BUCKET &&
-                      parts.back().tensors[0].options().type_equal(tensor.options());
-    if (!fits) {
-      parts.emplace_back();
-      bytes = 0;
-    }
-    parts.back().tensors.push_back(tensor);
-    bytes += tensor.nbytes();
-  }
-  return parts;
+// Where the bucket ends that begins with a tensor, by an order that is the same on all ranks.
+size_t end_of_bucket(at::TensorList tensors, size_t first) {
+  size_t bytes = 0, end = first;
+  do {
+    bytes += tensors[end++].nbytes();
+  } while (end < tensors.size() && bytes + tensors[end].nbytes() <= BUCKET &&
+           tensors[end].options().type_equal(tensors[first].options()));
+  return end;
 }
 
-// Sums over the ranks, in place.
-void all_reduce_(at::TensorList tensors, const std::string& name) {
+// How far behind a tensor the next one begins.
+int64_t room(const Tensor& x) {
+  const int64_t step = ALIGNMENT / x.element_size();
+  return (x.numel() + step - 1) / step * step;
+}
+
+// A part of a bucket that lies there as a tensor does.
+Tensor place(const Tensor& flat, int64_t at, const Tensor& like) {
+  return like.is_non_overlapping_and_dense()
+             ? flat.as_strided(like.sizes(), like.strides(), at)
+             : flat.narrow(0, at, like.numel()).view(like.sizes());
+}
+
+// Gives the sums over the ranks, which lie in memory as others do; empty ones count as zeros.
+std::vector<Tensor> all_reduce(at::TensorList tensors, at::TensorList like,
+                               const std::string& name) {
+  TORCH_CHECK(tensors.size() == like.size(), "saccade::all_reduce: ", tensors.size(),
+              " tensors for ", like.size());
+  std::vector<Tensor> sums;
   member(name)->together([&](c10d::ProcessGroup& group) {
-    std::vector<Bucket> parts = buckets(tensors);
-    for (Bucket& part : parts) {
-      std::vector<Tensor> rows;
-      for (const Tensor& tensor : part.tensors) rows.push_back(tensor.reshape({-1}));
-      part.flat = {at::cat(rows)};
-      part.work = group.allreduce(part.flat);
-    }
-    for (Bucket& part : parts) {
-      part.work->wait();
-      int64_t at = 0;
-      for (const Tensor& tensor : part.tensors) {
-        tensor.copy_(part.flat[0].narrow(0, at, tensor.numel()).view(tensor.sizes()));
-        at += tensor.numel();
+    std::vector<Bucket> buckets;
+    for (size_t i = 0; i < like.size();) {
+      const size_t end = end_of_bucket(like, i);
+      int64_t length = 0, at = 0;
+      for (size_t j = i; j < end; ++j) length += room(like[j]);
+      const Tensor flat = at::zeros({length}, like[i].options());
+      for (; i < end; at += room(like[i++])) {
+        sums.push_back(place(flat, at, like[i]));
+        if (tensors[i].numel() > 0) sums.back().copy_(tensors[i]);
       }
+      buckets.push_back({flat, {flat.cpu()}, {}});
+      buckets.back().work = group.allreduce(buckets.back().carried);
+    }
+    for (const Bucket& bucket : buckets) {
+      bucket.work->wait();
+      if (!bucket.carried[0].is_same(bucket.flat)) bucket.flat.copy_(bucket.carried[0]);
     }
   });
+  return sums;
 }
 
 void broadcast_(at::TensorList tensors, int64_t root, const std::string& name) {
@@ -308,23 +325,11 @@ void broadcast_(at::TensorList tensors, int64_t root, const std::string& name) {
   options.rootRank = root;
   member(name)->together([&](c10d::ProcessGroup& group) {
     for (const Tensor& tensor : tensors) {
-      std::vector<Tensor> rows{tensor.contiguous()};
+      std::vector<Tensor> rows{tensor.cpu().contiguous()};
       group.broadcast(rows, options)->wait();
       if (!rows[0].is_same(tensor)) tensor.copy_(rows[0]);
     }
   });
-}
-
-// Gives the tensors of all ranks, [world, ...].
-Tensor all_gather(const Tensor& x, const std::string& name) {
-  const std::shared_ptr<Rank> me = member(name);
-  std::vector<int64_t> sizes = x.sizes().vec();
-  sizes.insert(sizes.begin(), me->world());
-  Tensor all = at::empty(sizes, x.options());
-  std::vector<std::vector<Tensor>> parts{all.unbind(0)};
-  std::vector<Tensor> one{x.contiguous()};
-  me->together([&](c10d::ProcessGroup& group) { group.allgather(parts, one)->wait(); });
-  return all;
 }
 
 Tensor& barrier(Tensor& token, const std::string& name) {
@@ -334,6 +339,22 @@ Tensor& barrier(Tensor& token, const std::string& name) {
 
 }  // namespace
 
+void all_reduce_(at::TensorList tensors, const std::string& name) {
+  const std::vector<Tensor> sums = all_reduce(tensors, tensors, name);
+  for (size_t i = 0; i < sums.size(); ++i) tensors[i].copy_(sums[i]);
+}
+
+Tensor all_gather(const Tensor& x, const std::string& name) {
+  const std::shared_ptr<Rank> me = member(name);
+  std::vector<int64_t> sizes = x.sizes().vec();
+  sizes.insert(sizes.begin(), me->world());
+  const Tensor all = at::empty(sizes, x.options().device(at::kCPU));
+  std::vector<std::vector<Tensor>> parts{all.unbind(0)};
+  std::vector<Tensor> one{x.cpu().contiguous()};
+  me->together([&](c10d::ProcessGroup& group) { group.allgather(parts, one)->wait(); });
+  return all.to(x.device());
+}
+
 TORCH_LIBRARY_FRAGMENT(saccade, m) {
   m.def(
       "join_group(Tensor(a!) token, str name, str host, int port, str own, int rank, int world, "
@@ -341,12 +362,14 @@ TORCH_LIBRARY_FRAGMENT(saccade, m) {
       join);
   m.def("leave_group(Tensor(a!) token, str name, str reason) -> Tensor(a!)", leave);
   m.def("all_reduce_(Tensor(a!)[] tensors, str name) -> ()");
+  m.def("all_reduce(Tensor[] tensors, Tensor[] like, str name) -> Tensor[]");
   m.def("broadcast_(Tensor(a!)[] tensors, int root, str name) -> ()");
   m.def("all_gather(Tensor x, str name) -> Tensor");
   m.def("barrier(Tensor(a!) token, str name) -> Tensor(a!)", barrier);
 }
 TORCH_LIBRARY_IMPL(saccade, CompositeExplicitAutograd, m) {
   m.impl("all_reduce_", all_reduce_);
+  m.impl("all_reduce", all_reduce);
   m.impl("broadcast_", broadcast_);
   m.impl("all_gather", all_gather);
 }

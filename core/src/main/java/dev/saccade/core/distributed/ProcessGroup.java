@@ -12,6 +12,7 @@ import dev.saccade.core.ops.Kernels;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Script;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -20,6 +21,7 @@ import java.util.UUID;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 
 /**
  * One of the ranks that compute together, and what they all do at the same time: PyTorch's {@code
@@ -27,7 +29,7 @@ import java.util.regex.Pattern;
  *
  * <p>All ranks call the same methods in the same order, each from one thread at a time. A rank that
  * dies, hangs or ends with {@link #fail} ends the call of the others within the timeout, with an
- * error that names it. Alone, every method does nothing.
+ * error of kind io that names it. Alone, every method does nothing.
  */
 public final class ProcessGroup implements AutoCloseable {
 
@@ -57,8 +59,9 @@ public final class ProcessGroup implements AutoCloseable {
     /**
      * Waits until all ranks have come, and joins them.
      *
-     * @throws SaccadeException of kind user that names the ranks that did not come in time, or says
-     *     why they cannot reach one another
+     * @throws SaccadeException of kind io that names the ranks that did not come in time, or says
+     *     why they cannot reach one another; of kind user, if the fused operators are off or the
+     *     name of a machine is none
      */
     public static ProcessGroup join(Rendezvous at) {
         if (at.worldSize() == 1) {
@@ -108,6 +111,28 @@ public final class ProcessGroup implements AutoCloseable {
     }
 
     /**
+     * Returns sums of gradients over the ranks, the same on all of them to the last bit.
+     *
+     * @param gradients one for each parameter, of which two may share their memory; alone, this is
+     *     what is returned. Of several ranks one that has none for a parameter gives an empty one,
+     *     which counts as zeros
+     * @param like the parameters, as whose numbers the sums lie in memory; of the same types and
+     *     shapes in the same order on all ranks
+     * @return arrays of the manager of the first gradient; some lie in one piece of memory, which
+     *     is freed with the last of them
+     */
+    public List<NDArray> allReduce(List<NDArray> gradients, List<NDArray> like) {
+        if (worldSize == 1 || gradients.isEmpty()) {
+            return gradients;
+        }
+        Script script =
+                script(
+                        "(x: List[Tensor], like: List[Tensor]) -> List[Tensor]",
+                        "return ops.saccade.all_reduce(x, like, \"" + name + "\")");
+        return NoGrad.call(() -> told(() -> script.runLists(List.of(gradients, like))));
+    }
+
+    /**
      * Gives arrays the values that they have on one rank.
      *
      * @param root that rank
@@ -132,6 +157,49 @@ public final class ProcessGroup implements AutoCloseable {
         }
         String text = "return ops.saccade.all_gather(x, \"" + name + "\")";
         return told(() -> script("(x: Tensor) -> Tensor", text).runAll(x)).singletonOrThrow();
+    }
+
+    /**
+     * Returns the bytes that one rank has.
+     *
+     * @param root that rank; what the others give does not matter
+     */
+    public byte[] broadcast(byte[] bytes, int root) {
+        if (worldSize == 1) {
+            return bytes;
+        }
+        try (NDManager manager = Libtorch.newManager(Device.cpu())) {
+            NDArray length = manager.create(bytes.length);
+            broadcast(List.of(length), root);
+            NDArray padded = padded(manager, bytes, length.getInt());
+            broadcast(List.of(padded), root);
+            return Arrays.copyOf(padded.toByteArray(), length.getInt());
+        }
+    }
+
+    /**
+     * Returns the bytes of all ranks.
+     *
+     * @param bytes any number of them
+     */
+    public List<byte[]> allGather(byte[] bytes) {
+        if (worldSize == 1) {
+            return List.of(bytes);
+        }
+        try (NDManager manager = Libtorch.newManager(Device.cpu())) {
+            int[] lengths = allGather(manager.create(bytes.length)).toIntArray();
+            int longest = Arrays.stream(lengths).max().orElseThrow();
+            byte[] all = allGather(padded(manager, bytes, longest)).toByteArray();
+            int step = all.length / worldSize;
+            return IntStream.range(0, worldSize)
+                    .mapToObj(r -> Arrays.copyOfRange(all, r * step, r * step + lengths[r]))
+                    .toList();
+        }
+    }
+
+    /** Returns some bytes, at least one. */
+    private static NDArray padded(NDManager manager, byte[] bytes, int length) {
+        return manager.create(Arrays.copyOf(bytes, Math.max(1, length)));
     }
 
     /** Returns when all ranks have come here. */
@@ -191,7 +259,7 @@ public final class ProcessGroup implements AutoCloseable {
         } catch (EngineException e) {
             Matcher message = TOLD.matcher(String.valueOf(e.getMessage()));
             if (message.find()) {
-                throw SaccadeException.user(e, "rank %d: %s", rank, message.group(1));
+                throw SaccadeException.io(e, "rank %d: %s", rank, message.group(1));
             }
             throw e;
         }

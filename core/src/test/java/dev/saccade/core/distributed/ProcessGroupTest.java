@@ -2,6 +2,7 @@ package dev.saccade.core.distributed;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -9,11 +10,14 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import ai.djl.Device;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.ops.Kernels;
+import dev.saccade.core.ops.MemoryFormat;
+import dev.saccade.core.ops.Script;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -34,6 +38,9 @@ import java.util.function.Function;
 
 @Timeout(120)
 class ProcessGroupTest {
+
+    private static final Script STRIDES =
+            Script.compile("(x: Tensor) -> Tensor", "return torch.tensor(torch.stride(x))");
 
     @BeforeEach
     void needsTheOperators() {
@@ -134,10 +141,112 @@ class ProcessGroupTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {2, 4})
+    void sumsGradientsInTheLayoutOfTheirParameters(int worldSize) throws Exception {
+        int large = 7_000_000;
+        List<Object> results =
+                onAll(
+                        worldSize,
+                        30,
+                        group -> {
+                            try (NDManager manager = Libtorch.newManager(Device.cpu())) {
+                                float one = group.rank() + 1;
+                                NDArray kernel = manager.arange(24f).reshape(2, 3, 2, 2);
+                                NDArray shared = manager.full(new Shape(3), one);
+                                List<NDArray> like =
+                                        List.of(
+                                                MemoryFormat.channelsLast(kernel),
+                                                manager.zeros(new Shape(3)),
+                                                manager.zeros(new Shape(3)),
+                                                manager.zeros(new Shape(large)),
+                                                manager.zeros(new Shape(2), DataType.FLOAT64),
+                                                manager.zeros(new Shape(5)));
+                                like.get(0).setRequiresGradient(true);
+                                List<NDArray> gradients =
+                                        List.of(
+                                                kernel.mul(one),
+                                                shared,
+                                                shared.reshape(3),
+                                                manager.full(new Shape(large), one),
+                                                manager.ones(new Shape(2), DataType.FLOAT64),
+                                                group.rank() == 1
+                                                        ? manager.ones(new Shape(5))
+                                                        : manager.zeros(new Shape(0)));
+                                List<NDArray> sums = group.allReduce(gradients, like);
+                                assertSame(gradients.get(0).getManager(), sums.get(0).getManager());
+                                assertArrayEquals(strides(like.get(0)), strides(sums.get(0)));
+                                assertEquals(DataType.FLOAT64, sums.get(4).getDataType());
+                                assertEquals(one, gradients.get(1).getFloat(0));
+                                return List.of(
+                                        sums.get(0).toFloatArray(),
+                                        sums.get(1).toFloatArray(),
+                                        sums.get(2).toFloatArray(),
+                                        new float[] {
+                                            sums.get(3).min().getFloat(),
+                                            sums.get(3).max().getFloat()
+                                        },
+                                        sums.get(5).toFloatArray());
+                            }
+                        });
+        float sum = worldSize * (worldSize + 1) / 2f;
+        float[] kernel = new float[24];
+        for (int i = 0; i < kernel.length; i++) {
+            kernel[i] = i * sum;
+        }
+        for (Object result : results) {
+            assertTrue(result instanceof List, String.valueOf(result));
+            List<?> found = (List<?>) result;
+            assertArrayEquals(kernel, (float[]) found.get(0));
+            assertArrayEquals(new float[] {sum, sum, sum}, (float[]) found.get(1));
+            assertArrayEquals(new float[] {sum, sum, sum}, (float[]) found.get(2));
+            assertArrayEquals(new float[] {sum, sum}, (float[]) found.get(3));
+            assertArrayEquals(new float[] {1, 1, 1, 1, 1}, (float[]) found.get(4));
+        }
+    }
+
+    private static long[] strides(NDArray x) {
+        return STRIDES.run(x).toLongArray();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3})
+    void bytesOfAnyLengthTravel(int worldSize) throws Exception {
+        List<Object> results =
+                onAll(
+                        worldSize,
+                        30,
+                        group -> {
+                            byte[] own = bytes(group.rank());
+                            List<byte[]> all = new ArrayList<>(group.allGather(own));
+                            all.add(group.broadcast(own, worldSize - 1));
+                            all.add(group.broadcast(own, 0));
+                            return all;
+                        });
+        for (Object result : results) {
+            assertTrue(result instanceof List, String.valueOf(result));
+            List<?> found = (List<?>) result;
+            for (int rank = 0; rank < worldSize; rank++) {
+                assertArrayEquals(bytes(rank), (byte[]) found.get(rank));
+            }
+            assertArrayEquals(bytes(worldSize - 1), (byte[]) found.get(worldSize));
+            assertArrayEquals(bytes(0), (byte[]) found.get(worldSize + 1));
+        }
+    }
+
+    /** Returns what a rank has to say: the first one nothing. */
+    private static byte[] bytes(int rank) {
+        byte[] bytes = new byte[rank * 300];
+        for (int i = 0; i < bytes.length; i++) {
+            bytes[i] = (byte) (i + rank);
+        }
+        return bytes;
+    }
+
     private static String message(Object result) {
         assertTrue(result instanceof SaccadeException, String.valueOf(result));
         SaccadeException told = (SaccadeException) result;
-        assertEquals(SaccadeException.Kind.USER, told.kind());
+        assertEquals(SaccadeException.Kind.IO, told.kind());
         return told.getMessage();
     }
 
