@@ -16,10 +16,17 @@ import java.time.Duration;
  * @param masterPort a port of it that is free
  * @param rank which one this is, from 0
  * @param worldSize how many there are
+ * @param localRank which of those on its machine this is, from 0; it computes on the GPU of that
+ *     number
  * @param timeout how long ranks wait for one another, to come and in what all do together
  */
 public record Rendezvous(
-        String masterAddress, int masterPort, int rank, int worldSize, Duration timeout) {
+        String masterAddress,
+        int masterPort,
+        int rank,
+        int worldSize,
+        int localRank,
+        Duration timeout) {
 
     private static final int PORTS = 1 << 16;
 
@@ -31,6 +38,11 @@ public record Rendezvous(
                 "rank: expected 0 to %s, got %s",
                 worldSize - 1,
                 rank);
+        checkArgument(
+                localRank >= 0 && localRank <= rank,
+                "local rank: expected 0 to %s, got %s",
+                rank,
+                localRank);
         checkArgument(masterPort > 0 && masterPort < PORTS, "master port: got %s", masterPort);
         checkArgument(timeout.toMillis() > 0, "timeout: got %s", timeout);
     }

@@ -55,7 +55,12 @@ class ProcessGroupTest {
 
     private static Rendezvous at(int port, int rank, int worldSize, double seconds) {
         return new Rendezvous(
-                "127.0.0.1", port, rank, worldSize, Duration.ofMillis((long) (1000 * seconds)));
+                "127.0.0.1",
+                port,
+                rank,
+                worldSize,
+                rank,
+                Duration.ofMillis((long) (1000 * seconds)));
     }
 
     /** Does something on each rank, each a thread; returns what came of it, or the error. */
