@@ -110,6 +110,42 @@ public final class Devices {
                         : Device.gpu(number == null ? 0 : Integer.parseInt(number)));
     }
 
+    /**
+     * Returns the device of a name for one of several ranks: {@code auto} and {@code cuda} give
+     * each rank of a machine the GPU of its own number, {@code auto} where there is any.
+     *
+     * @param localRank which of the ranks of its machine it is, from 0
+     * @throws SaccadeException of kind user, if the machine has fewer GPUs than ranks, or all of
+     *     its ranks are to compute on one of them
+     */
+    public Device chooseForRank(String name, int localRank) {
+        boolean automatic = name.equals(AUTO);
+        if (automatic && missing().isPresent()) {
+            return choose(name);
+        }
+        if (automatic || name.equals("cuda")) {
+            return require(localRank);
+        }
+        if (localRank > 0 && name.startsWith("cuda:")) {
+            throw SaccadeException.user(
+                    "device: got %s for several ranks of one machine, expected cuda, which gives"
+                            + " each a GPU of its own",
+                    name);
+        }
+        return choose(name);
+    }
+
+    private Device require(int localRank) {
+        int gpus = driver.gpus().size();
+        if (missing().isEmpty() && localRank >= gpus) {
+            throw SaccadeException.user(
+                    "rank %d of this machine computes on cuda:%d, but there is no more than %s;"
+                            + " start one rank for each at most, or set device to cpu",
+                    localRank, localRank, Count.of(gpus, "GPU"));
+        }
+        return require(Device.gpu(localRank));
+    }
+
     private Device findAutomatic() {
         Device found = fault(Device.gpu()).isEmpty() ? Device.gpu() : Device.cpu();
         if (!found.isGpu()) {

@@ -16,7 +16,7 @@ public final class SaccadeException extends RuntimeException {
     public enum Kind {
         /** A mistake in a config, a command, a data set or a checkpoint that the user can mend. */
         USER(2),
-        /** A file or device that could not be read or written. */
+        /** A file, device or other rank that could not be read, written or reached. */
         IO(3),
         /** A bug in Saccade. */
         INTERNAL(70);

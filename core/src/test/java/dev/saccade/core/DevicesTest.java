@@ -131,6 +131,42 @@ class DevicesTest {
         assertEquals("cuda:7: there is no such GPU, expected cuda:0", told.getMessage());
     }
 
+    @Test
+    void ranksOfAMachineTakeAGpuEach() {
+        List<Device> tried = new ArrayList<>();
+        Devices two = new Devices(FOR_CUDA, driver("12.4", 2), tried::add);
+        assertSame(Device.gpu(1), two.chooseForRank("auto", 1));
+        assertSame(Device.gpu(1), two.chooseForRank("cuda", 1));
+        assertEquals(
+                List.of(Device.gpu(1), Device.gpu(1)), tried, "memory of no GPU but its own");
+        assertSame(Device.gpu(0), two.chooseForRank("cuda", 0));
+        assertSame(Device.gpu(1), two.chooseForRank("cuda:1", 0));
+        assertSame(Device.cpu(), two.chooseForRank("cpu", 1));
+        for (String name : List.of("auto", "cuda")) {
+            SaccadeException few =
+                    assertThrows(SaccadeException.class, () -> two.chooseForRank(name, 2));
+            assertEquals(
+                    "rank 2 of this machine computes on cuda:2, but there is no more than 2 GPUs;"
+                            + " start one rank for each at most, or set device to cpu",
+                    few.getMessage());
+        }
+        SaccadeException one =
+                assertThrows(SaccadeException.class, () -> two.chooseForRank("cuda:1", 1));
+        assertEquals(
+                "device: got cuda:1 for several ranks of one machine, expected cuda, which gives"
+                        + " each a GPU of its own",
+                one.getMessage());
+    }
+
+    @Test
+    void ranksOfAMachineWithoutGpusTakeTheCpu() {
+        Devices devices = devices(FOR_CPUS, driver("12.4", 2));
+        assertSame(Device.cpu(), devices.chooseForRank("auto", 3));
+        SaccadeException told =
+                assertThrows(SaccadeException.class, () -> devices.chooseForRank("cuda", 3));
+        assertTrue(told.getMessage().startsWith("cuda:3: libtorch 2.7.1"), told.getMessage());
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {"", "gpu", "cuda:", "cuda:-1", "cuda:1000", "CUDA", "cuda:0,1", "cpu:0"})

@@ -5,6 +5,7 @@ import dev.saccade.core.SaccadeException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.stream.Stream;
 
 /**
@@ -34,7 +35,8 @@ public record RunFolder(Path path) {
     /**
      * Refuses a folder for a new run.
      *
-     * @throws SaccadeException of kind user, if there is something in it already
+     * @throws SaccadeException of kind user, if there is something in it already but what ranks
+     *     have said that were to train there
      */
     public void requireFree() {
         if (!Files.exists(path)) {
@@ -42,7 +44,7 @@ public record RunFolder(Path path) {
         }
         RunLock.requireNone(this);
         try (Stream<Path> content = Files.list(path)) {
-            if (content.findAny().isPresent()) {
+            if (content.anyMatch(file -> !file.equals(ranks()))) {
                 throw SaccadeException.user(
                         "%s: not empty; resume the run that is in it, or name another folder",
                         path);
@@ -78,6 +80,11 @@ public record RunFolder(Path path) {
         return path.resolve("tensorboard");
     }
 
+    /** Returns the folder of what ranks say that have no terminal. */
+    public Path ranks() {
+        return path.resolve("ranks");
+    }
+
     /** Returns the folder of the checkpoints. */
     public Path checkpoints() {
         return path.resolve("checkpoints");
@@ -96,6 +103,37 @@ public record RunFolder(Path path) {
     /** Returns the weights that did best in evaluation. */
     public Path best() {
         return checkpoints().resolve("best.safetensors");
+    }
+
+    /** Returns whether there is a state to resume from. */
+    public boolean isSaved() {
+        return Files.exists(last()) || Files.exists(previous());
+    }
+
+    /**
+     * Makes the folder free for the same run again, which has failed before it was saved: what it
+     * has left is moved into a folder of {@link #ranks}.
+     */
+    public void clearUnsaved() {
+        try (Stream<Path> content = Files.list(path)) {
+            List<Path> left = content.filter(file -> !file.equals(ranks())).toList();
+            Path aside = unusedFolder();
+            Files.createDirectories(aside);
+            for (Path file : left) {
+                Files.move(file, aside.resolve(file.getFileName()));
+            }
+        } catch (IOException e) {
+            throw SaccadeException.io(
+                    e, "%s: cannot be made free for another start: %s", path, e.getMessage());
+        }
+    }
+
+    private Path unusedFolder() {
+        int number = 1;
+        while (Files.exists(ranks().resolve("unsaved_" + number))) {
+            number++;
+        }
+        return ranks().resolve("unsaved_" + number);
     }
 
     /** Returns weights that stay, of the end of an epoch counted from 1. */

@@ -6,6 +6,7 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 
+import dev.saccade.core.Devices;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.ops.Kernels;
@@ -40,20 +41,22 @@ public final class ProcessGroup implements AutoCloseable {
 
     private final int rank;
     private final int worldSize;
+    private final int localRank;
     private final String name;
     private final Map<String, Script> scripts = new TreeMap<>();
     private boolean open;
 
-    private ProcessGroup(int rank, int worldSize, String name) {
+    private ProcessGroup(int rank, int worldSize, int localRank, String name) {
         this.rank = rank;
         this.worldSize = worldSize;
+        this.localRank = localRank;
         this.name = name;
         this.open = worldSize > 1;
     }
 
     /** Returns the only rank. */
     public static ProcessGroup alone() {
-        return new ProcessGroup(0, 1, "");
+        return new ProcessGroup(0, 1, 0, "");
     }
 
     /**
@@ -73,7 +76,9 @@ public final class ProcessGroup implements AutoCloseable {
                     Kernels.status().reason());
         }
         // A name for each rank, since several may be threads of one process.
-        ProcessGroup group = new ProcessGroup(at.rank(), at.worldSize(), UUID.randomUUID() + "");
+        ProcessGroup group =
+                new ProcessGroup(
+                        at.rank(), at.worldSize(), at.localRank(), UUID.randomUUID() + "");
         group.withToken(
                 String.format(
                         Locale.ROOT,
@@ -96,6 +101,16 @@ public final class ProcessGroup implements AutoCloseable {
     /** Returns how many ranks there are. */
     public int worldSize() {
         return worldSize;
+    }
+
+    /**
+     * Returns the device that a name means on this rank, as {@link Devices#choose} does alone and
+     * {@link Devices#chooseForRank} among several.
+     */
+    public Device device(String called) {
+        return worldSize == 1
+                ? Devices.here().choose(called)
+                : Devices.here().chooseForRank(called, localRank);
     }
 
     /**
