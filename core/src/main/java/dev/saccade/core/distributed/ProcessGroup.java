@@ -3,7 +3,6 @@ package dev.saccade.core.distributed;
 import ai.djl.Device;
 import ai.djl.engine.EngineException;
 import ai.djl.ndarray.NDArray;
-import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 
 import dev.saccade.core.Devices;
@@ -33,6 +32,9 @@ import java.util.stream.IntStream;
  * error of kind io that names it. Alone, every method does nothing.
  */
 public final class ProcessGroup implements AutoCloseable {
+
+    private static final ThreadLocal<ProcessGroup> CURRENT =
+            ThreadLocal.withInitial(ProcessGroup::alone);
 
     private static final Pattern TOLD = Pattern.compile("ranks: ([^\\n]*)");
 
@@ -91,6 +93,32 @@ public final class ProcessGroup implements AutoCloseable {
                         at.worldSize(),
                         at.timeout().toMillis() / 1000.0));
         return group;
+    }
+
+    /** Returns the ranks that this thread computes together with: none but {@link #during}. */
+    public static ProcessGroup current() {
+        return CURRENT.get();
+    }
+
+    /**
+     * Runs what computes together with other ranks by itself, such as a model with synchronized
+     * normalizations.
+     *
+     * @param ranks those that all run the same
+     */
+    public static <T> T during(ProcessGroup ranks, Supplier<T> body) {
+        ProcessGroup outer = CURRENT.get();
+        CURRENT.set(ranks);
+        try {
+            return body.get();
+        } finally {
+            CURRENT.set(outer);
+        }
+    }
+
+    /** Returns the name by which operators know this rank in its group. */
+    public String name() {
+        return name;
     }
 
     /** Returns which of the ranks this is, from 0. */
@@ -268,7 +296,12 @@ public final class ProcessGroup implements AutoCloseable {
         }
     }
 
-    private NDList told(Supplier<NDList> collective) {
+    /**
+     * Returns what operators give that all ranks run together.
+     *
+     * @throws SaccadeException of kind io that names the ranks that are the reason, if they fail
+     */
+    public <T> T told(Supplier<T> collective) {
         try {
             return collective.get();
         } catch (EngineException e) {

@@ -7,6 +7,7 @@ import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 
+import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.ops.Script;
 
 import java.util.List;
@@ -108,6 +109,8 @@ public final class Autograd {
      * @param intact whether the graph of {@code y} may be gone through again
      */
     static NDList product(NDArray y, NDArray dy, List<NDArray> by, boolean intact) {
-        return (intact ? PRODUCT_OF_MANY : PRODUCT).runLists(List.of(List.of(y), by, List.of(dy)));
+        Script product = intact ? PRODUCT_OF_MANY : PRODUCT;
+        return ProcessGroup.current()
+                .told(() -> product.runLists(List.of(List.of(y), by, List.of(dy))));
     }
 }

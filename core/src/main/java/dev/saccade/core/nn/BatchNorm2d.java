@@ -6,14 +6,22 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.ops.Script;
 import dev.saccade.core.ops.ScriptTemplate;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 
 /**
  * Batch normalization over {@code [N, H, W]} with running statistics (momentum 0.1, eps 1e-5 in
  * PyTorch's terms); in inference mode it uses the running statistics.
+ *
+ * <p>As PyTorch's SyncBatchNorm it trains on the statistics of the batches of all {@linkplain
+ * ProcessGroup#current() ranks} as if they were one, whatever number of images each has; all ranks
+ * go forward and backward through the same layers, and weight and bias have those shares of their
+ * gradients that come from the own batch.
  */
 public final class BatchNorm2d extends Layer {
 
@@ -61,6 +69,12 @@ public final class BatchNorm2d extends Layer {
                     return torch.type_as(torch.add(torch.mul(centered, scale), shift), x)
                     """);
 
+    private static final ScriptTemplate SYNCHRONIZED = synchronizedOver("", "None");
+
+    private static final ScriptTemplate WEIGHTED_SYNCHRONIZED =
+            synchronizedOver("weights: Tensor, ", "weights");
+
+    private final BatchNormType type;
     private final Parameter weight;
     private final Parameter bias;
     private final Parameter runningMean;
@@ -68,16 +82,39 @@ public final class BatchNorm2d extends Layer {
 
     /** Makes a normalization whose weight starts at 1. */
     public BatchNorm2d(int channels) {
-        this(channels, WeightInit.ONES);
+        this(channels, BatchNormType.BN);
+    }
+
+    /** Makes a normalization of a type, whose weight starts at 1. */
+    public BatchNorm2d(int channels, BatchNormType type) {
+        this(channels, type, WeightInit.ONES);
     }
 
     /** Makes a normalization whose weight starts as given, such as 0 at the end of a residual. */
-    public BatchNorm2d(int channels, WeightInit weightInit) {
+    public BatchNorm2d(int channels, BatchNormType type, WeightInit weightInit) {
+        this.type = type;
         Shape shape = new Shape(channels);
         this.weight = parameter("weight", shape, weightInit);
         this.bias = parameter("bias", shape, WeightInit.ZEROS);
         this.runningMean = buffer("running_mean", shape, WeightInit.ZEROS);
         this.runningVar = buffer("running_var", shape, WeightInit.ONES);
+    }
+
+    private static ScriptTemplate synchronizedOver(String parameter, String weights) {
+        return ScriptTemplate.of(
+                "(x: Tensor, %sweight: Tensor, bias: Tensor, running_mean: Tensor,"
+                                .formatted(parameter)
+                        + " running_var: Tensor) -> Tensor",
+                """
+                return ops.saccade.sync_batch_norm(x, %s, weight, bias, running_mean, running_var,\
+                 {share}, {eps}, "{group}")
+                """
+                        .formatted(weights));
+    }
+
+    @Override
+    public boolean synchronizes() {
+        return type == BatchNormType.SYNC_BN && isTraining();
     }
 
     /**
@@ -88,6 +125,9 @@ public final class BatchNorm2d extends Layer {
      */
     @Override
     public NDArray forward(NDArray x) {
+        if (isSpread()) {
+            return overRanks(SYNCHRONIZED, x);
+        }
         if (isTraining() && x.size() == x.getShape().get(1)) {
             throw SaccadeException.user(
                     "batch normalization in training needs more than one value a channel, got %s;"
@@ -114,6 +154,9 @@ public final class BatchNorm2d extends Layer {
      * @param weights {@code [N]} float32: 1, or 0 for a sample that is a filler
      */
     public NDArray forward(NDArray x, NDArray weights) {
+        if (isSpread()) {
+            return overRanks(WEIGHTED_SYNCHRONIZED, x, weights);
+        }
         return isTraining()
                 ? WEIGHTED.with(Map.of("share", 1 - (double) momentum(), "eps", EPS))
                         .run(
@@ -124,6 +167,29 @@ public final class BatchNorm2d extends Layer {
                                 runningMean.getArray(),
                                 runningVar.getArray())
                 : forward(x);
+    }
+
+    /** Returns whether the statistics are those of several ranks. */
+    private boolean isSpread() {
+        return synchronizes() && ProcessGroup.current().worldSize() > 1;
+    }
+
+    private NDArray overRanks(ScriptTemplate operator, NDArray... batch) {
+        ProcessGroup ranks = ProcessGroup.current();
+        Script script =
+                operator.with(
+                        Map.of(
+                                "share",
+                                1 - (double) momentum(),
+                                "eps",
+                                (double) EPS,
+                                "group",
+                                ranks.name()));
+        List<NDArray> inputs = new ArrayList<>(List.of(batch));
+        for (Parameter parameter : List.of(weight, bias, runningMean, runningVar)) {
+            inputs.add(parameter.getArray());
+        }
+        return ranks.told(() -> script.run(inputs.toArray(NDArray[]::new)));
     }
 
     private static float momentum() {

@@ -32,8 +32,8 @@ public final class ConvModule extends Layer {
     }
 
     /** Makes a convolution with batch normalization and ReLU. */
-    public static ConvModule normRelu(Geometry geometry) {
-        BatchNorm2d norm = new BatchNorm2d(geometry.out());
+    public static ConvModule normRelu(Geometry geometry, BatchNormType type) {
+        BatchNorm2d norm = new BatchNorm2d(geometry.out(), type);
         return new ConvModule(Conv2d.withoutBias(geometry), Optional.of(norm), true);
     }
 

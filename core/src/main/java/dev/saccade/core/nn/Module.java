@@ -195,6 +195,14 @@ public abstract class Module extends AbstractBaseBlock {
         children.keySet().forEach(child -> child.train(mode));
     }
 
+    /**
+     * Returns whether something below this module, in the mode that it is in, computes together
+     * with all ranks, so that each of them must run it as often as the others.
+     */
+    public boolean synchronizes() {
+        return children.keySet().stream().anyMatch(Module::synchronizes);
+    }
+
     /** Returns whether this module is in training mode, as it is when made. */
     public final boolean isTraining() {
         return training;

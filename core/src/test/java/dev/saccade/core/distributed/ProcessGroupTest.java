@@ -25,16 +25,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import java.io.IOException;
 import java.net.ServerSocket;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.function.Function;
 
 @Timeout(120)
 class ProcessGroupTest {
@@ -47,58 +40,11 @@ class ProcessGroupTest {
         assumeTrue(Kernels.status().loaded(), "fused operators are off");
     }
 
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
-        }
-    }
-
-    private static Rendezvous at(int port, int rank, int worldSize, double seconds) {
-        return new Rendezvous(
-                "127.0.0.1",
-                port,
-                rank,
-                worldSize,
-                rank,
-                Duration.ofMillis((long) (1000 * seconds)));
-    }
-
-    /** Does something on each rank, each a thread; returns what came of it, or the error. */
-    private static List<Object> onAll(
-            int worldSize, double seconds, Function<ProcessGroup, Object> work) throws Exception {
-        int port = freePort();
-        ExecutorService threads = Executors.newFixedThreadPool(worldSize);
-        try {
-            List<Future<Object>> futures = new ArrayList<>();
-            for (int rank = 0; rank < worldSize; rank++) {
-                Rendezvous at = at(port, rank, worldSize, seconds);
-                futures.add(
-                        threads.submit(
-                                () -> {
-                                    try (ProcessGroup group = ProcessGroup.join(at)) {
-                                        return work.apply(group);
-                                    }
-                                }));
-            }
-            List<Object> results = new ArrayList<>();
-            for (Future<Object> future : futures) {
-                try {
-                    results.add(future.get());
-                } catch (ExecutionException e) {
-                    results.add(e.getCause());
-                }
-            }
-            return results;
-        } finally {
-            threads.shutdownNow();
-        }
-    }
-
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4, 8})
     void sumsGathersAndSpreads(int worldSize) throws Exception {
         List<Object> results =
-                onAll(
+                Ranks.onAll(
                         worldSize,
                         30,
                         group -> {
@@ -151,7 +97,7 @@ class ProcessGroupTest {
     void sumsGradientsInTheLayoutOfTheirParameters(int worldSize) throws Exception {
         int large = 7_000_000;
         List<Object> results =
-                onAll(
+                Ranks.onAll(
                         worldSize,
                         30,
                         group -> {
@@ -218,7 +164,7 @@ class ProcessGroupTest {
     @ValueSource(ints = {1, 2, 3})
     void bytesOfAnyLengthTravel(int worldSize) throws Exception {
         List<Object> results =
-                onAll(
+                Ranks.onAll(
                         worldSize,
                         30,
                         group -> {
@@ -258,7 +204,7 @@ class ProcessGroupTest {
     @Test
     void aRankThatFailsTellsTheOthersWhy() throws Exception {
         List<Object> results =
-                onAll(
+                Ranks.onAll(
                         3,
                         20,
                         group -> {
@@ -280,7 +226,7 @@ class ProcessGroupTest {
     @Test
     void aRankThatLeavesIsNamedByThoseWhoComeLater() throws Exception {
         List<Object> results =
-                onAll(
+                Ranks.onAll(
                         3,
                         20,
                         group -> {
@@ -302,7 +248,7 @@ class ProcessGroupTest {
     @Test
     void aRankThatDoesNotComeToACallIsNamed() throws Exception {
         List<Object> results =
-                onAll(
+                Ranks.onAll(
                         3,
                         2,
                         group -> {
@@ -322,12 +268,14 @@ class ProcessGroupTest {
 
     @Test
     void ranksThatNeverComeAreNamed() throws Exception {
-        int port = freePort();
+        int port = Ranks.freePort();
         SaccadeException told =
-                assertThrows(SaccadeException.class, () -> ProcessGroup.join(at(port, 0, 3, 1.5)));
+                assertThrows(
+                        SaccadeException.class, () -> ProcessGroup.join(Ranks.at(port, 0, 3, 1.5)));
         assertEquals("rank 0: ranks 1, 2 of 3 did not come within 1.5 s", message(told));
         SaccadeException alone =
-                assertThrows(SaccadeException.class, () -> ProcessGroup.join(at(port, 1, 2, 1.5)));
+                assertThrows(
+                        SaccadeException.class, () -> ProcessGroup.join(Ranks.at(port, 1, 2, 1.5)));
         assertTrue(
                 message(alone).startsWith("rank 1: rank 0 does not answer on 127.0.0.1:" + port),
                 alone.getMessage());
@@ -339,7 +287,7 @@ class ProcessGroupTest {
             SaccadeException told =
                     assertThrows(
                             SaccadeException.class,
-                            () -> ProcessGroup.join(at(taken.getLocalPort(), 0, 2, 2)));
+                            () -> ProcessGroup.join(Ranks.at(taken.getLocalPort(), 0, 2, 2)));
             assertTrue(
                     message(told)
                             .startsWith("rank 0: cannot wait for the other ranks on 127.0.0.1:"),

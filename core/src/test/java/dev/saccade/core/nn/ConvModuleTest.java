@@ -27,7 +27,8 @@ class ConvModuleTest {
                             ConvModule.relu(new Geometry(9, 4, 3).padding(1), WeightInit.normal(1)),
                             ConvModule.linear(
                                     new Geometry(9, 4, 3).padding(1), WeightInit.normal(1)),
-                            ConvModule.normRelu(new Geometry(9, 4, 3).padding(1)))) {
+                            ConvModule.normRelu(
+                                    new Geometry(9, 4, 3).padding(1), BatchNormType.BN))) {
                 module.initialize(manager, 1);
                 NDList maps = new NDList();
                 for (int channels : new int[] {4, 2, 3}) {
