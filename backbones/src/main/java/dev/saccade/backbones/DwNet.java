@@ -6,6 +6,7 @@ import ai.djl.nn.Parameter;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.nn.BatchNorm2d;
+import dev.saccade.core.nn.BatchNormType;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.DropPath;
@@ -44,6 +45,7 @@ public final class DwNet extends StagedTransformer {
      * @param mlpRatio hidden channels of the feed-forward layers over channels
      * @param dynamic whether every image has filters of its own; then it trains on batches of two
      *     images or more
+     * @param norm bn, or sync_bn for statistics over the batches of all ranks
      * @param patchNorm whether a normalization follows the patch embedding
      * @param ape whether learned absolute position embeddings are added to the patches
      * @param pretrainImgSize image size that the absolute position embeddings are for
@@ -69,6 +71,7 @@ public final class DwNet extends StagedTransformer {
             @Default("7") int windowSize,
             @Default("4") double mlpRatio,
             @Default("false") boolean dynamic,
+            @Default("bn") BatchNormType norm,
             @Default("true") boolean patchNorm,
             @Default("false") boolean ape,
             @Default("224") int pretrainImgSize,
@@ -116,7 +119,7 @@ public final class DwNet extends StagedTransformer {
                                 config.ape(),
                                 config.pretrainImgSize())));
         addSwinStages((stage, block) -> new Block(config, stage, block));
-        addOutputNorms(TokenBatchNorm::new);
+        addOutputNorms(channels -> new TokenBatchNorm(channels, config.norm()));
         freezeStages();
     }
 
@@ -125,8 +128,8 @@ public final class DwNet extends StagedTransformer {
 
         private final BatchNorm2d norm;
 
-        TokenBatchNorm(int channels) {
-            norm = add("", new BatchNorm2d(channels));
+        TokenBatchNorm(int channels, BatchNormType type) {
+            norm = add("", new BatchNorm2d(channels, type));
         }
 
         @Override
@@ -148,11 +151,8 @@ public final class DwNet extends StagedTransformer {
         Block(Config config, int stage, int block) {
             int channels = config.channels(stage);
             padding = new Windows(config.windowSize(), 0);
-            convolutions =
-                    add(
-                            "attn2conv",
-                            new Convolutions(channels, config.windowSize(), config.dynamic()));
-            norm = add("bn", new TokenBatchNorm(channels));
+            convolutions = add("attn2conv", new Convolutions(config, channels));
+            norm = add("bn", new TokenBatchNorm(channels, config.norm()));
             mlp = add("mlp", new Mlp(channels, (int) (channels * config.mlpRatio())));
             double rate = config.stages().dropPathRate(stage, block);
             convolutionsDrop = add("attn_drop_path", new DropPath(rate));
@@ -186,18 +186,20 @@ public final class DwNet extends StagedTransformer {
         private final Conv2d conv2;
         private final BatchNorm2d bn2;
 
-        Convolutions(int channels, int kernel, boolean dynamic) {
+        Convolutions(Config config, int channels) {
+            int kernel = config.windowSize();
+            BatchNormType type = config.norm();
             conv0 = add("conv0", pointwise(channels, channels, false));
-            bn0 = add("bn0", new BatchNorm2d(channels));
+            bn0 = add("bn0", new BatchNorm2d(channels, type));
             depthwise =
                     add(
                             "conv",
-                            dynamic
-                                    ? new DynamicDepthwise(channels, kernel)
+                            config.dynamic()
+                                    ? new DynamicDepthwise(channels, kernel, type)
                                     : Conv2d.withDefaultInit(Geometry.depthwise(channels, kernel)));
-            bn = add("bn", new BatchNorm2d(channels));
+            bn = add("bn", new BatchNorm2d(channels, type));
             conv2 = add("conv2", pointwise(channels, channels, false));
-            bn2 = add("bn2", new BatchNorm2d(channels));
+            bn2 = add("bn2", new BatchNorm2d(channels, type));
         }
 
         @Override
@@ -252,11 +254,11 @@ public final class DwNet extends StagedTransformer {
         private final Conv2d conv2;
         private final Parameter bias;
 
-        DynamicDepthwise(int channels, int kernel) {
+        DynamicDepthwise(int channels, int kernel, BatchNormType type) {
             this.kernel = kernel;
             int hidden = channels / REDUCTION;
             conv1 = add("conv1", pointwise(channels, hidden, false));
-            bn = add("bn", new BatchNorm2d(hidden));
+            bn = add("bn", new BatchNorm2d(hidden, type));
             conv2 = add("conv2", pointwise(hidden, channels * kernel * kernel, true));
             bias = parameter("bias", new Shape(channels), WeightInit.ZEROS);
         }

@@ -8,6 +8,7 @@ import ai.djl.nn.Parameter;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.nn.BatchNormType;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.Layer;
@@ -58,6 +59,7 @@ public final class LinGlo extends StagedTransformer {
      * @param branches parallel convolutions of the position encoding
      * @param branchBn whether each of them has a batch normalization
      * @param skipBn whether the connection past them has one
+     * @param norm what these are: bn, or sync_bn for statistics over the batches of all ranks
      * @param attnBias whether the four products of the attention have biases
      * @param downNorm where the normalization of the down-samplings between the stages stands
      * @param deploy whether the branches of the position encoding are one convolution with a bias,
@@ -76,6 +78,7 @@ public final class LinGlo extends StagedTransformer {
             @Default("4") int branches,
             @Default("true") boolean branchBn,
             @Default("false") boolean skipBn,
+            @Default("bn") BatchNormType norm,
             @Default("true") boolean attnBias,
             @Default("pre") DownNorm downNorm,
             @Default("false") boolean deploy,
@@ -151,7 +154,11 @@ public final class LinGlo extends StagedTransformer {
         }
         PositionEncoding encoding =
                 new PositionEncoding(
-                        channels, config.branches(), config.branchBn(), config.skipBn());
+                        channels,
+                        config.branches(),
+                        config.branchBn(),
+                        config.skipBn(),
+                        config.norm());
         encodings.put(block + ".mlp.cpe.", encoding);
         return encoding;
     }

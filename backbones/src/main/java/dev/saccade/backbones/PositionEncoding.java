@@ -6,6 +6,7 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.nn.BatchNorm2d;
+import dev.saccade.core.nn.BatchNormType;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.Layer;
@@ -63,14 +64,19 @@ final class PositionEncoding extends Layer {
      * @param branches number of convolutions
      * @param branchBn whether each is normalized
      * @param skipBn whether the input is normalized before the branches are added to it
+     * @param norm what normalizations these are
      */
-    PositionEncoding(int channels, int branches, boolean branchBn, boolean skipBn) {
+    PositionEncoding(
+            int channels, int branches, boolean branchBn, boolean skipBn, BatchNormType norm) {
         this.channels = channels;
         this.branches =
                 IntStream.rangeClosed(1, branches)
-                        .mapToObj(b -> add("branch" + b, new Branch(channels, branchBn)))
+                        .mapToObj(b -> add("branch" + b, new Branch(channels, branchBn, norm)))
                         .toList();
-        skip = skipBn ? Optional.of(add("skip.bn", new BatchNorm2d(channels))) : Optional.empty();
+        skip =
+                skipBn
+                        ? Optional.of(add("skip.bn", new BatchNorm2d(channels, norm)))
+                        : Optional.empty();
         normalized = branchBn || skipBn;
     }
 
@@ -171,9 +177,12 @@ final class PositionEncoding extends Layer {
         private final Conv2d conv;
         private final Optional<BatchNorm2d> bn;
 
-        Branch(int channels, boolean normalized) {
+        Branch(int channels, boolean normalized, BatchNormType norm) {
             conv = add("conv", convolution(channels, null));
-            bn = normalized ? Optional.of(add("bn", new BatchNorm2d(channels))) : Optional.empty();
+            bn =
+                    normalized
+                            ? Optional.of(add("bn", new BatchNorm2d(channels, norm)))
+                            : Optional.empty();
         }
 
         @Override

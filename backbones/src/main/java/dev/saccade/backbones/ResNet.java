@@ -10,6 +10,7 @@ import dev.saccade.core.Checks;
 import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.conversion.NameTable;
 import dev.saccade.core.nn.BatchNorm2d;
+import dev.saccade.core.nn.BatchNormType;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.Layer;
@@ -57,6 +58,8 @@ public final class ResNet extends Backbone {
      * @param frozenStages -1 freezes nothing, 0 the stem, k the stem and stages 1 to k
      * @param normEval whether batch normalizations use running statistics in training too, as
      *     detectors that start from pretrained weights do
+     * @param norm bn, or sync_bn for statistics over the batches of all ranks, as where ResNets
+     *     label pixels
      * @param zeroInitResidual whether the last normalization of every block starts at 0
      */
     @Part("resnet")
@@ -73,6 +76,7 @@ public final class ResNet extends Backbone {
             @Default("[0, 1, 2, 3]") List<Integer> outIndices,
             @Default("-1") int frozenStages,
             @Default("true") boolean normEval,
+            @Default("bn") BatchNormType norm,
             @Default("true") boolean zeroInitResidual)
             implements Backbone.Config {
 
@@ -141,15 +145,7 @@ public final class ResNet extends Backbone {
             List<Block> blocks = new ArrayList<>();
             for (int b = 0; b < BLOCKS_OF_DEPTH.get(config.depth()).get(s); b++) {
                 int stride = s > 0 && b == 0 ? 2 : 1;
-                blocks.add(
-                        add(
-                                "layer" + (s + 1) + "." + b,
-                                new Block(
-                                        in,
-                                        planes,
-                                        config.expansion(),
-                                        stride,
-                                        config.zeroInitResidual())));
+                blocks.add(add("layer" + (s + 1) + "." + b, new Block(config, in, planes, stride)));
                 in = planes * config.expansion();
             }
             stages.add(blocks);
@@ -160,7 +156,7 @@ public final class ResNet extends Backbone {
 
     private void stack(String convName, String normName, Geometry geometry) {
         stemConvs.add(add(convName, Conv2d.withoutBias(geometry)));
-        stemNorms.add(add(normName, new BatchNorm2d(geometry.out())));
+        stemNorms.add(add(normName, new BatchNorm2d(geometry.out(), config.norm())));
     }
 
     private void freezeStages() {
@@ -246,27 +242,26 @@ public final class ResNet extends Backbone {
 
         private final List<Conv2d> convs = new ArrayList<>();
         private final List<BatchNorm2d> norms = new ArrayList<>();
+        private final BatchNormType type;
         private final Optional<Layer> projection;
 
-        Block(int in, int planes, int expansion, int stride, boolean zeroInitResidual) {
-            int out = planes * expansion;
-            if (expansion == 1) {
+        Block(Config config, int in, int planes, int stride) {
+            type = config.norm();
+            int out = planes * config.expansion();
+            WeightInit last = config.zeroInitResidual() ? WeightInit.ZEROS : WeightInit.ONES;
+            if (config.expansion() == 1) {
                 stack(in, planes, 3, stride, WeightInit.ONES);
-                stack(planes, out, 3, 1, lastNorm(zeroInitResidual));
+                stack(planes, out, 3, 1, last);
             } else {
                 stack(in, planes, 1, 1, WeightInit.ONES);
                 stack(planes, planes, 3, stride, WeightInit.ONES);
-                stack(planes, out, 1, 1, lastNorm(zeroInitResidual));
+                stack(planes, out, 1, 1, last);
             }
             boolean projects = stride != 1 || in != out;
             projection =
                     projects
-                            ? Optional.of(add("downsample", new Projection(in, out, stride)))
+                            ? Optional.of(add("downsample", new Projection(in, out, stride, type)))
                             : Optional.empty();
-        }
-
-        private static WeightInit lastNorm(boolean zero) {
-            return zero ? WeightInit.ZEROS : WeightInit.ONES;
         }
 
         private void stack(int in, int out, int kernel, int stride, WeightInit normInit) {
@@ -278,7 +273,7 @@ public final class ResNet extends Backbone {
                                     new Geometry(in, out, kernel)
                                             .stride(stride)
                                             .padding(kernel / 2))));
-            norms.add(add("bn" + number, new BatchNorm2d(out, normInit)));
+            norms.add(add("bn" + number, new BatchNorm2d(out, type, normInit)));
         }
 
         @Override
@@ -307,9 +302,9 @@ public final class ResNet extends Backbone {
         private final Conv2d conv;
         private final BatchNorm2d norm;
 
-        Projection(int in, int out, int stride) {
+        Projection(int in, int out, int stride, BatchNormType type) {
             conv = add("0", Conv2d.withoutBias(new Geometry(in, out, 1).stride(stride)));
-            norm = add("1", new BatchNorm2d(out));
+            norm = add("1", new BatchNorm2d(out, type));
         }
 
         @Override

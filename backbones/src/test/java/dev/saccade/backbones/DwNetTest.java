@@ -12,6 +12,7 @@ import ai.djl.training.GradientCollector;
 
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.nn.BatchNormType;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.NoGrad;
 
@@ -43,7 +44,7 @@ class DwNetTest {
 
     @Test
     void everyImageHasFiltersOfItsOwn() {
-        DwNet.DynamicDepthwise layer = new DwNet.DynamicDepthwise(8, 3);
+        DwNet.DynamicDepthwise layer = new DwNet.DynamicDepthwise(8, 3, BatchNormType.BN);
         layer.initialize(manager, 0);
         layer.train(false);
         layer.namedParameters().get("bias").getArray().addi(0.5);

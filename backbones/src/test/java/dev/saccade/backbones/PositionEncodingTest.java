@@ -6,6 +6,7 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.core.nn.BatchNormType;
 import dev.saccade.core.ops.NoGrad;
 
 import org.junit.jupiter.api.AfterEach;
@@ -37,7 +38,8 @@ class PositionEncodingTest {
         "3, false, false"
     })
     void isTheSumOfItsBranchesAndItsInput(int branches, boolean branchBn, boolean skipBn) {
-        PositionEncoding encoding = new PositionEncoding(CHANNELS, branches, branchBn, skipBn);
+        PositionEncoding encoding =
+                new PositionEncoding(CHANNELS, branches, branchBn, skipBn, BatchNormType.BN);
         encoding.initialize(manager, 0);
         encoding.namedParameters()
                 .values()

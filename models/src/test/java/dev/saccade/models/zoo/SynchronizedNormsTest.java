@@ -1,0 +1,37 @@
+package dev.saccade.models.zoo;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.saccade.backbones.ResNet;
+import dev.saccade.core.nn.BatchNormType;
+import dev.saccade.models.ModelConfig;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import java.util.List;
+import java.util.Set;
+
+/** Where mmdetection and mmsegmentation have SyncBN, and Saccade's recipes with them. */
+class SynchronizedNormsTest {
+
+    private static final Set<String> FOLDERS =
+            Set.of("cascade_mask_rcnn", "semantic_fpn", "upernet");
+
+    static List<Recipe> recipes() {
+        return Zoo.packaged().recipes().stream()
+                .filter(recipe -> recipe.original().isPresent())
+                .toList();
+    }
+
+    @ParameterizedTest
+    @MethodSource("recipes")
+    void areWhereTheToolkitsHaveThem(Recipe recipe) {
+        boolean expected = FOLDERS.contains(recipe.name().substring(0, recipe.name().indexOf('/')));
+        ModelConfig model = recipe.spec().model();
+        assertEquals(expected, model.build(recipe.spec().classes()).synchronizes());
+        if (model.backbone() instanceof ResNet.Config resnet) {
+            assertEquals(expected, resnet.norm() == BatchNormType.SYNC_BN);
+        }
+    }
+}
