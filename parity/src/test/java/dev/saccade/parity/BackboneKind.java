@@ -159,9 +159,6 @@ final class BackboneKind implements Kind {
         config.only("avg_down", false);
         // Of dilations, of which there are none.
         config.describes("contract_dilation");
-        Settings norm = config.objectOrEmpty("norm_cfg");
-        norm.onlyClass("type", "BN");
-        norm.only("requires_grad", true);
         int baseChannels = config.integer("base_channels", 64);
         return Configs.of(
                 ResNet.Config.class,
@@ -172,6 +169,17 @@ final class BackboneKind implements Kind {
                 "out_indices=" + config.integers("out_indices", List.of(0, 1, 2, 3)),
                 "frozen_stages=" + config.integer("frozen_stages", -1),
                 "norm_eval=" + config.flag("norm_eval", true),
+                "norm=" + norm(config.objectOrEmpty("norm_cfg")),
                 "zero_init_residual=" + config.flag("zero_init_residual", true));
+    }
+
+    private static String norm(Settings norm) {
+        norm.only("requires_grad", true);
+        String type = norm.has("type") ? norm.text("type") : "BN";
+        return switch (type) {
+            case "BN" -> "bn";
+            case "SyncBN" -> "sync_bn";
+            default -> throw norm.unbuilt("type");
+        };
     }
 }
