@@ -55,7 +55,7 @@ class SyncBatchNormTest {
     }
 
     /** What a normalization made of a batch, channel by channel: {@code [C][values]}. */
-    private record Trained(double[][] y, double[][] gradient, List<double[]> parameters) {}
+    private record Trained(List<double[]> y, List<double[]> gradient, List<double[]> parameters) {}
 
     private static NDManager manager() {
         return Libtorch.newManager(Device.cpu());
@@ -99,18 +99,18 @@ class SyncBatchNormTest {
         return normal(manager, BATCHES.get(rank), 20 + rank);
     }
 
-    private static double[][] channels(NDArray x) {
+    private static List<double[]> channels(NDArray x) {
         double[] numbers = x.toType(DataType.FLOAT64, true).transpose(1, 0, 2, 3).toDoubleArray();
         int each = numbers.length / CHANNELS;
         return IntStream.range(0, CHANNELS)
                 .mapToObj(c -> Arrays.copyOfRange(numbers, c * each, (c + 1) * each))
-                .toArray(double[][]::new);
+                .toList();
     }
 
     private static Trained trained(
             BatchNorm2d norm, NDArray x, Supplier<NDArray> forward, NDArray cotangent) {
         x.setRequiresGradient(true);
-        List<double[][]> outputs = new ArrayList<>();
+        List<List<double[]>> outputs = new ArrayList<>();
         List<NDArray> by = new ArrayList<>(List.of(x));
         List<double[]> parameters = new ArrayList<>();
         norm.namedParameters().values().stream()
@@ -160,19 +160,23 @@ class SyncBatchNormTest {
         }
     }
 
-    private static double[][] joined(List<double[][]> ofRanks) {
+    private static List<double[]> joined(List<List<double[]>> ofRanks) {
         return IntStream.range(0, CHANNELS)
-                .mapToObj(c -> ofRanks.stream().flatMapToDouble(y -> Arrays.stream(y[c])).toArray())
-                .toArray(double[][]::new);
+                .mapToObj(
+                        c ->
+                                ofRanks.stream()
+                                        .flatMapToDouble(y -> Arrays.stream(y.get(c)))
+                                        .toArray())
+                .toList();
     }
 
     private static void assertIsOneBatch(
             Trained expected, List<Trained> ranks, double forward, double backward) {
-        double[][] y = joined(ranks.stream().map(Trained::y).toList());
-        double[][] gradient = joined(ranks.stream().map(Trained::gradient).toList());
+        List<double[]> y = joined(ranks.stream().map(Trained::y).toList());
+        List<double[]> gradient = joined(ranks.stream().map(Trained::gradient).toList());
         for (int c = 0; c < CHANNELS; c++) {
-            assertArrayEquals(expected.y[c], y[c], forward);
-            assertArrayEquals(expected.gradient[c], gradient[c], backward);
+            assertArrayEquals(expected.y.get(c), y.get(c), forward);
+            assertArrayEquals(expected.gradient.get(c), gradient.get(c), backward);
             for (int p = 0; p < 2; p++) {
                 int parameter = p;
                 int channel = c;
@@ -240,7 +244,7 @@ class SyncBatchNormTest {
                                                 100,
                                                 DataType.FLOAT64);
                                 long images = shape.get(0);
-                                NDArray weights = manager.arange(0f, images + 2).lt(images);
+                                NDArray weights = manager.arange(0, images + 2f).lt(images);
                                 NDArray x = real.concat(fillers);
                                 Trained all =
                                         trained(
@@ -256,7 +260,7 @@ class SyncBatchNormTest {
                                 int count = (int) (real.size() / CHANNELS);
                                 assertEquals(
                                         0,
-                                        Arrays.stream(all.gradient)
+                                        all.gradient.stream()
                                                 .flatMapToDouble(
                                                         c -> Arrays.stream(c, count, c.length))
                                                 .map(Math::abs)
@@ -270,10 +274,8 @@ class SyncBatchNormTest {
         assertIsOneBatch(ofOneBatch(4), ranks, 1e-14, 1e-14);
     }
 
-    private static double[][] first(double[][] channels, int count) {
-        return Arrays.stream(channels)
-                .map(values -> Arrays.copyOf(values, count))
-                .toArray(double[][]::new);
+    private static List<double[]> first(List<double[]> channels, int count) {
+        return channels.stream().map(values -> Arrays.copyOf(values, count)).toList();
     }
 
     @ParameterizedTest
