@@ -4,6 +4,7 @@ import com.google.common.primitives.ImmutableIntArray;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Workers;
+import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Sample;
@@ -71,6 +72,39 @@ public final class DataLoader<B> implements AutoCloseable {
             int threads,
             long seed) {
         Sampler sampler = Sampler.of(dataset, targets, batchSize, seed);
+        return training(dataset, transforms, targets, sampler, threads, seed);
+    }
+
+    /**
+     * Returns a loader of the batches that one of several ranks learns from: together they read
+     * what one process would.
+     *
+     * @param ranks tells which rank this is
+     * @param dropLast whether batches that are too few for all ranks are left out, so that none
+     *     ever lacks one
+     * @throws SaccadeException if there is nothing to train on, or not enough for every rank
+     */
+    public static DataLoader<Batch> distributed(
+            Dataset dataset,
+            List<Transform> transforms,
+            TargetKind targets,
+            int batchSize,
+            int threads,
+            long seed,
+            ProcessGroup ranks,
+            boolean dropLast) {
+        Sampler all = Sampler.of(dataset, targets, batchSize, seed);
+        Sampler own = new DistributedSampler(all, ranks.rank(), ranks.worldSize(), dropLast);
+        return training(dataset, transforms, targets, own, threads, seed);
+    }
+
+    private static DataLoader<Batch> training(
+            Dataset dataset,
+            List<Transform> transforms,
+            TargetKind targets,
+            Sampler sampler,
+            int threads,
+            long seed) {
         SampleReader reader = new SampleReader(transforms, targets);
         BufferPool buffers = new BufferPool();
         return new DataLoader<>(
@@ -103,7 +137,7 @@ public final class DataLoader<B> implements AutoCloseable {
                 threads);
     }
 
-    /** Returns the number of batches of every epoch. */
+    /** Returns the number of batches of every epoch, those of all ranks together. */
     public int batchesPerEpoch() {
         return batchesPerEpoch;
     }

@@ -27,10 +27,13 @@ interface Sampler {
         };
     }
 
-    /** Returns the number of batches of every epoch. */
+    /** Returns the number of batches of every epoch, those of all ranks together. */
     int batchesPerEpoch();
 
-    /** Returns the batches of an epoch: positions in the data set; a function of the epoch. */
+    /**
+     * Returns the batches of an epoch that this rank learns from: positions in the data set; a
+     * function of the epoch.
+     */
     List<ImmutableIntArray> epoch(int epoch);
 
     /** Puts a list into an order that is drawn. */
