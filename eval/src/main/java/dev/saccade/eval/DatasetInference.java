@@ -2,6 +2,7 @@ package dev.saccade.eval;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Workers;
+import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Transform;
@@ -17,27 +18,57 @@ import java.util.function.IntConsumer;
 /**
  * Runs models over the photographs of a data set for an {@link Evaluator}, reading photographs
  * ahead and measuring on threads.
+ *
+ * <p>Several ranks share the photographs, each a part of those that follow one another; then the
+ * evaluator of rank 0 is told what the others have collected, so that it gives what it gives for
+ * one process, to the last bit.
  */
 public final class DatasetInference {
 
+    private static final byte[] WHOLE = {};
+    private static final byte[] INTERRUPTED = {1};
+
     private final Dataset dataset;
     private final int workers;
+    private final ProcessGroup ranks;
+
+    /**
+     * Prepares to look at a data set in this process alone.
+     *
+     * @param workers threads that read photographs, each holding all views of one, and as many that
+     *     measure
+     */
+    public DatasetInference(Dataset dataset, int workers) {
+        this(dataset, workers, ProcessGroup.alone());
+    }
 
     /**
      * Prepares to look at a data set.
      *
      * @param workers threads that read photographs, each holding all views of one, and as many that
      *     measure
+     * @param ranks share the photographs
      */
-    public DatasetInference(Dataset dataset, int workers) {
+    public DatasetInference(Dataset dataset, int workers, ProcessGroup ranks) {
         this.dataset = dataset;
         this.workers = workers;
+        this.ranks = ranks;
+    }
+
+    /** Returns how many of the photographs are looked at in this rank. */
+    public int size() {
+        return first(ranks.rank() + 1) - first(ranks.rank());
+    }
+
+    /** Returns the first photograph of a rank. */
+    private int first(int rank) {
+        return Math.toIntExact((long) dataset.size() * rank / ranks.worldSize());
     }
 
     /**
      * Runs a trained model, in the views it was made for.
      *
-     * @param progress told the number of photographs that are done, after each
+     * @param progress told the number of photographs that are done in this rank, after each
      * @throws SaccadeException of kind user, if it was trained for other classes
      */
     public <P> void run(TrainedModel<P> model, Evaluator<P> evaluator, IntConsumer progress) {
@@ -50,8 +81,10 @@ public final class DatasetInference {
      *
      * @param views what is done to a photograph in each view that the model is shown
      * @param model gives what is predicted for the photograph of some views, in its pixels
-     * @param evaluator told of every photograph
-     * @param progress told the number of photographs that are done, after each
+     * @param evaluator told of every photograph; of those of other ranks in rank 0 alone
+     * @param progress told the number of photographs that are done in this rank, after each; may
+     *     throw {@link EvaluationInterrupted}
+     * @throws EvaluationInterrupted if any rank was interrupted
      */
     public <P> void run(
             List<List<Transform>> views,
@@ -59,16 +92,43 @@ public final class DatasetInference {
             Evaluator<P> evaluator,
             IntConsumer progress) {
         evaluator.reset();
+        try {
+            runOwn(views, model, evaluator, progress);
+        } catch (EvaluationInterrupted e) {
+            ranks.allGather(INTERRUPTED);
+            throw e;
+        }
+        if (ranks.allGather(WHOLE).stream().anyMatch(told -> told.length > 0)) {
+            throw new EvaluationInterrupted();
+        }
+        merge(evaluator);
+    }
+
+    private <P> void runOwn(
+            List<List<Transform>> views,
+            Function<PhotoViews, P> model,
+            Evaluator<P> evaluator,
+            IntConsumer progress) {
+        int first = first(ranks.rank());
         try (DataLoader<PhotoViews> loader = DataLoader.testing(dataset, views, workers);
-                DataLoader<PhotoViews>.Epoch photos = loader.epoch(0);
+                DataLoader<PhotoViews>.Epoch photos = loader.epoch(0, first);
                 Workers measuring = new Workers("saccade-eval", workers)) {
-            for (int i = 0; i < dataset.size(); i++) {
-                int index = i;
+            for (int i = 0; i < size(); i++) {
+                int index = first + i;
                 P predicted = predict(model, photos);
                 measuring.start(() -> evaluator.process(index, predicted));
                 progress.accept(i + 1);
             }
             measuring.finish();
+        }
+    }
+
+    private void merge(Evaluator<?> evaluator) {
+        if (ranks.worldSize() > 1) {
+            List<byte[]> collected = ranks.allGather(evaluator.collected());
+            if (ranks.rank() == 0) {
+                collected.subList(1, collected.size()).forEach(evaluator::merge);
+            }
         }
     }
 

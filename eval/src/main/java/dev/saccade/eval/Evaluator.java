@@ -13,7 +13,8 @@ import java.util.Set;
  * Measures what a model predicts for the photographs of a data set.
  *
  * <p>It is {@link #reset}, then told of every photograph once, then asked for the evaluation; and
- * so again, any number of times. {@link DatasetInference} does that.
+ * so again, any number of times. {@link DatasetInference} does that. Where several ranks share the
+ * photographs, that of rank 0 is told by the others' what they have {@link #collected}.
  *
  * @param <P> what is predicted for a photograph: {@link Instances} or a {@link LabelMap}, in pixels
  *     of the original photograph
@@ -63,6 +64,26 @@ public interface Evaluator<P> {
      * @param index of the photograph in the data set
      */
     void process(int index, P predicted);
+
+    /**
+     * Returns what {@link #process} has collected since {@link #reset}, for the evaluator of
+     * another rank to {@link #merge}; an evaluator that has none of both measures in one process
+     * only.
+     */
+    default byte[] collected() {
+        throw SaccadeException.user(
+                "%s cannot measure on several ranks, since it has no collected() and merge(); train"
+                        + " with one, or without that evaluator",
+                getClass().getName());
+    }
+
+    /**
+     * Takes what the evaluator of another rank has collected of other photographs of the same data
+     * set.
+     */
+    default void merge(byte[] collected) {
+        throw new UnsupportedOperationException("whoever collects must merge");
+    }
 
     /**
      * Returns the evaluation of all photographs since {@link #reset}.

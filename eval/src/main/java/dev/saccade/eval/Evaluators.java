@@ -3,6 +3,9 @@ package dev.saccade.eval;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.ImmutableSet;
+import com.google.common.io.ByteArrayDataInput;
+import com.google.common.io.ByteArrayDataOutput;
+import com.google.common.io.ByteStreams;
 
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
@@ -97,6 +100,27 @@ public final class Evaluators<P> implements Evaluator<P> {
     @Override
     public void process(int index, P predicted) {
         evaluators.forEach(evaluator -> evaluator.process(index, predicted));
+    }
+
+    @Override
+    public byte[] collected() {
+        ByteArrayDataOutput out = ByteStreams.newDataOutput();
+        for (Evaluator<P> evaluator : evaluators) {
+            byte[] part = evaluator.collected();
+            out.writeInt(part.length);
+            out.write(part);
+        }
+        return out.toByteArray();
+    }
+
+    @Override
+    public void merge(byte[] collected) {
+        ByteArrayDataInput in = ByteStreams.newDataInput(collected);
+        for (Evaluator<P> evaluator : evaluators) {
+            byte[] part = new byte[in.readInt()];
+            in.readFully(part);
+            evaluator.merge(part);
+        }
     }
 
     @Override

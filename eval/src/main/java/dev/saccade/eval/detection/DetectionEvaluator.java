@@ -122,6 +122,16 @@ public final class DetectionEvaluator implements Evaluator<Instances> {
         predictions[index] = predicted;
     }
 
+    @Override
+    public byte[] collected() {
+        return PredictedInstances.write(predictions);
+    }
+
+    @Override
+    public void merge(byte[] collected) {
+        PredictedInstances.read(collected, predictions);
+    }
+
     /**
      * {@inheritDoc}
      *

@@ -1,5 +1,8 @@
 package dev.saccade.eval.segmentation;
 
+import com.google.common.io.ByteArrayDataInput;
+import com.google.common.io.ByteArrayDataOutput;
+
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Rle;
 
@@ -47,6 +50,21 @@ public final class BoundaryOverlap {
     private synchronized void add(int label, long both, long either) {
         intersection[label] += both;
         union[label] += either;
+    }
+
+    /** Writes the sums, for {@link #add(ByteArrayDataInput)}. */
+    void write(ByteArrayDataOutput out) {
+        for (int label = 0; label < union.length; label++) {
+            out.writeLong(intersection[label]);
+            out.writeLong(union[label]);
+        }
+    }
+
+    /** Adds the sums of other maps. */
+    void add(ByteArrayDataInput in) {
+        for (int label = 0; label < union.length; label++) {
+            add(label, in.readLong(), in.readLong());
+        }
     }
 
     /** Returns the Boundary IoU of a class; -1 if it neither is nor was predicted anywhere. */

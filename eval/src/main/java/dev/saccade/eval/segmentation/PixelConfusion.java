@@ -2,6 +2,9 @@ package dev.saccade.eval.segmentation;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
+import com.google.common.io.ByteArrayDataInput;
+import com.google.common.io.ByteArrayDataOutput;
+
 import dev.saccade.core.structures.LabelMap;
 
 import java.util.List;
@@ -54,6 +57,20 @@ public final class PixelConfusion {
     private synchronized void add(int[] counted) {
         for (int i = 0; i < counted.length; i++) {
             counts[i] += counted[i];
+        }
+    }
+
+    /** Writes the counts, for {@link #add(ByteArrayDataInput)}. */
+    void write(ByteArrayDataOutput out) {
+        for (long count : counts) {
+            out.writeLong(count);
+        }
+    }
+
+    /** Adds the counts of other maps. */
+    void add(ByteArrayDataInput in) {
+        for (int i = 0; i < counts.length; i++) {
+            counts[i] += in.readLong();
         }
     }
 

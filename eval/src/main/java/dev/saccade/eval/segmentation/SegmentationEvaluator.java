@@ -3,6 +3,9 @@ package dev.saccade.eval.segmentation;
 import static com.google.common.base.Preconditions.checkState;
 
 import com.google.common.collect.ImmutableSet;
+import com.google.common.io.ByteArrayDataInput;
+import com.google.common.io.ByteArrayDataOutput;
+import com.google.common.io.ByteStreams;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Part;
@@ -111,6 +114,23 @@ public final class SegmentationEvaluator implements Evaluator<LabelMap> {
         } catch (IllegalArgumentException e) {
             throw SaccadeException.user("%s: %s", dataset.photo(index).file(), e.getMessage());
         }
+    }
+
+    @Override
+    public byte[] collected() {
+        ByteArrayDataOutput out = ByteStreams.newDataOutput();
+        out.writeInt(processed.get());
+        pixels.write(out);
+        boundaries.write(out);
+        return out.toByteArray();
+    }
+
+    @Override
+    public void merge(byte[] collected) {
+        ByteArrayDataInput in = ByteStreams.newDataInput(collected);
+        processed.addAndGet(in.readInt());
+        pixels.add(in);
+        boundaries.add(in);
     }
 
     @Override

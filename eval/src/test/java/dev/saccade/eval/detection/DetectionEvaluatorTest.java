@@ -105,6 +105,34 @@ class DetectionEvaluatorTest {
     }
 
     @Test
+    void whatAnotherHasCollectedCountsAsItsOwn() {
+        for (boolean masked : List.of(false, true)) {
+            List<Instances> predicted =
+                    masked
+                            ? List.of(
+                                    PREDICTIONS
+                                            .get(0)
+                                            .withMasks(
+                                                    List.of(
+                                                            box(10, 10, 50, 20),
+                                                            box(200, 10, 20, 20))),
+                                    PREDICTIONS.get(1).withMasks(List.of(box(20, 20, 60, 60))))
+                            : PREDICTIONS;
+            DetectionEvaluator first = masked ? masks(DATASET, IouType.MASK) : boxes();
+            DetectionEvaluator second = masked ? masks(DATASET, IouType.MASK) : boxes();
+            DetectionEvaluation whole = evaluation(first, predicted);
+            first.reset();
+            first.process(0, predicted.get(0));
+            second.process(1, predicted.get(1));
+            first.merge(second.collected());
+            DetectionEvaluation parted = first.evaluate();
+            assertEquals(whole.values(), parted.values());
+            assertEquals(whole.verdicts(), parted.verdicts());
+            assertEquals(whole.predictions().toString(), parted.predictions().toString());
+        }
+    }
+
+    @Test
     void measuresMasksBesideBoxes() {
         DetectionEvaluator evaluator = masks(DATASET, IouType.MASK);
         List<Instances> masked =

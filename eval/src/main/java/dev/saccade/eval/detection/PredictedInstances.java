@@ -1,0 +1,106 @@
+package dev.saccade.eval.detection;
+
+import com.google.common.io.ByteArrayDataInput;
+import com.google.common.io.ByteArrayDataOutput;
+import com.google.common.io.ByteStreams;
+
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Rle;
+import dev.saccade.core.structures.Size;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** What one rank has found in its photographs, as bytes for another; all numbers are exact. */
+final class PredictedInstances {
+
+    /** Ends the list of photographs, which have positions from 0. */
+    private static final int END = -1;
+
+    private PredictedInstances() {}
+
+    /**
+     * Returns the bytes of predictions.
+     *
+     * @param byPhotograph null for photographs of which there are none
+     */
+    static byte[] write(Instances... byPhotograph) {
+        ByteArrayDataOutput out = ByteStreams.newDataOutput();
+        for (int i = 0; i < byPhotograph.length; i++) {
+            if (byPhotograph[i] != null) {
+                out.writeInt(i);
+                write(byPhotograph[i], out);
+            }
+        }
+        out.writeInt(END);
+        return out.toByteArray();
+    }
+
+    private static void write(Instances instances, ByteArrayDataOutput out) {
+        out.writeInt(instances.size());
+        out.writeBoolean(instances.hasMasks());
+        float[] boxes = instances.boxes().toArray();
+        for (int i = 0; i < instances.size(); i++) {
+            out.writeInt(instances.label(i));
+            out.writeFloat(instances.score(i));
+            for (int edge = 0; edge < 4; edge++) {
+                out.writeFloat(boxes[4 * i + edge]);
+            }
+            if (instances.hasMasks()) {
+                write(instances.mask(i), out);
+            }
+        }
+    }
+
+    private static void write(Rle mask, ByteArrayDataOutput out) {
+        int[] counts = mask.counts();
+        out.writeInt(mask.size().height());
+        out.writeInt(mask.size().width());
+        out.writeInt(counts.length);
+        for (int count : counts) {
+            out.writeInt(count);
+        }
+    }
+
+    /**
+     * Reads what {@link #write} has written.
+     *
+     * @param byPhotograph gets them at the positions of their photographs
+     */
+    static void read(byte[] bytes, Instances... byPhotograph) {
+        ByteArrayDataInput in = ByteStreams.newDataInput(bytes);
+        for (int i = in.readInt(); i != END; i = in.readInt()) {
+            byPhotograph[i] = instances(in);
+        }
+    }
+
+    private static Instances instances(ByteArrayDataInput in) {
+        int size = in.readInt();
+        boolean masked = in.readBoolean();
+        int[] labels = new int[size];
+        float[] scores = new float[size];
+        float[] boxes = new float[4 * size];
+        List<Rle> masks = new ArrayList<>();
+        for (int i = 0; i < size; i++) {
+            labels[i] = in.readInt();
+            scores[i] = in.readFloat();
+            for (int edge = 0; edge < 4; edge++) {
+                boxes[4 * i + edge] = in.readFloat();
+            }
+            if (masked) {
+                masks.add(mask(in));
+            }
+        }
+        return Instances.predicted(Boxes.of(boxes), labels, scores).withMasks(masks);
+    }
+
+    private static Rle mask(ByteArrayDataInput in) {
+        Size size = new Size(in.readInt(), in.readInt());
+        int[] counts = new int[in.readInt()];
+        for (int i = 0; i < counts.length; i++) {
+            counts[i] = in.readInt();
+        }
+        return Rle.fromCounts(size, counts);
+    }
+}
