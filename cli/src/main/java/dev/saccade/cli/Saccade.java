@@ -25,7 +25,8 @@ import java.util.function.IntSupplier;
  * The {@code saccade} command: every task is a subcommand.
  *
  * <p>Exit codes: 0 done, 2 a mistake of the user, 3 a file or device that could not be read or
- * written or another rank that has failed, 70 a bug, 130 interrupted. Progress goes to stderr, results to stdout, both in UTF-8.
+ * written or another rank that has failed, 70 a bug, 130 interrupted. Progress goes to stderr,
+ * results to stdout, both in UTF-8.
  */
 @Command(
         name = "saccade",

@@ -137,8 +137,7 @@ class DevicesTest {
         Devices two = new Devices(FOR_CUDA, driver("12.4", 2), tried::add);
         assertSame(Device.gpu(1), two.chooseForRank("auto", 1));
         assertSame(Device.gpu(1), two.chooseForRank("cuda", 1));
-        assertEquals(
-                List.of(Device.gpu(1), Device.gpu(1)), tried, "memory of no GPU but its own");
+        assertEquals(List.of(Device.gpu(1), Device.gpu(1)), tried, "memory of no GPU but its own");
         assertSame(Device.gpu(0), two.chooseForRank("cuda", 0));
         assertSame(Device.gpu(1), two.chooseForRank("cuda:1", 0));
         assertSame(Device.cpu(), two.chooseForRank("cpu", 1));

@@ -13,8 +13,9 @@ import java.util.TreeSet;
 
 /**
  * What may change in the config of a run that is resumed: how long it lasts (upwards), where the
- * data lies, what computes, and how it is read, told, saved and evaluated; nothing that learning
- * depends on.
+ * data lies, what computes and how its batches are parted ({@link RunLayout} sees to that), and how
+ * it is read, told, saved and evaluated; nothing that learning depends on. Between ranks less may
+ * differ.
  */
 final class ConfigChange {
 
@@ -23,6 +24,7 @@ final class ConfigChange {
                     "epochs",
                     "iterations",
                     "init_from",
+                    "accumulation",
                     "device",
                     "allow_tf32",
                     "log_interval",
@@ -32,7 +34,17 @@ final class ConfigChange {
                     "evaluation.every.",
                     "evaluation.patience");
 
+    private static final List<String> OF_A_MACHINE =
+            List.of("init_from", "device", "data.root", "data.workers");
+
     private ConfigChange() {}
+
+    /** Returns the settings that must be the same on all ranks, by dotted key. */
+    static Map<String, String> common(RunConfig config) {
+        Map<String, String> flat = flat(config);
+        flat.keySet().removeIf(key -> OF_A_MACHINE.stream().anyMatch(key::equals));
+        return flat;
+    }
 
     /**
      * Refuses changes that would make the run another one.

@@ -2,18 +2,27 @@ package dev.saccade.train;
 
 import ai.djl.ndarray.NDManager;
 
+import com.google.common.io.ByteArrayDataInput;
+import com.google.common.io.ByteArrayDataOutput;
+import com.google.common.io.ByteStreams;
+
 import dev.saccade.config.Nearest;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.loader.PhotoViews;
 import dev.saccade.eval.DatasetInference;
+import dev.saccade.eval.Evaluation;
 import dev.saccade.eval.Evaluators;
 import dev.saccade.models.Model;
 import dev.saccade.train.config.RunConfig;
 
+import java.io.ByteArrayInputStream;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /** Measures the model of a run on the photographs that were held back. */
 final class ModelEvaluator<P> {
@@ -22,25 +31,33 @@ final class ModelEvaluator<P> {
     private final Model<P> model;
     private final NDManager manager;
     private final List<List<Transform>> views;
+    private final ProcessGroup ranks;
 
     /**
      * Measures a model.
      *
      * @param manager its owner
      * @param views in what views photographs are looked at
+     * @param ranks share the photographs
      */
     ModelEvaluator(
-            RunConfig config, Model<P> model, NDManager manager, List<List<Transform>> views) {
+            RunConfig config,
+            Model<P> model,
+            NDManager manager,
+            List<List<Transform>> views,
+            ProcessGroup ranks) {
         this.config = config;
         this.model = model;
         this.manager = manager;
         this.views = views;
+        this.ranks = ranks;
     }
 
     /**
      * Returns what measures on a data set.
      *
-     * @throws SaccadeException of kind user, if it cannot give the metric that is monitored
+     * @throws SaccadeException of kind user, if it cannot give the metric that is monitored, or
+     *     cannot measure on several ranks
      */
     Validation on(Dataset dataset) {
         int workers = config.data().workers();
@@ -58,11 +75,40 @@ final class ModelEvaluator<P> {
                     evaluators.metrics(),
                     Nearest.suggestion(config.monitor(), evaluators.metrics()));
         }
-        DatasetInference inference = new DatasetInference(dataset, workers);
+        if (ranks.worldSize() > 1) {
+            evaluators.collected();
+        }
+        DatasetInference inference = new DatasetInference(dataset, workers, ranks);
         return progress -> {
             inference.run(views, this::predict, evaluators, done -> progress.run());
-            return evaluators.evaluate();
+            return ranks.rank() == 0 ? told(evaluators.evaluate()) : heard();
         };
+    }
+
+    /** Tells the other ranks what has been measured. */
+    private Evaluation told(Evaluation evaluation) {
+        ByteArrayDataOutput out = ByteStreams.newDataOutput();
+        evaluation
+                .values()
+                .forEach(
+                        (name, value) -> {
+                            out.writeUTF(name);
+                            out.writeDouble(value);
+                        });
+        ranks.broadcast(out.toByteArray(), 0);
+        return evaluation;
+    }
+
+    /** Returns what rank 0 has measured, without pictures. */
+    private Evaluation heard() {
+        byte[] told = ranks.broadcast(new byte[0], 0);
+        ByteArrayInputStream bytes = new ByteArrayInputStream(told);
+        ByteArrayDataInput in = ByteStreams.newDataInput(bytes);
+        Map<String, Double> values = new LinkedHashMap<>();
+        while (bytes.available() > 0) {
+            values.put(in.readUTF(), in.readDouble());
+        }
+        return () -> values;
     }
 
     private P predict(PhotoViews photo) {

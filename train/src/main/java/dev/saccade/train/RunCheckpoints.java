@@ -12,11 +12,8 @@ import dev.saccade.checkpoint.Tensor;
 import dev.saccade.checkpoint.Weights;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.nn.Module;
+import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.models.ModelSpec;
-import dev.saccade.train.hooks.Hooks;
-import dev.saccade.train.optimizers.ModelEma;
-import dev.saccade.train.optimizers.Optimizer;
 import dev.saccade.train.schedules.RunLength;
 
 import java.nio.file.Files;
@@ -61,36 +58,32 @@ public final class RunCheckpoints {
     }
 
     private final RunFolder folder;
-    private final Module model;
-    private final Optimizer optimizer;
-    private final Optional<ModelEma> ema;
-    private final Hooks hooks;
+    private final Checkpointed content;
     private final Map<String, String> identity;
+    private final RunLayout layout;
+    private final ProcessGroup ranks;
 
     /** What {@link RunFolder#last} holds, once this process has saved it or resumed from it. */
     private Optional<Content> last = Optional.empty();
 
     /**
-     * Saves to a folder.
+     * Saves to a folder, which rank 0 alone looks at.
      *
-     * @param ema averages of the weights, which every file has under the names of the weights
-     * @param hooks what they keep is saved, too
      * @param identity metadata that every checkpoint of the run carries and that tell it from other
      *     runs
+     * @param layout of the run now
      */
     public RunCheckpoints(
             RunFolder folder,
-            Module model,
-            Optimizer optimizer,
-            Optional<ModelEma> ema,
-            Hooks hooks,
-            Map<String, String> identity) {
+            Checkpointed content,
+            Map<String, String> identity,
+            RunLayout layout,
+            ProcessGroup ranks) {
         this.folder = folder;
-        this.model = model;
-        this.optimizer = optimizer;
-        this.ema = ema;
-        this.hooks = hooks;
+        this.content = content;
         this.identity = ImmutableMap.copyOf(identity);
+        this.layout = layout;
+        this.ranks = ranks;
     }
 
     /**
@@ -99,10 +92,13 @@ public final class RunCheckpoints {
      * of a state that can.
      */
     void saveLast(RunState state) {
+        if (ranks.rank() > 0) {
+            return;
+        }
         Map<String, Tensor> tensors = new LinkedHashMap<>(weights(state).tensors());
-        trained().forEach((name, array) -> tensors.put(TRAINED + name, Tensor.of(array)));
-        optimizer.state().forEach((name, array) -> tensors.put(OPTIMIZER + name, Tensor.of(array)));
-        hooks.state().forEach((name, tensor) -> tensors.put(HOOKS + name, tensor));
+        content.trained().forEach((name, array) -> tensors.put(TRAINED + name, Tensor.of(array)));
+        optimizerState().forEach((name, array) -> tensors.put(OPTIMIZER + name, Tensor.of(array)));
+        content.hooks().state().forEach((name, tensor) -> tensors.put(HOOKS + name, tensor));
         Checkpoint checkpoint = new Checkpoint(tensors, metadata(state));
         if (last.isPresent() && last.equals(Content.read(folder.last()))) {
             SafeTensors.write(folder.last(), folder.previous(), checkpoint);
@@ -136,38 +132,64 @@ public final class RunCheckpoints {
 
     /** Saves the weights alone. */
     void saveWeights(Path file, RunState state) {
-        SafeTensors.write(file, weights(state));
+        if (ranks.rank() == 0) {
+            SafeTensors.write(file, weights(state));
+        }
     }
 
     private Checkpoint weights(RunState state) {
-        Checkpoint trained = Checkpoint.of(model, metadata(state));
+        Checkpoint trained = Checkpoint.of(content.model(), metadata(state));
         Map<String, Tensor> tensors = new LinkedHashMap<>(trained.tensors());
-        averages().forEach((name, array) -> tensors.put(name, Tensor.of(array)));
+        content.averages().forEach((name, array) -> tensors.put(name, Tensor.of(array)));
         return new Checkpoint(tensors, trained.metadata());
     }
 
-    private Map<String, NDArray> averages() {
-        return ema.map(ModelEma::averages).orElse(Map.of());
-    }
-
-    /** Returns the weights in whose place there are averages. */
-    private Map<String, NDArray> trained() {
-        return ema.map(ModelEma::weights).orElse(Map.of());
+    private Map<String, NDArray> optimizerState() {
+        return content.optimizer().state();
     }
 
     private Map<String, String> metadata(RunState state) {
         Map<String, String> metadata = new TreeMap<>(identity);
+        metadata.putAll(layout.toMetadata());
         metadata.putAll(state.toMetadata());
         return metadata;
     }
 
     /**
-     * Brings weights, averages, optimizer and hooks back and returns how far the run was.
+     * Gives all ranks what rank 0 begins with: the weights that the model has.
      *
-     * @param warning told when the newest state is damaged and the one before is taken
+     * @return the beginning of a run
+     */
+    RunState start() {
+        ranks.broadcast(content.arrays(), 0);
+        return RunState.START;
+    }
+
+    /**
+     * Brings weights, averages, optimizer and hooks back, on all ranks, and returns how far the run
+     * was.
+     *
+     * @param note told when the newest state is damaged and the one before is taken, and when the
+     *     run had other ranks
      * @throws SaccadeException of kind user, if there is no state that can be used
      */
-    public RunState resume(Consumer<String> warning) {
+    RunState resume(Consumer<String> note) {
+        if (ranks.worldSize() == 1) {
+            return read(note);
+        }
+        if (ranks.rank() == 0) {
+            RunState state = read(note);
+            ranks.broadcast(content.arrays(), 0);
+            ranks.broadcast(new ResumedState(state, content.hooks().state()).toBytes(), 0);
+            return state;
+        }
+        ranks.broadcast(content.arrays(), 0);
+        ResumedState told = ResumedState.parse(ranks.broadcast(new byte[0], 0));
+        content.hooks().restore(told.hooks());
+        return told.state();
+    }
+
+    private RunState read(Consumer<String> note) {
         Problems problems = new Problems();
         for (Path file : List.of(folder.last(), folder.previous())) {
             if (!Files.exists(file)) {
@@ -175,12 +197,12 @@ public final class RunCheckpoints {
             }
             try {
                 Checkpoint checkpoint = Checkpoints.open(file);
-                RunState state = restore(file, checkpoint);
+                RunState state = restore(file, checkpoint, note);
                 if (file.equals(folder.last())) {
                     last = Optional.of(Content.of(checkpoint));
                 }
                 problems.messages()
-                        .forEach(m -> warning.accept(m + "; resuming from the state before"));
+                        .forEach(m -> note.accept(m + "; resuming from the state before"));
                 return state;
             } catch (SaccadeException e) {
                 problems.add("%s", e);
@@ -192,7 +214,7 @@ public final class RunCheckpoints {
                 folder.path());
     }
 
-    private RunState restore(Path file, Checkpoint checkpoint) {
+    private RunState restore(Path file, Checkpoint checkpoint, Consumer<String> note) {
         requireSameRun(file, checkpoint.metadata());
         Map<String, Tensor> weights = new LinkedHashMap<>();
         Map<String, Tensor> trained = new LinkedHashMap<>();
@@ -209,13 +231,14 @@ public final class RunCheckpoints {
                                 weights.put(name, tensor);
                             }
                         });
-        RunState state = RunState.fromMetadata(file, checkpoint.metadata());
+        RunState saved = RunState.fromMetadata(file, checkpoint.metadata());
+        RunState state = layout.translate(file, checkpoint.metadata(), saved, note);
         requireSameAverages(file, trained.keySet());
         weights.putAll(trained);
-        Weights.restore(new Checkpoint(weights, Map.of()), model);
-        copy(file, checkpoint, "", averages());
-        copy(file, checkpoint, OPTIMIZER, optimizer.state());
-        hooks.restore(kept);
+        Weights.restore(new Checkpoint(weights, Map.of()), content.model());
+        copy(file, checkpoint, "", content.averages());
+        copy(file, checkpoint, OPTIMIZER, optimizerState());
+        content.hooks().restore(kept);
         return state;
     }
 
@@ -235,11 +258,11 @@ public final class RunCheckpoints {
     }
 
     private void requireSameAverages(Path file, Set<String> names) {
-        if (!names.equals(averages().keySet())) {
+        if (!names.equals(content.averages().keySet())) {
             throw SaccadeException.user(
                     "%s: holds %s averages, the ema of this config makes %s; resume with the ema that"
                             + " the run had, or start anew from its weights by init_from",
-                    file, names.size(), averages().size());
+                    file, names.size(), content.averages().size());
         }
     }
 

@@ -6,6 +6,7 @@ import com.google.common.base.Ascii;
 
 import dev.saccade.core.Count;
 import dev.saccade.core.Devices;
+import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.hooks.Hook;
@@ -21,6 +22,7 @@ final class RunNotes implements Hook {
     private final Device device;
     private final Dataset dataset;
     private final List<String> notes;
+    private final ProcessGroup ranks;
 
     /**
      * Tells of a run.
@@ -29,11 +31,17 @@ final class RunNotes implements Hook {
      * @param dataset what is learned from
      * @param notes what is told besides, first
      */
-    RunNotes(RunConfig config, Device device, Dataset dataset, List<String> notes) {
+    RunNotes(
+            RunConfig config,
+            Device device,
+            Dataset dataset,
+            List<String> notes,
+            ProcessGroup ranks) {
         this.config = config;
         this.device = device;
         this.dataset = dataset;
         this.notes = notes;
+        this.ranks = ranks;
     }
 
     @Override
@@ -45,9 +53,9 @@ final class RunNotes implements Hook {
                         .formatted(
                                 Count.of(dataset.size(), "photograph"),
                                 Count.of(dataset.classes().size(), "class"),
-                                Count.of(config.imagesPerStep(), "image")));
+                                Count.of(imagesPerStep(), "image")));
         config.referenceBatch()
-                .filter(images -> images != config.imagesPerStep())
+                .filter(images -> images != imagesPerStep())
                 .ifPresent(images -> run.note(scaled(images)));
         if (run.iteration() > 0) {
             run.note("resuming after step " + run.iteration());
@@ -59,11 +67,17 @@ final class RunNotes implements Hook {
                 config.ema()
                         .map(ema -> "; measured are averages of the weights, decay " + ema.decay())
                         .orElse("");
-        return "computing on %s in %s%s"
+        String together = ranks.worldSize() == 1 ? "" : "%s ranks, ".formatted(ranks.worldSize());
+        return "computing on %s%s in %s%s"
                 .formatted(
+                        together,
                         Devices.here().describe(device),
                         Ascii.toLowerCase(config.precision().name()),
                         averages);
+    }
+
+    private int imagesPerStep() {
+        return config.imagesPerStep(ranks.worldSize());
     }
 
     private String scaled(int images) {
@@ -73,6 +87,6 @@ final class RunNotes implements Hook {
                         + " leaves it)",
                 config.optimizer().learningRate(),
                 Count.of(images, "image"),
-                config.learningRate());
+                config.learningRate(ranks.worldSize()));
     }
 }

@@ -47,6 +47,12 @@ public record RunState(
                 iteration + 1, samples + images, evaluated, best, stale, evaluationDue, next);
     }
 
+    /** Returns the same state under another number of steps; what was evaluated stays so. */
+    RunState at(long step) {
+        long at = evaluated == iteration ? step : Math.min(evaluated, step);
+        return new RunState(step, samples, at, best, stale, evaluationDue, scaler);
+    }
+
     RunState withEvaluationDue() {
         return new RunState(iteration, samples, evaluated, best, stale, true, scaler);
     }

@@ -59,12 +59,12 @@ final class StepReadings {
     /**
      * What a step has told.
      *
-     * @param norms of the gradients that the step follows, as the losses were scaled
+     * @param norms of the gradients that the step follows, as the losses were scaled and summed
      */
     record OfStep(List<OfBatch> batches, Norms norms) {
 
-        boolean isFinite() {
-            return batches.stream().allMatch(OfBatch::isFinite) && Float.isFinite(norms.total());
+        boolean hasFiniteBatches() {
+            return batches.stream().allMatch(OfBatch::isFinite);
         }
     }
 
@@ -108,10 +108,10 @@ final class StepReadings {
     /**
      * Waits for the device; returns what it has told.
      *
-     * @param mean the gradients that the step follows, where they are of more than one batch
+     * @param sum the gradients that the step follows, where they are of more than one batch
      */
-    OfStep read(Optional<Gradients> mean) {
-        mean.ifPresent(this::measure);
+    OfStep read(Optional<Gradients> sum) {
+        sum.ifPresent(this::measure);
         FloatBuffer read = FloatBuffer.wrap(join());
         List<OfBatch> batches = new ArrayList<>();
         for (Part part : parts) {
@@ -124,7 +124,7 @@ final class StepReadings {
         }
         return new OfStep(
                 batches,
-                mean.map(gradients -> norms(gradients, read))
+                sum.map(gradients -> norms(gradients, read))
                         .orElseGet(() -> batches.get(0).norms()));
     }
 

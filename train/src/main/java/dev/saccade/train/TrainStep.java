@@ -1,11 +1,14 @@
 package dev.saccade.train;
 
+import static com.google.common.collect.ImmutableSet.toImmutableSet;
+
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.NDScope;
 import ai.djl.nn.Parameter;
 
 import dev.saccade.core.SeededRandom;
+import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.core.nn.SampleRandom;
 import dev.saccade.core.ops.Autocast;
@@ -24,17 +27,19 @@ import dev.saccade.train.optimizers.Optimizer;
 
 import java.util.HashMap;
 import java.util.Iterator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * One optimizer step: load, forward, backward, clip, update.
  *
- * <p>A step over several batches follows the mean over all their images, also where the last group
- * of an epoch has fewer batches: it equals the step over one large batch. What a GPU has to tell is
- * read once, before the update. All memory of a step is freed at its end.
+ * <p>A step over several batches, of one rank or of several, follows the mean over all their
+ * images, also where the last group of an epoch has fewer batches: it equals the step over one
+ * large batch. What a GPU has to tell is read once, before the update. All memory of a step is
+ * freed at its end.
  */
 final class TrainStep {
 
@@ -42,6 +47,7 @@ final class TrainStep {
     private final Optimizer optimizer;
     private final Optional<ModelEma> ema;
     private final RunConfig config;
+    private final ProcessGroup ranks;
     private final Map<String, Parameter> parameters;
     private Map<String, Float> normsBefore = Map.of();
     private Optional<Pixels> underWay = Optional.empty();
@@ -49,8 +55,8 @@ final class TrainStep {
     /**
      * What a step was like.
      *
-     * @param logVars means over the images
-     * @param images images learned from
+     * @param logVars means over the images of all ranks
+     * @param images images learned from, those of all ranks
      * @param scaler for the next step
      */
     record Result(LogVars logVars, int images, GradScaler scaler) {}
@@ -68,19 +74,26 @@ final class TrainStep {
      * @param ema averages that follow the weights
      * @param config tells the precision, how many batches a step takes at most, how gradients are
      *     clipped, and the seed of all that layers draw
+     * @param ranks take the step together
      */
-    TrainStep(BatchLosses model, Optimizer optimizer, Optional<ModelEma> ema, RunConfig config) {
+    TrainStep(
+            BatchLosses model,
+            Optimizer optimizer,
+            Optional<ModelEma> ema,
+            RunConfig config,
+            ProcessGroup ranks) {
         this.model = model;
         this.optimizer = optimizer;
         this.ema = ema;
         this.config = config;
+        this.ranks = ranks;
         this.parameters = optimizer.parameters();
     }
 
     /**
      * Takes a step. In float16, a step whose gradients overflow changes nothing but the scale.
      *
-     * @param batches at least one
+     * @param batches those of this rank; at least one of all ranks has one
      * @param state how far the run is
      */
     Result take(Iterator<Batch> batches, RunState state, int epoch, double learningRate) {
@@ -91,34 +104,60 @@ final class TrainStep {
             scope.suppressNotUsedWarning();
             StepReadings readings = new StepReadings(manager);
             Gradients gradients = new Gradients(Map.of());
-            int images = 0;
             for (int i = 0; i < config.accumulation() && batches.hasNext(); i++) {
                 Batch batch = open.next(batches);
                 underWay = Optional.of(new Pixels(batch.images().size(), batch.size()));
                 Gradients backward = backward(batch, epoch, scale, readings, manager);
                 gradients = gradients.plus(backward).attach(manager);
-                images += batch.images().size();
             }
-            if (isAccumulating()) {
-                gradients = gradients.times(1f / images);
+            Set<Integer> withGradient = positions(gradients);
+            if (ranks.worldSize() > 1) {
+                gradients = gradients.sum(ranks, parameters, manager);
             }
             StepReadings.OfStep read =
                     readings.read(isAccumulating() ? Optional.of(gradients) : Optional.empty());
-            GradScaler scaler =
-                    isScaled() ? state.scaler().update(!read.isFinite()) : state.scaler();
-            if (!read.isFinite() && (!isScaled() || scaler.isExhausted())) {
-                throw new Divergence(
-                                state.iteration() + 1,
-                                learningRate,
-                                normsBefore,
-                                config.precision())
-                        .of(read, open.batch);
+            StepTotals all = StepTotals.of(read.batches(), withGradient, learningRate).sum(ranks);
+            boolean isFinite = all.isFinite() && Float.isFinite(read.norms().total());
+            GradScaler scaler = isScaled() ? state.scaler().update(!isFinite) : state.scaler();
+            if (!isFinite && (!isScaled() || scaler.isExhausted())) {
+                throw divergence(read, all, open, state);
             }
-            Gradients.Norms norms = read.norms().over(scale);
-            update(gradients, norms, (float) scale, state.iteration(), learningRate);
+            double factor = isAccumulating() ? scale * all.images() : scale;
+            Gradients.Norms norms = read.norms().over(factor);
+            Gradients followed = gradients.of(names(all.withGradient()));
+            update(followed, norms, (float) factor, state.iteration(), all.learningRate());
             underWay = Optional.empty();
-            return new Result(logVars(read, norms.total(), scale), images, scaler);
+            return new Result(logVars(all, norms.total(), scale), all.images(), scaler);
         }
+    }
+
+    private Set<Integer> positions(Gradients gradients) {
+        Set<Integer> positions = new TreeSet<>();
+        int i = 0;
+        for (String name : parameters.keySet()) {
+            if (gradients.arrays().containsKey(name)) {
+                positions.add(i);
+            }
+            i++;
+        }
+        return positions;
+    }
+
+    private Set<String> names(Set<Integer> positions) {
+        List<String> names = List.copyOf(parameters.keySet());
+        return positions.stream().map(names::get).collect(toImmutableSet());
+    }
+
+    /** Explains it in the rank whose batch it was; the others end with what that one tells. */
+    private RuntimeException divergence(
+            StepReadings.OfStep read, StepTotals all, OpenBatch open, RunState state) {
+        boolean isOfAnother = read.hasFiniteBatches() && !all.isFinite();
+        if (isOfAnother || read.batches().isEmpty()) {
+            ranks.barrier();
+        }
+        return new Divergence(
+                        state.iteration() + 1, all.learningRate(), normsBefore, config.precision())
+                .of(read, open.batch);
     }
 
     /** Returns what a step is computing on that has not come to its end. */
@@ -131,7 +170,7 @@ final class TrainStep {
     }
 
     private boolean isAccumulating() {
-        return config.accumulation() > 1;
+        return config.accumulation() * ranks.worldSize() > 1;
     }
 
     private boolean isScaled() {
@@ -221,20 +260,10 @@ final class TrainStep {
         normsBefore = norms.byParameter();
     }
 
-    /** Returns the means over the images of a step. */
-    private LogVars logVars(StepReadings.OfStep read, float gradientNorm, double scale) {
-        Map<String, Double> losses = new LinkedHashMap<>();
-        Map<String, Double> metrics = new LinkedHashMap<>();
-        int images = 0;
-        for (StepReadings.OfBatch batch : read.batches()) {
-            int weight = batch.batch().images().size();
-            batch.losses().forEach((name, x) -> losses.merge(name, x * weight, Double::sum));
-            batch.metrics().forEach((name, x) -> metrics.merge(name, x * weight, Double::sum));
-            images += weight;
-        }
-        int all = images;
-        losses.replaceAll((name, sum) -> sum / all);
-        metrics.replaceAll((name, sum) -> sum / all);
+    /** Returns what is logged of a step. */
+    private LogVars logVars(StepTotals all, float gradientNorm, double scale) {
+        Map<String, Double> losses = all.meanLosses();
+        Map<String, Double> metrics = all.meanMetrics();
         if (isScaled()) {
             metrics.put("loss_scale", scale);
         }

@@ -3,15 +3,19 @@ package dev.saccade.train;
 import static com.google.common.base.Preconditions.checkArgument;
 import static com.google.common.base.Preconditions.checkNotNull;
 
+import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
+import ai.djl.nn.Parameter;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.TensorMemory;
 import dev.saccade.datasets.loader.Batch;
 import dev.saccade.datasets.loader.DataLoader;
 import dev.saccade.eval.Evaluation;
+import dev.saccade.eval.EvaluationInterrupted;
 import dev.saccade.train.config.CheckpointConfig;
 import dev.saccade.train.config.Interval;
 import dev.saccade.train.config.RunConfig;
@@ -29,6 +33,7 @@ import dev.saccade.train.schedules.RunLength;
 import java.time.Duration;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
@@ -42,11 +47,6 @@ import java.util.function.BooleanSupplier;
  */
 public final class Trainer implements Run {
 
-    /** Thrown into an evaluation when the run is interrupted. */
-    private static final class Interruption extends RuntimeException {
-        private static final long serialVersionUID = 1L;
-    }
-
     /**
      * What a trainer works with.
      *
@@ -56,6 +56,7 @@ public final class Trainer implements Run {
      * @param ema averages of its parameters, which are measured in their place
      * @param loader gives the batches
      * @param validation measures it, if it is measured
+     * @param ranks take the run together; each has all of this of its own, and rank 0 writes
      */
     public record Setup(
             Module model,
@@ -63,7 +64,8 @@ public final class Trainer implements Run {
             Optimizer optimizer,
             Optional<ModelEma> ema,
             DataLoader<Batch> loader,
-            Optional<Validation> validation) {}
+            Optional<Validation> validation,
+            ProcessGroup ranks) {}
 
     private final Setup setup;
     private final RunConfig config;
@@ -97,8 +99,8 @@ public final class Trainer implements Run {
         this.checkpoints = checkpoints;
         this.state = state;
         this.hooks = new Hooks(earlyStopping(config, state).stream().toList()).and(hooks);
-        length = config.length(setup.loader.batchesPerEpoch());
-        step = new TrainStep(setup.losses, setup.optimizer, setup.ema, config);
+        length = config.length(setup.loader.batchesPerEpoch(), setup.ranks.worldSize());
+        step = new TrainStep(setup.losses, setup.optimizer, setup.ema, config, setup.ranks);
     }
 
     private static Optional<EarlyStopping> earlyStopping(RunConfig config, RunState state) {
@@ -132,6 +134,7 @@ public final class Trainer implements Run {
     }
 
     private Outcome takeSteps() {
+        agree();
         if (state.evaluationDue()) {
             if (!evaluate()) {
                 return Outcome.INTERRUPTED;
@@ -143,9 +146,10 @@ public final class Trainer implements Run {
             if (stepInEpoch == 0) {
                 hooks.beforeEpoch(this);
             }
+            long stepsLeft = length.iterationsPerEpoch() - stepInEpoch;
             int firstBatch = Math.toIntExact(stepInEpoch * config.accumulation());
             try (DataLoader<Batch>.Epoch batches = setup.loader.epoch(epoch(), firstBatch)) {
-                while (batches.hasNext() && isUnderWay()) {
+                while (isUnderWay() && stepsLeft-- > 0) {
                     step(batches);
                     if (!doWhatIsDue()) {
                         return Outcome.INTERRUPTED;
@@ -209,7 +213,11 @@ public final class Trainer implements Run {
 
     private double scheduledLearningRate() {
         double rate =
-                config.schedule().learningRate(config.learningRate(), state.iteration(), length);
+                config.schedule()
+                        .learningRate(
+                                config.learningRate(setup.ranks.worldSize()),
+                                state.iteration(),
+                                length);
         if (!isLearningRate(rate)) {
             throw SaccadeException.user(
                     "schedule %s: gives a learning rate of %s for step %d, expected >= 0",
@@ -253,7 +261,7 @@ public final class Trainer implements Run {
         if (setup.validation.isPresent() && isDue(config.evaluation().every())) {
             state = state.withEvaluationDue();
         }
-        if (interrupted.getAsBoolean() || (state.evaluationDue() && !evaluate())) {
+        if (agree() || (state.evaluationDue() && !evaluate())) {
             return false;
         }
         if (checkpointRequested || isDue(saving.every())) {
@@ -261,6 +269,21 @@ public final class Trainer implements Run {
             checkpointRequested = false;
         }
         return true;
+    }
+
+    /** Does on all ranks what is asked for on one; returns whether to interrupt the run. */
+    private boolean agree() {
+        boolean wanted = interrupted.getAsBoolean();
+        if (setup.ranks.worldSize() == 1) {
+            return wanted;
+        }
+        Requests all =
+                new Requests(wanted, state.evaluationDue(), checkpointRequested, stopReason)
+                        .or(setup.ranks);
+        state = all.evaluation() ? state.withEvaluationDue() : state;
+        checkpointRequested = all.checkpoint();
+        stopReason = all.stop();
+        return all.interruption();
     }
 
     private boolean isDue(Interval every) {
@@ -281,7 +304,7 @@ public final class Trainer implements Run {
         Evaluation result;
         try {
             result = setup.ema.isPresent() ? setup.ema.get().during(this::validate) : validate();
-        } catch (Interruption e) {
+        } catch (EvaluationInterrupted e) {
             return Optional.empty();
         }
         double monitored = monitored(result);
@@ -304,6 +327,7 @@ public final class Trainer implements Run {
 
     private Evaluation validate() {
         Validation validation = setup.validation.orElseThrow();
+        shareStatistics();
         setup.model.train(false);
         try {
             return NoGrad.call(() -> validation.run(this::throwIfInterrupted));
@@ -312,9 +336,19 @@ public final class Trainer implements Run {
         }
     }
 
+    /** Running statistics are of what each rank has seen; as in PyTorch, those of rank 0 count. */
+    private void shareStatistics() {
+        List<NDArray> buffers =
+                setup.model.namedParameters().values().stream()
+                        .filter(Module::isBuffer)
+                        .map(Parameter::getArray)
+                        .toList();
+        setup.ranks.broadcast(buffers, 0);
+    }
+
     private void throwIfInterrupted() {
         if (interrupted.getAsBoolean()) {
-            throw new Interruption();
+            throw new EvaluationInterrupted();
         }
     }
 
@@ -336,6 +370,11 @@ public final class Trainer implements Run {
     @Override
     public NDManager manager() {
         return setup.model.namedParameters().values().iterator().next().getArray().getManager();
+    }
+
+    @Override
+    public ProcessGroup ranks() {
+        return setup.ranks;
     }
 
     @Override

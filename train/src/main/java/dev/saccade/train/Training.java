@@ -12,10 +12,10 @@ import dev.saccade.checkpoint.AtomicFile;
 import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.config.ConfigWriter;
 import dev.saccade.config.Configs;
-import dev.saccade.core.Devices;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.Kernels;
 import dev.saccade.core.parts.PartFailure;
@@ -47,6 +47,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
@@ -66,14 +67,20 @@ public final class Training {
     private final Map<String, DataSource> sources;
     private final AtomicBoolean underWay = new AtomicBoolean();
     private volatile boolean stopRequested;
+    private final ProcessGroup ranks;
     private Optional<DataReports> reports = Optional.empty();
 
-    private Training(RunConfig config, DataSource train, Optional<DataSource> val) {
+    private Training(RunConfig config, Map<String, DataSource> sources, ProcessGroup ranks) {
         this.config = config;
+        this.sources = sources;
+        this.ranks = ranks;
+    }
+
+    private static Training alone(RunConfig config, DataSource train, Optional<DataSource> val) {
         ImmutableMap.Builder<String, DataSource> byRole = ImmutableMap.builder();
         byRole.put("train", train);
         val.ifPresent(other -> byRole.put("val", other));
-        sources = byRole.buildOrThrow();
+        return new Training(config, byRole.buildOrThrow(), ProcessGroup.alone());
     }
 
     /**
@@ -83,7 +90,7 @@ public final class Training {
      */
     public static Training of(RunConfig config) {
         DataConfig data = config.data();
-        return new Training(
+        return alone(
                 config,
                 DataSource.of(data.requireTrain(), data.root()),
                 data.val().map(val -> DataSource.of(val, data.root())));
@@ -96,7 +103,7 @@ public final class Training {
      * @param train what is learned from
      */
     public static Training of(RunConfig config, Dataset train) {
-        return new Training(config.withoutDatasets(), DataSource.of(train), Optional.empty());
+        return alone(config.withoutDatasets(), DataSource.of(train), Optional.empty());
     }
 
     /**
@@ -107,8 +114,17 @@ public final class Training {
      * @param val what is measured on, with the same classes
      */
     public static Training of(RunConfig config, Dataset train, Dataset val) {
-        return new Training(
+        return alone(
                 config.withoutDatasets(), DataSource.of(train), Optional.of(DataSource.of(val)));
+    }
+
+    /**
+     * Returns the same training as one of several ranks, each of which trains in this way: they
+     * take together the steps that one process takes with as many times the accumulation. Rank 0
+     * alone checks the data and writes the folder of the run. A rank that fails tells the others.
+     */
+    public Training on(ProcessGroup group) {
+        return new Training(config, sources, group);
     }
 
     /** Returns how it learns. */
@@ -171,14 +187,17 @@ public final class Training {
         return during(
                 hooks,
                 given -> {
-                    target.requireFree();
+                    if (isFirst()) {
+                        target.requireFree();
+                    }
                     return withModel(
                             List.of(),
                             task -> {
-                                initialize(task);
-                                RunFolder.create(folder);
-                                return RunLock.during(
-                                        target, () -> train(task, target, given, false));
+                                if (isFirst()) {
+                                    initialize(task);
+                                    RunFolder.create(folder);
+                                }
+                                return locked(target, () -> train(task, target, given, false));
                             });
                 });
     }
@@ -200,21 +219,32 @@ public final class Training {
         return during(
                 hooks,
                 given -> {
-                    RunConfig before = config(folder);
-                    ConfigChange.require(before, config);
-                    boolean longer =
-                            config.epochs() > before.epochs()
-                                    || !config.iterations().equals(before.iterations());
-                    List<String> notes =
-                            longer
-                                    ? List.of(
-                                            "the run is longer now; its schedule runs to the new"
-                                                    + " end")
-                                    : List.of();
-                    return RunLock.during(
+                    List<String> notes = isFirst() ? requireSameRun(folder) : List.of();
+                    return locked(
                             target,
                             () -> withModel(notes, task -> train(task, target, given, true)));
                 });
+    }
+
+    /** Returns what is to be noted of a run that is resumed. */
+    private List<String> requireSameRun(Path folder) {
+        RunConfig before = config(folder);
+        ConfigChange.require(before, config);
+        boolean longer =
+                config.epochs() > before.epochs()
+                        || !config.iterations().equals(before.iterations());
+        return longer
+                ? List.of("the run is longer now; its schedule runs to the new end")
+                : List.of();
+    }
+
+    private Outcome locked(RunFolder folder, Supplier<Outcome> run) {
+        return isFirst() ? RunLock.during(folder, run) : run.get();
+    }
+
+    /** Returns whether this is the rank that writes, as the only one does. */
+    private boolean isFirst() {
+        return ranks.rank() == 0;
     }
 
     /**
@@ -261,7 +291,15 @@ public final class Training {
         stopRequested = false;
         try (Hooks given = new Hooks(Arrays.asList(hooks))) {
             given.requireNames();
-            return OutOfMemory.IN_TRAINING.told(() -> work.of(given));
+            Outcome outcome =
+                    ProcessGroup.during(
+                            ranks, () -> OutOfMemory.IN_TRAINING.told(() -> work.of(given)));
+            // What rank 0 writes last may fail.
+            ranks.barrier();
+            return outcome;
+        } catch (RuntimeException | Error e) {
+            ranks.fail(String.valueOf(e.getMessage()));
+            throw e;
         } finally {
             underWay.set(false);
         }
@@ -269,14 +307,17 @@ public final class Training {
 
     /** Checks the data and makes the model. */
     private Outcome withModel(List<String> notes, Work<Task> work) {
-        Device device = Devices.here().choose(config.device());
+        Device device = ranks.device(config.device());
         Autocast.require(config.precision(), device);
         if (device.isGpu() && Kernels.status().loaded()) {
             Kernels.allowTf32(config.allowTf32());
         }
-        DataReports found = reports.orElseGet(() -> check(false, () -> {}));
-        found.requireSound("the data set has errors; nothing was trained");
-        List<String> all = new ArrayList<>(found.warnings());
+        List<String> all = new ArrayList<>();
+        if (isFirst()) {
+            DataReports found = reports.orElseGet(() -> check(false, () -> {}));
+            found.requireSound("the data set has errors; nothing was trained");
+            all.addAll(found.warnings());
+        }
         all.addAll(notes);
         try (NDManager manager = Libtorch.newManager(device)) {
             Dataset train = sources.get("train").open().get();
@@ -296,7 +337,8 @@ public final class Training {
                     "data.val is labeled with %s but data.train with %s; labels would be mixed up",
                     val.classes(), train.classes());
         }
-        return new ModelEvaluator<>(config, model, manager, spec(train).viewTransforms()).on(val);
+        return new ModelEvaluator<>(config, model, manager, spec(train).viewTransforms(), ranks)
+                .on(val);
     }
 
     private ModelSpec spec(Dataset train) {
@@ -322,52 +364,65 @@ public final class Training {
      * @param resume whether an earlier process has taken some
      */
     private Outcome train(Task task, RunFolder folder, Hooks given, boolean resume) {
-        DataConfig data = config.data();
+        Map<String, String> identity = identity(task.train);
+        new SameRun(ranks).require(config, identity);
         try (Hooks named = Hooks.build(config.hooks());
                 Optimizer optimizer = config.optimizer().build(task.model);
-                DataLoader<Batch> loader =
-                        DataLoader.training(
-                                task.train,
-                                data.trainTransforms(),
-                                config.model().head().targets(),
-                                data.batchSize(),
-                                data.workers(),
-                                config.seed())) {
+                DataLoader<Batch> loader = loader(task)) {
             named.requireNames();
             Optional<ModelEma> ema = config.ema().map(averaging -> averaging.build(task.model));
             Hooks acting = named.and(given);
             RunCheckpoints checkpoints =
                     new RunCheckpoints(
-                            folder, task.model, optimizer, ema, acting, identity(task.train));
-            RunState state = resume ? checkpoints.resume(task.notes::add) : RunState.START;
+                            folder,
+                            new Checkpointed(task.model, optimizer, ema, acting),
+                            identity,
+                            RunLayout.of(config, loader.batchesPerEpoch(), ranks.worldSize()),
+                            ranks);
+            RunState state = resume ? checkpoints.resume(task.notes::add) : checkpoints.start();
+            Trainer.Setup setup =
+                    new Trainer.Setup(
+                            task.model,
+                            task.model::losses,
+                            optimizer,
+                            ema,
+                            loader,
+                            task.validation,
+                            ranks);
+            if (!isFirst()) {
+                return train(new Trainer(setup, config, checkpoints, state, acting), task, acting);
+            }
             AtomicFile.write(folder.config(), ConfigWriter.yaml(Configs.unbind(config)));
             try (Hooks logs = logs(folder, state.iteration())) {
-                Trainer.Setup setup =
-                        new Trainer.Setup(
-                                task.model,
-                                task.model::losses,
-                                optimizer,
-                                ema,
-                                loader,
-                                task.validation);
-                Hooks notes =
-                        new Hooks(
-                                List.of(
-                                        new RunNotes(
-                                                config,
-                                                task.manager.getDevice(),
-                                                task.train,
-                                                task.notes)));
-                Hooks all = notes.and(acting).and(logs);
-                Trainer trainer = new Trainer(setup, config, checkpoints, state, all);
-                try {
-                    return trainer.train(() -> stopRequested);
-                } catch (RuntimeException e) {
-                    throw shortage(e, trainer, task)
-                            .or(() -> PartFailure.of(e).map(told -> noted(told, logs)))
-                            .orElseThrow(() -> e);
-                }
+                Hook notes =
+                        new RunNotes(
+                                config, task.manager.getDevice(), task.train, task.notes, ranks);
+                Hooks all = new Hooks(List.of(notes)).and(acting).and(logs);
+                return train(new Trainer(setup, config, checkpoints, state, all), task, logs);
             }
+        }
+    }
+
+    private DataLoader<Batch> loader(Task task) {
+        DataConfig data = config.data();
+        return DataLoader.distributed(
+                task.train,
+                data.trainTransforms(),
+                config.model().head().targets(),
+                data.batchSize(),
+                data.workers(),
+                config.seed(),
+                ranks,
+                task.model.synchronizes());
+    }
+
+    private Outcome train(Trainer trainer, Task task, Hooks logs) {
+        try {
+            return trainer.train(() -> stopRequested);
+        } catch (RuntimeException e) {
+            throw shortage(e, trainer, task)
+                    .or(() -> PartFailure.of(e).map(told -> noted(told, logs)))
+                    .orElseThrow(() -> e);
         }
     }
 

@@ -6,6 +6,7 @@ import ai.djl.ndarray.NDManager;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.SeededRandom;
+import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.ops.TensorMemory;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.core.structures.ImageInfo;
@@ -70,7 +71,8 @@ public final class TrialRun implements AutoCloseable {
                         model::losses,
                         optimizer,
                         config.ema().map(averaging -> averaging.build(model)),
-                        alone);
+                        alone,
+                        ProcessGroup.alone());
     }
 
     /**

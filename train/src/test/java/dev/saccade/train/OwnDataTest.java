@@ -7,10 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.structures.LabelMap;
-import dev.saccade.core.structures.Size;
-import dev.saccade.datasets.Annotation;
-import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Photo;
 import dev.saccade.eval.detection.DetectionEvaluation;
 import dev.saccade.eval.detection.DetectionEvaluator;
@@ -27,9 +23,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-import java.awt.Color;
-import java.awt.Graphics2D;
-import java.awt.image.BufferedImage;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -40,8 +33,6 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
-
-import javax.imageio.ImageIO;
 
 /** Trains, stops, resumes and measures from code, on data sets that no file describes. */
 class OwnDataTest {
@@ -71,54 +62,6 @@ class OwnDataTest {
               val_transforms: [{type: normalize}, {type: pad}]
             epochs: 1
             """;
-
-    private static final Size SIZE = new Size(48, 64);
-
-    /** Bright squares on gray, each photograph with one. */
-    private record Squares(List<String> classes, List<Photo> photos) implements Dataset {
-
-        private static int left(int index) {
-            return 3 * index;
-        }
-
-        static Squares draw(Path folder, int count) throws IOException {
-            List<Photo> photos = new ArrayList<>();
-            for (int i = 0; i < count; i++) {
-                BufferedImage image =
-                        new BufferedImage(SIZE.width(), SIZE.height(), BufferedImage.TYPE_INT_RGB);
-                Graphics2D graphics = image.createGraphics();
-                graphics.setColor(new Color(60, 70 + 5 * i, 80));
-                graphics.fillRect(0, 0, SIZE.width(), SIZE.height());
-                graphics.setColor(Color.YELLOW);
-                graphics.fillRect(left(i), 8, 24, 24);
-                graphics.dispose();
-                Path file = folder.resolve("square" + i + ".png");
-                ImageIO.write(image, "png", file.toFile());
-                photos.add(Photo.read(i, file));
-            }
-            return new Squares(List.of("square"), photos);
-        }
-
-        @Override
-        public List<Annotation> annotations(int index) {
-            return List.of(Annotation.of(index, 0, left(index), 8, 24, 24));
-        }
-    }
-
-    /** The same photographs with a class for every pixel. */
-    private record SquarePixels(List<String> classes, List<Photo> photos) implements Dataset {
-
-        @Override
-        public LabelMap labels(int index) {
-            short[] labels = new short[(int) SIZE.area()];
-            for (int y = 8; y < 32; y++) {
-                for (int x = Squares.left(index); x < Squares.left(index) + 24; x++) {
-                    labels[y * SIZE.width() + x] = 1;
-                }
-            }
-            return LabelMap.of(SIZE, labels);
-        }
-    }
 
     @TempDir private Path folder;
     private Squares squares;
@@ -284,7 +227,7 @@ class OwnDataTest {
     @Test
     void mistakesAreToldTogetherBeforeAnythingIsWritten() {
         List<Photo> photos = new ArrayList<>(squares.photos());
-        photos.set(2, new Photo(1, folder.resolve("gone.png"), SIZE));
+        photos.set(2, new Photo(1, folder.resolve("gone.png"), Squares.SIZE));
         Squares faulty = new Squares(squares.classes(), photos);
         Squares others = new Squares(List.of("disc"), squares.photos());
         Path run = folder.resolve("run");
@@ -311,7 +254,8 @@ class OwnDataTest {
         assertEquals(List.of("closed"), closed);
 
         Training empty =
-                Training.of(RunConfig.parse(CONFIG), new SquarePixels(List.of("thing"), photos(3)));
+                Training.of(
+                        RunConfig.parse(CONFIG), new Squares.Pixels(List.of("thing"), photos(3)));
         assertTrue(
                 messageOf(() -> empty.start(run)).contains("none of 3 photographs shows a thing"));
         assertFalse(Files.exists(run));
@@ -323,7 +267,7 @@ class OwnDataTest {
 
     @Test
     void tellsTheClassOfEveryPixel() {
-        SquarePixels pixels = new SquarePixels(List.of("ground", "square"), squares.photos());
+        Squares.Pixels pixels = new Squares.Pixels(List.of("ground", "square"), squares.photos());
         Map<String, Double> measured = new HashMap<>();
         Hook hook =
                 new Hook() {

@@ -178,11 +178,11 @@ class RecipesTest {
     void fallsAsPublishedOnCoco(String name) {
         RunConfig config = recipe(name, "data.batch_size=" + BATCH);
         boolean threefold = name.contains("_3x_");
-        RunLength length = config.length(COCO_STEPS);
+        RunLength length = config.length(COCO_STEPS, 1);
         assertEquals((threefold ? 36L : 12L) * COCO_STEPS, length.iterations());
         double full = publishedRate(name);
-        assertEquals(full, config.learningRate(), 1e-12);
-        assertEquals(full / 8, recipe(name).learningRate(), 1e-12);
+        assertEquals(full, config.learningRate(1), 1e-12);
+        assertEquals(full / 8, recipe(name).learningRate(1), 1e-12);
         Map<Long, Double> corners =
                 Map.of(
                         0L,
@@ -222,11 +222,11 @@ class RecipesTest {
         int thousands = Integer.parseInt(name.replaceFirst(".*_(\\d+)k_ade20k", "$1"));
         int batch = thousands == 40 ? 2 * BATCH : BATCH;
         RunConfig config = recipe(name, "data.batch_size=" + batch);
-        RunLength length = config.length(ADE20K_STEPS);
+        RunLength length = config.length(ADE20K_STEPS, 1);
         assertEquals(1000L * thousands, length.iterations());
         double full = publishedRate(name);
-        assertEquals(full, config.learningRate(), 1e-12);
-        assertEquals(full / 8, recipe(name).learningRate(), 1e-12);
+        assertEquals(full, config.learningRate(1), 1e-12);
+        assertEquals(full / 8, recipe(name).learningRate(1), 1e-12);
         long last = length.iterations() - 1;
         Map<Long, Double> corners =
                 switch (thousands) {
@@ -323,7 +323,7 @@ class RecipesTest {
                 String any = gradients.arrays().keySet().iterator().next();
                 NDArray weight = optimizer.parameters().get(any).getArray();
                 NDArray before = weight.duplicate();
-                optimizer.step(gradients, 1, config.learningRate());
+                optimizer.step(gradients, 1, config.learningRate(1));
                 assertFalse(before.contentEquals(weight), any);
                 assertTrue(Float.isFinite(weight.sum().getFloat()), any);
             }

@@ -9,6 +9,7 @@ import ai.djl.ndarray.NDArray;
 import dev.saccade.checkpoint.SafeTensors;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.SeededRandom;
+import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.hooks.Hooks;
 import dev.saccade.train.optimizers.GradScaler;
@@ -77,11 +78,10 @@ class RunCheckpointsTest {
     private RunCheckpoints newProcess() {
         return new RunCheckpoints(
                 files,
-                run.net,
-                optimizer,
-                Optional.empty(),
-                new Hooks(List.of()),
-                Map.of("run.data", "tiny"));
+                new Checkpointed(run.net, optimizer, Optional.empty(), new Hooks(List.of())),
+                Map.of("run.data", "tiny"),
+                new RunLayout(1, 1, 4),
+                ProcessGroup.alone());
     }
 
     /** Saves a state whose weights tell its number. */

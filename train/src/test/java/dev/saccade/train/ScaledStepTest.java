@@ -19,6 +19,7 @@ import com.google.common.collect.ImmutableMap;
 import dev.saccade.config.Configs;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.HostTransfers;
@@ -115,7 +116,8 @@ class ScaledStepTest {
                 (batch, scratch) -> weights.times(steps.next(), scratch),
                 optimizer,
                 Optional.empty(),
-                TinyRun.config(folder, settings));
+                TinyRun.config(folder, settings),
+                ProcessGroup.alone());
     }
 
     @Test

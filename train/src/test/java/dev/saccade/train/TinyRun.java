@@ -6,6 +6,7 @@ import ai.djl.ndarray.NDManager;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.nn.ActivationCheckpointing;
 import dev.saccade.core.nn.BatchNorm2d;
 import dev.saccade.core.nn.Conv2d;
@@ -231,10 +232,15 @@ final class TinyRun {
             Optional<ModelEma> ema = config.ema().map(averaging -> averaging.build(net));
             RunCheckpoints checkpoints =
                     new RunCheckpoints(
-                            folder, net, optimizer, ema, all, Map.of("run.data", "tiny"));
+                            folder,
+                            new Checkpointed(net, optimizer, ema, all),
+                            Map.of("run.data", "tiny"),
+                            RunLayout.of(config, loader.batchesPerEpoch(), 1),
+                            ProcessGroup.alone());
             RunState state = resume ? checkpoints.resume(notes::add) : RunState.START;
             Trainer.Setup setup =
-                    new Trainer.Setup(net, losses, optimizer, ema, loader, validation);
+                    new Trainer.Setup(
+                            net, losses, optimizer, ema, loader, validation, ProcessGroup.alone());
             return new Trainer(setup, config, checkpoints, state, all).train(() -> interrupted);
         }
     }

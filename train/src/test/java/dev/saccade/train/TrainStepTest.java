@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import dev.saccade.config.Configs;
+import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.loader.Batch;
@@ -69,7 +70,8 @@ class TrainStepTest {
                             TinyRun.config(
                                     folder,
                                     "accumulation=" + accumulation,
-                                    "max_gradient_norm=0.5"));
+                                    "max_gradient_norm=0.5"),
+                            ProcessGroup.alone());
             Iterator<Batch> iterator = batches.iterator();
             assertEquals(first, step.take(iterator, RunState.START, 0, 0.1).images());
             assertFalse(iterator.hasNext());
@@ -98,7 +100,8 @@ class TrainStepTest {
                             run::squares,
                             optimizer,
                             Optional.empty(),
-                            TinyRun.config(folder, "accumulation=2"));
+                            TinyRun.config(folder, "accumulation=2"),
+                            ProcessGroup.alone());
             Iterator<Batch> iterator = List.of(batch(0, 2), batch(2, 4), batch(4, 6)).iterator();
             assertEquals(4, step.take(iterator, RunState.START, 0, 0.1).images());
             assertEquals(2, step.take(iterator, RunState.START, 0, 0.1).images());

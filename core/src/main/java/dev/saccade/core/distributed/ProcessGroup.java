@@ -47,6 +47,7 @@ public final class ProcessGroup implements AutoCloseable {
     private final String name;
     private final Map<String, Script> scripts = new TreeMap<>();
     private boolean open;
+    private boolean othersFailed;
 
     private ProcessGroup(int rank, int worldSize, int localRank, String name) {
         this.rank = rank;
@@ -79,8 +80,7 @@ public final class ProcessGroup implements AutoCloseable {
         }
         // A name for each rank, since several may be threads of one process.
         ProcessGroup group =
-                new ProcessGroup(
-                        at.rank(), at.worldSize(), at.localRank(), UUID.randomUUID() + "");
+                new ProcessGroup(at.rank(), at.worldSize(), at.localRank(), UUID.randomUUID() + "");
         group.withToken(
                 String.format(
                         Locale.ROOT,
@@ -253,10 +253,11 @@ public final class ProcessGroup implements AutoCloseable {
     }
 
     /**
-     * Leaves because of an error, of which the others are told when they next wait for this one.
+     * Leaves because of an error, of which the others are told when they next wait for this one;
+     * but not of one that they are the reason of.
      */
     public void fail(String reason) {
-        leave(SPECIAL.matcher(reason).replaceAll(" "));
+        leave(othersFailed ? "" : SPECIAL.matcher(reason).replaceAll(" "));
     }
 
     @Override
@@ -307,6 +308,7 @@ public final class ProcessGroup implements AutoCloseable {
         } catch (EngineException e) {
             Matcher message = TOLD.matcher(String.valueOf(e.getMessage()));
             if (message.find()) {
+                othersFailed = true;
                 throw SaccadeException.io(e, "rank %d: %s", rank, message.group(1));
             }
             throw e;

@@ -269,7 +269,9 @@ public final class RankEnvironment {
             return OptionalInt.empty();
         }
         OptionalInt number =
-                text.filter(NUMBER.asMatchPredicate()).stream().mapToInt(Integer::parseInt).findAny();
+                text.filter(NUMBER.asMatchPredicate()).stream()
+                        .mapToInt(Integer::parseInt)
+                        .findAny();
         if (number.isEmpty() || number.getAsInt() < least || number.getAsInt() > most) {
             problems.add(
                     "%s: got %s, expected %s, a number from %s to %s",

@@ -30,7 +30,7 @@ import java.util.Optional;
  * @param schedule the course of the learning rate
  * @param epochs passes over the training data
  * @param iterations optimizer steps; where given they count instead of {@code epochs}
- * @param accumulation batches whose gradients are averaged for one optimizer step
+ * @param accumulation batches whose gradients are averaged for one optimizer step, on each rank
  * @param maxGradientNorm what the norm of all gradients is clipped to; not clipped by default
  * @param referenceBatch images a step for which the learning rate is stated: it is scaled in
  *     proportion to the images that a step really has; not scaled by default
@@ -135,25 +135,32 @@ public record RunConfig(
                 : evaluation.evaluators();
     }
 
-    /** Returns the images of one optimizer step. */
-    public int imagesPerStep() {
-        return data.batchSize() * accumulation;
+    /** Returns the batches of one optimizer step of some ranks. */
+    public int batchesPerStep(int worldSize) {
+        return accumulation * worldSize;
     }
 
-    /** Returns the learning rate of the optimizer, scaled to the images of a step. */
-    public double learningRate() {
-        double scale = referenceBatch.map(images -> imagesPerStep() / (double) images).orElse(1.0);
-        return optimizer.learningRate() * scale;
+    /** Returns the images of one optimizer step of some ranks. */
+    public int imagesPerStep(int worldSize) {
+        return data.batchSize() * batchesPerStep(worldSize);
+    }
+
+    /** Returns the learning rate of the optimizer, scaled to the images of a step of some ranks. */
+    public double learningRate(int worldSize) {
+        double images = imagesPerStep(worldSize);
+        return optimizer.learningRate() * referenceBatch.map(stated -> images / stated).orElse(1.0);
     }
 
     /**
      * Returns how long the run lasts.
      *
      * @param batchesPerEpoch batches of one pass over the training data; a last group of fewer
-     *     batches than {@code accumulation} is a step as well
+     *     batches than make a step is a step as well
+     * @param worldSize ranks that part the batches among them
      */
-    public RunLength length(int batchesPerEpoch) {
-        long perEpoch = (batchesPerEpoch + accumulation - 1L) / accumulation;
+    public RunLength length(int batchesPerEpoch, int worldSize) {
+        int perStep = batchesPerStep(worldSize);
+        long perEpoch = (batchesPerEpoch + perStep - 1L) / perStep;
         return iterations
                 .map(n -> new RunLength(n, perEpoch))
                 .orElseGet(() -> RunLength.ofEpochs(epochs, perEpoch));

@@ -3,6 +3,7 @@ package dev.saccade.train.hooks;
 import ai.djl.ndarray.NDManager;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.MemoryFormat;
 import dev.saccade.core.ops.NoGrad;
@@ -21,6 +22,12 @@ public interface Run {
     /** Returns the owner of the parameters, which outlives the hooks. */
     NDManager manager();
 
+    /**
+     * Returns the ranks that take the run together. Hooks act on each of them; what they ask for on
+     * one is done on all, and what they write to files is for rank 0 to write.
+     */
+    ProcessGroup ranks();
+
     /** Returns how long the run lasts. */
     RunLength length();
 
@@ -38,7 +45,7 @@ public interface Run {
 
     /**
      * Changes the learning rate of one step, {@linkplain Hook#beforeStep before} it; the next has
-     * that of the schedule again.
+     * that of the schedule again. Of several ranks that of rank 0 counts.
      *
      * @param rate at least 0, finite
      */
@@ -46,7 +53,7 @@ public interface Run {
 
     /**
      * Adds a metric to the report of the step that is being taken, until {@link Hook#afterStep}, or
-     * else of the next; the logs have the mean over the steps that have it.
+     * else of the next; the logs have the mean over the steps that have it, in rank 0.
      */
     void addMetric(String name, double value);
 

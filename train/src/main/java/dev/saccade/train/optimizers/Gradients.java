@@ -5,11 +5,13 @@ import static com.google.common.collect.ImmutableMap.toImmutableMap;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.Maps;
 
+import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.nn.Autograd;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.Kernels;
@@ -18,9 +20,11 @@ import dev.saccade.core.ops.Script;
 import dev.saccade.core.ops.ScriptTemplate;
 import dev.saccade.core.ops.Tensors;
 
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Supplier;
 
 /**
@@ -124,6 +128,32 @@ public record Gradients(Map<String, NDArray> arrays) {
                     other.arrays.forEach((name, b) -> sum.merge(name, b, NDArray::add));
                     return new Gradients(sum);
                 });
+    }
+
+    /**
+     * Returns the sums of the gradients of all ranks: one for each parameter, zeros where no rank
+     * has one; each lies in memory as its parameter does.
+     *
+     * @param parameters those that the gradients are of, the same on all ranks
+     * @param manager owns the sums
+     */
+    public Gradients sum(ProcessGroup ranks, Map<String, Parameter> parameters, NDManager manager) {
+        List<NDArray> weights = parameters.values().stream().map(Parameter::getArray).toList();
+        try (NDArray none = manager.create(new Shape(0))) {
+            List<NDArray> own =
+                    parameters.keySet().stream()
+                            .map(name -> arrays.getOrDefault(name, none))
+                            .toList();
+            Map<String, NDArray> sums = new LinkedHashMap<>();
+            Iterator<NDArray> values = ranks.allReduce(own, weights).iterator();
+            parameters.keySet().forEach(name -> sums.put(name, values.next()));
+            return new Gradients(sums).attach(manager);
+        }
+    }
+
+    /** Returns the gradients of some of the parameters. */
+    public Gradients of(Set<String> names) {
+        return new Gradients(Maps.filterKeys(arrays, names::contains));
     }
 
     /** Returns these gradients times a factor. */

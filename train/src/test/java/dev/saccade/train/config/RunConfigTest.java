@@ -53,8 +53,8 @@ class RunConfigTest {
         RunConfig config = read(SMALLEST);
         assertEquals(12, config.epochs());
         assertEquals("AP", config.monitor());
-        assertEquals(new RunLength(12 * 34, 34), config.length(34));
-        assertEquals(0.02, config.learningRate());
+        assertEquals(new RunLength(12 * 34, 34), config.length(34, 1));
+        assertEquals(0.02, config.learningRate(1));
     }
 
     @Test
@@ -83,11 +83,11 @@ class RunConfigTest {
         assertEquals(Optional.of(new ParameterRule(1, 0)), optimizer.norms());
         assertEquals(new ParameterRule(2, 0), optimizer.biases());
         assertEquals(new PolySchedule(0.9, 0, new Warmup(1500, 1e-6)), config.schedule());
-        assertEquals(new RunLength(160_000, 12), config.length(34));
-        assertEquals(0.75e-4, config.learningRate(), 1e-18);
-        assertTrue(config.evaluation().every().isDue(32_000, config.length(34)));
-        assertFalse(config.evaluation().every().isDue(24_000, config.length(34)));
-        assertTrue(config.checkpoint().keepEvery().orElseThrow().isDue(96, config.length(34)));
+        assertEquals(new RunLength(160_000, 12), config.length(34, 1));
+        assertEquals(0.75e-4, config.learningRate(1), 1e-18);
+        assertTrue(config.evaluation().every().isDue(32_000, config.length(34, 1)));
+        assertFalse(config.evaluation().every().isDue(24_000, config.length(34, 1)));
+        assertTrue(config.checkpoint().keepEvery().orElseThrow().isDue(96, config.length(34, 1)));
     }
 
     @Test

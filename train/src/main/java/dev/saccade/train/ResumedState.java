@@ -1,0 +1,80 @@
+package dev.saccade.train;
+
+import ai.djl.ndarray.types.Shape;
+
+import com.google.common.io.ByteArrayDataInput;
+import com.google.common.io.ByteArrayDataOutput;
+import com.google.common.io.ByteStreams;
+
+import dev.saccade.checkpoint.ElementType;
+import dev.saccade.checkpoint.Tensor;
+
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * What rank 0 has read from a checkpoint and the others are told, besides arrays.
+ *
+ * @param state how far the run is
+ * @param hooks what its hooks have kept
+ */
+record ResumedState(RunState state, Map<String, Tensor> hooks) {
+
+    byte[] toBytes() {
+        ByteArrayDataOutput out = ByteStreams.newDataOutput();
+        Map<String, String> metadata = state.toMetadata();
+        out.writeInt(metadata.size());
+        metadata.forEach(
+                (key, value) -> {
+                    out.writeUTF(key);
+                    out.writeUTF(value);
+                });
+        out.writeInt(hooks.size());
+        hooks.forEach(
+                (name, tensor) -> {
+                    out.writeUTF(name);
+                    write(tensor, out);
+                });
+        return out.toByteArray();
+    }
+
+    private static void write(Tensor tensor, ByteArrayDataOutput out) {
+        out.writeUTF(tensor.type().name());
+        long[] dimensions = tensor.shape().getShape();
+        out.writeInt(dimensions.length);
+        for (long dimension : dimensions) {
+            out.writeLong(dimension);
+        }
+        ByteBuffer data = tensor.data();
+        byte[] bytes = new byte[data.remaining()];
+        data.get(bytes);
+        out.writeInt(bytes.length);
+        out.write(bytes);
+    }
+
+    static ResumedState parse(byte[] bytes) {
+        ByteArrayDataInput in = ByteStreams.newDataInput(bytes);
+        Map<String, String> metadata = new LinkedHashMap<>();
+        for (int i = in.readInt(); i > 0; i--) {
+            metadata.put(in.readUTF(), in.readUTF());
+        }
+        Map<String, Tensor> hooks = new LinkedHashMap<>();
+        for (int i = in.readInt(); i > 0; i--) {
+            hooks.put(in.readUTF(), tensor(in));
+        }
+        return new ResumedState(RunState.fromMetadata(Path.of("rank 0"), metadata), hooks);
+    }
+
+    private static Tensor tensor(ByteArrayDataInput in) {
+        ElementType type = ElementType.valueOf(in.readUTF());
+        long[] dimensions = new long[in.readInt()];
+        for (int i = 0; i < dimensions.length; i++) {
+            dimensions[i] = in.readLong();
+        }
+        byte[] bytes = new byte[in.readInt()];
+        in.readFully(bytes);
+        return new Tensor(type, new Shape(dimensions), ByteBuffer.wrap(bytes));
+    }
+}

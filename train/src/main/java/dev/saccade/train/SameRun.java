@@ -1,0 +1,72 @@
+package dev.saccade.train;
+
+import com.google.common.io.ByteArrayDataInput;
+import com.google.common.io.ByteArrayDataOutput;
+import com.google.common.io.ByteStreams;
+
+import dev.saccade.core.Problems;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Version;
+import dev.saccade.core.distributed.ProcessGroup;
+import dev.saccade.train.config.RunConfig;
+
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/** Holds all ranks to the config, the data and the Saccade of rank 0. */
+final class SameRun {
+
+    private final ProcessGroup ranks;
+
+    SameRun(ProcessGroup ranks) {
+        this.ranks = ranks;
+    }
+
+    /**
+     * Refuses to be one of ranks that would train something else.
+     *
+     * @param identity what tells the run from others
+     * @throws SaccadeException of kind user that lists what is not as it is on rank 0
+     */
+    void require(RunConfig config, Map<String, String> identity) {
+        if (ranks.worldSize() == 1) {
+            return;
+        }
+        Map<String, String> own = new TreeMap<>(ConfigChange.common(config));
+        own.put("the training data", identity.get("run.data"));
+        own.put("the version of Saccade", Version.saccade());
+        Map<String, String> first = parse(ranks.broadcast(toBytes(own), 0));
+        TreeSet<String> keys = new TreeSet<>(own.keySet());
+        keys.addAll(first.keySet());
+        Problems problems = new Problems();
+        for (String key : keys) {
+            String here = own.getOrDefault(key, "nothing");
+            String there = first.getOrDefault(key, "nothing");
+            if (!here.equals(there)) {
+                problems.add("%s: is %s on rank %d, %s on rank 0", key, here, ranks.rank(), there);
+            }
+        }
+        problems.throwIfAny("all ranks must train the same");
+    }
+
+    private static byte[] toBytes(Map<String, String> settings) {
+        ByteArrayDataOutput out = ByteStreams.newDataOutput();
+        out.writeInt(settings.size());
+        settings.forEach(
+                (key, value) -> {
+                    out.writeUTF(key);
+                    out.writeUTF(value);
+                });
+        return out.toByteArray();
+    }
+
+    private static Map<String, String> parse(byte[] bytes) {
+        ByteArrayDataInput in = ByteStreams.newDataInput(bytes);
+        Map<String, String> settings = new TreeMap<>();
+        for (int i = in.readInt(); i > 0; i--) {
+            settings.put(in.readUTF(), in.readUTF());
+        }
+        return settings;
+    }
+}
