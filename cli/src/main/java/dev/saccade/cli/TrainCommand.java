@@ -8,6 +8,7 @@ import dev.saccade.config.ConfigWriter;
 import dev.saccade.core.Devices;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetReport;
@@ -15,6 +16,7 @@ import dev.saccade.datasets.DatasetStatistics;
 import dev.saccade.models.TrainedModel;
 import dev.saccade.train.DataReports;
 import dev.saccade.train.Outcome;
+import dev.saccade.train.RunFolder;
 import dev.saccade.train.Training;
 import dev.saccade.train.config.DataConfig;
 import dev.saccade.train.config.RunConfig;
@@ -40,7 +42,8 @@ import java.util.concurrent.Callable;
         footer = {
             "",
             "Example:  saccade train configs/retinanet/resnet18_fpn_bccd.yaml --data data/bccd",
-            "          saccade train runs/resnet18_fpn_bccd --resume"
+            "          saccade train runs/resnet18_fpn_bccd --resume",
+            "          saccade train configs/retinanet/resnet18_fpn_bccd.yaml --nproc 4"
         })
 final class TrainCommand implements Callable<Integer> {
 
@@ -50,6 +53,7 @@ final class TrainCommand implements Callable<Integer> {
     @Spec private CommandSpec spec;
     @Mixin private ConfigArguments config;
     @Mixin private ComputeOptions compute;
+    @Mixin private RankOptions ranks;
 
     @Option(
             names = "--out",
@@ -64,40 +68,107 @@ final class TrainCommand implements Callable<Integer> {
     private boolean resume;
 
     @Option(
+            names = "--max-restarts",
+            paramLabel = "K",
+            defaultValue = "0",
+            description =
+                    "With --nproc: when a rank fails, all start again from the last checkpoint, K"
+                            + " times at most; ${DEFAULT-VALUE} by default.")
+    private int maxRestarts;
+
+    @Option(
             names = "--init-from",
             paramLabel = "FILE",
             description = "Start from the weights of a checkpoint, such as torchvision's.")
     private Optional<Path> initFrom = Optional.empty();
 
+    /**
+     * What a rank has done.
+     *
+     * @param reports what is known about the data sets, which rank 0 alone looks at
+     */
+    private record Trained(Outcome outcome, Optional<DataReports> reports, int worldSize) {}
+
     @Override
     public Integer call() {
         initFrom.ifPresent(this::startFrom);
         compute.overrides().forEach(config::override);
+        requireRestartable();
         Training training = config.training();
-        // What is missing for it is told before all photographs are looked at.
-        Device computing = Devices.here().choose(training.config().device());
-        Autocast.require(training.config().precision(), computing);
         Path folder = out.or(config::run).orElse(Path.of("runs", config.name()));
-        PrintWriter err = spec.commandLine().getErr();
+        if (ranks.areToBeStarted()) {
+            return startRanks(new RunFolder(folder));
+        }
+        Trained trained = ranks.together(group -> train(training.on(group), folder, group));
+        boolean interrupted = trained.outcome == Outcome.INTERRUPTED;
+        if (trained.reports.isPresent()) {
+            PrintWriter err = spec.commandLine().getErr();
+            if (interrupted) {
+                err.println(goOn(folder, trained.worldSize));
+            } else if (training.config().data().val().isPresent()) {
+                Path report = report(folder, training, trained.reports.get());
+                err.println(Printable.format("report: %s", report));
+            }
+        }
+        return interrupted ? INTERRUPTED : 0;
+    }
+
+    private void requireRestartable() {
+        if (maxRestarts < 0) {
+            throw SaccadeException.user("--max-restarts %d: expected 0 or more", maxRestarts);
+        }
+        if (maxRestarts > 0 && !ranks.areAllOfThisMachine()) {
+            throw SaccadeException.user(
+                    "--max-restarts %d: expected all ranks to be started by --nproc on one machine;"
+                            + " else what starts them must start them again, with --resume",
+                    maxRestarts);
+        }
+    }
+
+    private int startRanks(RunFolder run) {
+        if (ranks.startTheFirst()) {
+            if (resume) {
+                Training.config(run.path());
+            } else {
+                run.requireFree();
+            }
+        }
+        return ranks.start(spec, run.ranks(), maxRestarts, () -> canResume(run));
+    }
+
+    /** Returns whether a run that has failed can go on; if it cannot, it may begin anew. */
+    private static boolean canResume(RunFolder run) {
+        if (!run.isSaved()) {
+            run.clearUnsaved();
+            return false;
+        }
+        return true;
+    }
+
+    /** Trains as one of the ranks, or alone. */
+    private Trained train(Training training, Path folder, ProcessGroup group) {
+        RunConfig settings = training.config();
+        // What is missing for it is told before all photographs are looked at.
+        Autocast.require(settings.precision(), group.device(settings.device()));
+        if (group.rank() > 0) {
+            return new Trained(
+                    train(training, folder, resume), Optional.empty(), group.worldSize());
+        }
         DataReports reports = CheckCommand.check(training, false);
-        DataConfig data = training.config().data();
         if (reports.hasErrors()) {
+            PrintWriter err = spec.commandLine().getErr();
             reports.byRole().forEach((role, report) -> CheckCommand.print(role, report, err));
             throw SaccadeException.user(
-                    "%s: the data set has errors; nothing was trained", data.root());
+                    "%s: the data set has errors; nothing was trained", settings.data().root());
         }
-        if (train(training, folder, resume) == Outcome.INTERRUPTED) {
-            err.println(
-                    Printable.format(
-                            "interrupted; go on with: ./saccade train %s --resume", folder));
-            return INTERRUPTED;
-        }
-        if (data.val().isPresent()) {
-            String subtitle = "Trained on %s".formatted(data.root());
-            Path report = report(folder, subtitle, reports, spec.commandLine().getOut());
-            err.println(Printable.format("report: %s", report));
-        }
-        return 0;
+        Outcome outcome = train(training, folder, resume, new TrainProgress());
+        return new Trained(outcome, Optional.of(reports), group.worldSize());
+    }
+
+    private static String goOn(Path folder, int worldSize) {
+        String ranks = worldSize == 1 ? "" : ", on " + worldSize + " ranks as before";
+        return Printable.format(
+                "interrupted; go on with: ./saccade train %s --resume%s", folder, ranks);
     }
 
     private void startFrom(Path weights) {
@@ -105,9 +176,13 @@ final class TrainCommand implements Callable<Integer> {
         config.override("init_from=" + ConfigWriter.text(weights.toString()));
     }
 
-    /** Trains in a folder, with progress on stderr, until all is done or Ctrl-C is pressed. */
-    static Outcome train(Training training, Path folder, boolean resume) {
-        Hook progress = new TrainProgress();
+    private Path report(Path folder, Training training, DataReports reports) {
+        String subtitle = "Trained on %s".formatted(training.config().data().root());
+        return report(folder, subtitle, reports, spec.commandLine().getOut());
+    }
+
+    /** Trains in a folder until all is done or Ctrl-C is pressed. */
+    static Outcome train(Training training, Path folder, boolean resume, Hook... progress) {
         return StopSignal.during(
                 () -> resume ? training.resume(folder, progress) : training.start(folder, progress),
                 training::stop);

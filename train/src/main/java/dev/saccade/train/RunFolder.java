@@ -115,11 +115,13 @@ public record RunFolder(Path path) {
      * has left is moved into a folder of {@link #ranks}.
      */
     public void clearUnsaved() {
+        if (!Files.exists(path)) {
+            return;
+        }
         try (Stream<Path> content = Files.list(path)) {
-            List<Path> left = content.filter(file -> !file.equals(ranks())).toList();
             Path aside = unusedFolder();
-            Files.createDirectories(aside);
-            for (Path file : left) {
+            for (Path file : content.filter(each -> !each.equals(ranks())).toList()) {
+                Files.createDirectories(aside);
                 Files.move(file, aside.resolve(file.getFileName()));
             }
         } catch (IOException e) {

@@ -24,8 +24,12 @@ import java.util.stream.Stream;
  */
 public final class RankEnvironment {
 
-    private static final String RANK = "RANK";
-    private static final String WORLD_SIZE = "WORLD_SIZE";
+    /** Torchrun's variable for which rank a process is. */
+    public static final String RANK = "RANK";
+
+    /** Torchrun's variable for how many ranks there are, on all machines. */
+    public static final String WORLD_SIZE = "WORLD_SIZE";
+
     private static final String LOCAL_RANK = "LOCAL_RANK";
     private static final String LOCAL_WORLD_SIZE = "LOCAL_WORLD_SIZE";
     private static final String MASTER_ADDR = "MASTER_ADDR";
