@@ -39,12 +39,17 @@ record RankFailure(int rank, int exitCode, Optional<RankLog> log) {
                     15, "SIGTERM");
 
     /**
-     * Returns the one that is the reason why the others have ended, too.
+     * Returns the one that is the reason why the others have ended, too: a mistake that several
+     * have found is told by rank 0 already.
      *
      * @param failures in the order of time, one or more
      */
     static RankFailure reason(List<RankFailure> failures) {
-        return failures.stream().min(Comparator.comparingInt(RankFailure::order)).orElseThrow();
+        return failures.stream()
+                .min(
+                        Comparator.comparingInt(RankFailure::order)
+                                .thenComparing(end -> end.order() == 0 ? end.rank : 0))
+                .orElseThrow();
     }
 
     /** Mistakes come first, which no other start mends; ranks that others have failed, last. */

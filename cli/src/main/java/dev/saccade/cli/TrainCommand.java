@@ -94,11 +94,11 @@ final class TrainCommand implements Callable<Integer> {
         initFrom.ifPresent(this::startFrom);
         compute.overrides().forEach(config::override);
         requireRestartable();
-        Training training = config.training();
         Path folder = out.or(config::run).orElse(Path.of("runs", config.name()));
         if (ranks.areToBeStarted()) {
             return startRanks(new RunFolder(folder));
         }
+        Training training = config.training();
         Trained trained = ranks.together(group -> train(training.on(group), folder, group));
         boolean interrupted = trained.outcome == Outcome.INTERRUPTED;
         if (trained.reports.isPresent()) {
@@ -125,10 +125,12 @@ final class TrainCommand implements Callable<Integer> {
         }
     }
 
+    /** Starts ranks; what they find out by themselves is left to them, as it takes libtorch. */
     private int startRanks(RunFolder run) {
+        config.read();
         if (ranks.startTheFirst()) {
             if (resume) {
-                Training.config(run.path());
+                run.requireRun();
             } else {
                 run.requireFree();
             }

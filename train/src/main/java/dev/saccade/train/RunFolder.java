@@ -55,6 +55,18 @@ public record RunFolder(Path path) {
         }
     }
 
+    /**
+     * Refuses a folder that is none of a run.
+     *
+     * @throws SaccadeException of kind user, if it has no config
+     */
+    public void requireRun() {
+        if (!Files.isRegularFile(config())) {
+            throw SaccadeException.user(
+                    "%s: no run, it has no %s", path, config().getFileName());
+        }
+    }
+
     /** Returns the file that keeps a second training out. */
     Path lock() {
         return path.resolve(".lock");

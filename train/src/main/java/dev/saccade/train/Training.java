@@ -37,7 +37,6 @@ import dev.saccade.train.logs.TextLog;
 import dev.saccade.train.optimizers.ModelEma;
 import dev.saccade.train.optimizers.Optimizer;
 
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.ZoneId;
@@ -261,11 +260,9 @@ public final class Training {
      * @param folder the folder of the run
      */
     public static RunConfig config(Path folder) {
-        Path file = new RunFolder(folder).config();
-        if (!Files.isRegularFile(file)) {
-            throw SaccadeException.user("%s: no run, it has no %s", folder, file.getFileName());
-        }
-        return RunConfig.load(file);
+        RunFolder run = new RunFolder(folder);
+        run.requireRun();
+        return RunConfig.load(run.config());
     }
 
     /** Does the work of one run. */
