@@ -26,6 +26,9 @@ final class RankLauncher {
     /** Libtorch's threads of each process. */
     private static final String THREADS = "OMP_NUM_THREADS";
 
+    /** For a step and a checkpoint. */
+    private static final int SECONDS_TO_END = 60;
+
     private static final String RESUME = "--resume";
     private static final int INTERRUPTED = 130;
 
@@ -136,8 +139,8 @@ final class RankLauncher {
     }
 
     /**
-     * Has this process end when its launcher does, be it killed: in good order at first, and soon
-     * in any case. Does nothing in a process that has no launcher.
+     * Has this process end when its launcher does, be that killed: in good order within a minute,
+     * or else then. Does nothing in a process that has no launcher.
      */
     static void endWithLauncher() {
         String launcher = System.getenv(LAUNCHER);
@@ -154,7 +157,7 @@ final class RankLauncher {
     private static void end() {
         Thread exit = new Thread(() -> System.exit(INTERRUPTED), "launcher-has-ended");
         exit.start();
-        CompletableFuture.delayedExecutor(RankProcesses.GRACE.toSeconds(), TimeUnit.SECONDS)
+        CompletableFuture.delayedExecutor(SECONDS_TO_END, TimeUnit.SECONDS)
                 .execute(() -> Runtime.getRuntime().halt(INTERRUPTED));
     }
 }

@@ -25,7 +25,7 @@ import java.util.function.Consumer;
 final class RankProcesses {
 
     /** Longer than it takes ranks to find out why another does not answer. */
-    static final Duration GRACE = Duration.ofSeconds(20);
+    static final Duration GRACE = Duration.ofSeconds(15);
 
     private final Path logs;
     private final Duration grace;

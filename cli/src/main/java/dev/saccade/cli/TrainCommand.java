@@ -87,7 +87,7 @@ final class TrainCommand implements Callable<Integer> {
      *
      * @param reports what is known about the data sets, which rank 0 alone looks at
      */
-    private record Trained(Outcome outcome, Optional<DataReports> reports, int worldSize) {}
+    private record Trained(Outcome outcome, Optional<DataReports> reports) {}
 
     @Override
     public Integer call() {
@@ -100,17 +100,17 @@ final class TrainCommand implements Callable<Integer> {
         }
         Training training = config.training();
         Trained trained = ranks.together(group -> train(training.on(group), folder, group));
-        boolean interrupted = trained.outcome == Outcome.INTERRUPTED;
-        if (trained.reports.isPresent()) {
-            PrintWriter err = spec.commandLine().getErr();
-            if (interrupted) {
-                err.println(goOn(folder, trained.worldSize));
-            } else if (training.config().data().val().isPresent()) {
-                Path report = report(folder, training, trained.reports.get());
-                err.println(Printable.format("report: %s", report));
-            }
+        if (trained.outcome == Outcome.INTERRUPTED) {
+            return INTERRUPTED;
         }
-        return interrupted ? INTERRUPTED : 0;
+        DataConfig data = training.config().data();
+        if (trained.reports.isPresent() && data.val().isPresent()) {
+            String subtitle = "Trained on %s".formatted(data.root());
+            PrintWriter to = spec.commandLine().getOut();
+            Path report = report(folder, subtitle, trained.reports.get(), to);
+            spec.commandLine().getErr().println(Printable.format("report: %s", report));
+        }
+        return 0;
     }
 
     private void requireRestartable() {
@@ -153,24 +153,23 @@ final class TrainCommand implements Callable<Integer> {
         // What is missing for it is told before all photographs are looked at.
         Autocast.require(settings.precision(), group.device(settings.device()));
         if (group.rank() > 0) {
-            return new Trained(
-                    train(training, folder, resume), Optional.empty(), group.worldSize());
+            return new Trained(train(training, folder, resume, () -> {}), Optional.empty());
         }
+        PrintWriter err = spec.commandLine().getErr();
         DataReports reports = CheckCommand.check(training, false);
         if (reports.hasErrors()) {
-            PrintWriter err = spec.commandLine().getErr();
             reports.byRole().forEach((role, report) -> CheckCommand.print(role, report, err));
             throw SaccadeException.user(
                     "%s: the data set has errors; nothing was trained", settings.data().root());
         }
-        Outcome outcome = train(training, folder, resume, new TrainProgress());
-        return new Trained(outcome, Optional.of(reports), group.worldSize());
-    }
-
-    private static String goOn(Path folder, int worldSize) {
-        String ranks = worldSize == 1 ? "" : ", on " + worldSize + " ranks as before";
-        return Printable.format(
-                "interrupted; go on with: ./saccade train %s --resume%s", folder, ranks);
+        String ranks =
+                group.worldSize() == 1 ? "" : ", on " + group.worldSize() + " ranks as before";
+        String goOn =
+                Printable.format(
+                        "interrupted; go on with: ./saccade train %s --resume%s", folder, ranks);
+        Outcome outcome =
+                train(training, folder, resume, () -> err.println(goOn), new TrainProgress());
+        return new Trained(outcome, Optional.of(reports));
     }
 
     private void startFrom(Path weights) {
@@ -178,15 +177,28 @@ final class TrainCommand implements Callable<Integer> {
         config.override("init_from=" + ConfigWriter.text(weights.toString()));
     }
 
-    private Path report(Path folder, Training training, DataReports reports) {
-        String subtitle = "Trained on %s".formatted(training.config().data().root());
-        return report(folder, subtitle, reports, spec.commandLine().getOut());
-    }
-
-    /** Trains in a folder until all is done or Ctrl-C is pressed. */
-    static Outcome train(Training training, Path folder, boolean resume, Hook... progress) {
+    /**
+     * Trains in a folder until all is done or Ctrl-C is pressed.
+     *
+     * @param interrupted said in the latter case, before the process ends by the signal
+     */
+    static Outcome train(
+            Training training,
+            Path folder,
+            boolean resume,
+            Runnable interrupted,
+            Hook... progress) {
         return StopSignal.during(
-                () -> resume ? training.resume(folder, progress) : training.start(folder, progress),
+                () -> {
+                    Outcome outcome =
+                            resume
+                                    ? training.resume(folder, progress)
+                                    : training.start(folder, progress);
+                    if (outcome == Outcome.INTERRUPTED) {
+                        interrupted.run();
+                    }
+                    return outcome;
+                },
                 training::stop);
     }
 

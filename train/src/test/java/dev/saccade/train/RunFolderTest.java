@@ -1,0 +1,71 @@
+package dev.saccade.train;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.saccade.core.SaccadeException;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+class RunFolderTest {
+
+    @TempDir private Path path;
+    private RunFolder folder;
+
+    @BeforeEach
+    void make() {
+        folder = new RunFolder(path.resolve("run"));
+    }
+
+    @Test
+    void whatRanksHaveSaidDoesNotKeepARunOut() throws IOException {
+        folder.requireFree();
+        Files.createDirectories(folder.ranks().resolve("unsaved_1"));
+        folder.requireFree();
+        Files.createFile(folder.log());
+        SaccadeException told = assertThrows(SaccadeException.class, folder::requireFree);
+        assertTrue(told.getMessage().contains("not empty"), told.getMessage());
+    }
+
+    @Test
+    void whatWasNeverSavedIsMovedAwayForAnotherStart() throws IOException {
+        folder.clearUnsaved();
+        for (int start = 1; start <= 2; start++) {
+            RunFolder.create(folder.path());
+            Files.createDirectories(folder.ranks());
+            Files.writeString(folder.config(), "start: " + start);
+            Files.createFile(folder.best());
+            assertFalse(folder.isSaved(), "weights alone cannot be resumed from");
+            folder.clearUnsaved();
+            folder.requireFree();
+            Path left = folder.ranks().resolve("unsaved_" + start);
+            assertEquals("start: " + start, Files.readString(left.resolve("config.yaml")));
+            assertTrue(Files.exists(left.resolve("checkpoints/best.safetensors")));
+        }
+        folder.clearUnsaved();
+        assertFalse(Files.exists(folder.ranks().resolve("unsaved_3")), "there was nothing");
+        for (Path state : new Path[] {folder.previous(), folder.last()}) {
+            Files.createDirectories(folder.checkpoints());
+            Files.createFile(state);
+            assertTrue(folder.isSaved());
+            Files.delete(state);
+        }
+    }
+
+    @Test
+    void aFolderWithoutAConfigIsNoRun() throws IOException {
+        SaccadeException told = assertThrows(SaccadeException.class, folder::requireRun);
+        assertEquals(folder.path() + ": no run, it has no config.yaml", told.getMessage());
+        RunFolder.create(folder.path());
+        Files.createFile(folder.config());
+        folder.requireRun();
+    }
+}
