@@ -81,8 +81,7 @@ final class DemoCommand implements Callable<Integer> {
         Training training = training(data);
         DataReports reports = CheckCommand.check(training, true);
         reports.byRole().forEach((role, report) -> CheckCommand.print(role, report, err));
-        Outcome outcome =
-                TrainCommand.train(training, out, false, () -> {}, new TrainProgress());
+        Outcome outcome = TrainCommand.train(training, out, false, () -> {}, new TrainProgress());
         if (outcome == Outcome.INTERRUPTED) {
             throw SaccadeException.user(
                     "interrupted before the detector was trained; go on with: ./saccade train %s --resume",

@@ -91,5 +91,4 @@ record RankFailure(int rank, int exitCode, Optional<RankLog> log) {
                 .map(line -> Printable.format("%s: %s", how, line))
                 .orElse(how);
     }
-
 }

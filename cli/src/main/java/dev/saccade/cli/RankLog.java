@@ -45,7 +45,9 @@ record RankLog(Path file) {
         return new RankLog(file);
     }
 
-    /** Returns the last line since the start; those of a stack trace that are indented count not. */
+    /**
+     * Returns the last line since the start; those of a stack trace that are indented count not.
+     */
     Optional<String> lastLine() {
         try (RandomAccessFile content = new RandomAccessFile(file.toFile(), "r")) {
             content.seek(Math.max(0, content.length() - TAIL));

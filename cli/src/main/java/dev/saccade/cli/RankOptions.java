@@ -92,8 +92,7 @@ final class RankOptions {
                         new RankProcesses(logs, RankProcesses.GRACE),
                         this::environments,
                         command.commandLine().getErr());
-        List<String> arguments =
-                command.root().commandLine().getParseResult().originalArgs();
+        List<String> arguments = command.root().commandLine().getParseResult().originalArgs();
         return launcher.run(
                 RankLauncher.thisProgram(without(arguments, "--nproc", "--max-restarts")),
                 restarts,

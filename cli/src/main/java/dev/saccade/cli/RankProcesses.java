@@ -59,11 +59,7 @@ final class RankProcesses {
         try {
             for (Map<String, String> variables : environments) {
                 start(command, variables)
-                        .ifPresent(
-                                rank ->
-                                        rank.process
-                                                .onExit()
-                                                .thenRun(() -> ended.add(rank)));
+                        .ifPresent(rank -> rank.process.onExit().thenRun(() -> ended.add(rank)));
             }
             return await(ended);
         } catch (InterruptedException e) {
@@ -95,8 +91,7 @@ final class RankProcesses {
             processes.add(process);
             return Optional.of(new Rank(number, process, log));
         } catch (IOException e) {
-            throw SaccadeException.io(
-                    e, "rank %d cannot be started: %s", number, e.getMessage());
+            throw SaccadeException.io(e, "rank %d cannot be started: %s", number, e.getMessage());
         }
     }
 

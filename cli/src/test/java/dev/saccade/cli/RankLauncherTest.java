@@ -56,8 +56,7 @@ class RankLauncherTest {
             Path folder = Path.of(args[0]);
             String rank = System.getenv("RANK");
             Runtime.getRuntime()
-                    .addShutdownHook(
-                            new Thread(() -> write(folder.resolve(rank + ".saved"), "")));
+                    .addShutdownHook(new Thread(() -> write(folder.resolve(rank + ".saved"), "")));
             RankLauncher.endWithLauncher();
             write(folder.resolve(rank + ".pid"), Long.toString(ProcessHandle.current().pid()));
             Thread.sleep(Duration.ofMinutes(10).toMillis());
@@ -110,7 +109,8 @@ class RankLauncherTest {
     @ParameterizedTest
     @CsvSource({"2, 2", "70, 70", "3, 3", "130, 130", "143, 130"})
     void theExitCodeIsThatOfTheReason(int code, int expected) {
-        assertEquals(new Ended(expected, "", ""), run("[ $RANK = 1 ] || exit " + code, 0, () -> true));
+        assertEquals(
+                new Ended(expected, "", ""), run("[ $RANK = 1 ] || exit " + code, 0, () -> true));
     }
 
     @Test
@@ -123,7 +123,10 @@ class RankLauncherTest {
                                 .formatted(folder.resolve("ranks/1.log"))),
                 run("[ $RANK = 0 ] || { echo odd; exit 70; }", 0, () -> true));
         assertEquals(
-                new Ended(137, "", "saccade: rank 0 was ended by SIGKILL, as when memory has run out\n"),
+                new Ended(
+                        137,
+                        "",
+                        "saccade: rank 0 was ended by SIGKILL, as when memory has run out\n"),
                 run("[ $RANK = 1 ] || kill -9 $$", 0, () -> true));
     }
 
@@ -157,8 +160,7 @@ class RankLauncherTest {
     @ParameterizedTest
     @CsvSource({"70, 3", "3, 3", "2, 1", "130, 1", "143, 1"})
     void noRestartMendsAMistakeOrCtrlC(int code, int starts) throws IOException {
-        Ended ended =
-                run("[ $RANK = 1 ] || { echo >> starts; exit " + code + "; }", 2, () -> true);
+        Ended ended = run("[ $RANK = 1 ] || { echo >> starts; exit " + code + "; }", 2, () -> true);
         assertEquals(starts, Files.readAllLines(folder.resolve("starts")).size());
         assertEquals(code == 143 ? 130 : code, ended.code());
     }
@@ -235,8 +237,15 @@ class RankLauncherTest {
                 List.of("train", "a", "--out", "b", "--timeout", "9"),
                 RankOptions.without(
                         List.of(
-                                "train", "a", "--nproc", "2", "--out", "b", "--max-restarts=3",
-                                "--timeout", "9"),
+                                "train",
+                                "a",
+                                "--nproc",
+                                "2",
+                                "--out",
+                                "b",
+                                "--max-restarts=3",
+                                "--timeout",
+                                "9"),
                         "--nproc",
                         "--max-restarts"));
     }

@@ -68,7 +68,8 @@ class RankProcessesTest {
 
     @Test
     void eachRankKnowsItsPlaceAndHasALog() throws IOException {
-        String script = "if [ $RANK -gt 0 ]; then echo $LOCAL_RANK of $WORLD_SIZE; echo bad >&2; fi";
+        String script =
+                "if [ $RANK -gt 0 ]; then echo $LOCAL_RANK of $WORLD_SIZE; echo bad >&2; fi";
         assertEquals(Optional.empty(), run(3, script));
         assertEquals(Optional.empty(), run(3, script));
         assertFalse(Files.exists(folder.resolve("logs/0.log")), "rank 0 has the terminal");
@@ -84,7 +85,8 @@ class RankProcessesTest {
 
     @Test
     void theOthersAreEndedWhenOneFails() throws IOException {
-        String first = "if [ $RANK = 1 ]; then while [ ! -e 0.pid -o ! -e 2.pid ]; do sleep 0.1; done;";
+        String first =
+                "if [ $RANK = 1 ]; then while [ ! -e 0.pid -o ! -e 2.pid ]; do sleep 0.1; done;";
         RankFailure failure = failure(3, first + " echo saccade: no disk; exit 7; fi; " + GOES_ON);
         assertEquals("rank 1 ended with exit code 7: no disk", failure.toString());
         assertFalse(isAlive(0) || isAlive(2));
@@ -92,7 +94,10 @@ class RankProcessesTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"trap '' TERM; sleep 600 & wait; sleep 600", "kill -STOP $$; exec sleep 600"})
+            strings = {
+                "trap '' TERM; sleep 600 & wait; sleep 600",
+                "kill -STOP $$; exec sleep 600"
+            })
     void aRankThatDoesNotListenIsEnded(String deaf) throws IOException {
         String rank1 = "echo $$ > 1.pid; " + deaf;
         RankFailure failure =

@@ -5,7 +5,6 @@ import dev.saccade.core.SaccadeException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.stream.Stream;
 
 /**
@@ -62,8 +61,7 @@ public record RunFolder(Path path) {
      */
     public void requireRun() {
         if (!Files.isRegularFile(config())) {
-            throw SaccadeException.user(
-                    "%s: no run, it has no %s", path, config().getFileName());
+            throw SaccadeException.user("%s: no run, it has no %s", path, config().getFileName());
         }
     }
 
