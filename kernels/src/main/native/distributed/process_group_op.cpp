@@ -7,6 +7,7 @@
 // the store shows to be its reason.
 
 #define USE_C10D_GLOO
+#include <torch/csrc/distributed/c10d/GroupRegistry.hpp>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
@@ -81,6 +82,9 @@ class Rank {
   }
 
   int world() const { return world_; }
+
+  // Lets others find the group by a name, who may add to it what carries other devices.
+  void enter(const std::string& name) const { c10d::register_process_group(name, group_); }
 
   // Goes; the others are told why, if there is a reason.
   void leave(const std::string& reason) {
@@ -241,12 +245,13 @@ std::shared_ptr<Rank> member(const std::string& name) {
 
 // Joins a group; returns when all ranks have. A name is one rank's: several may be in a process.
 Tensor& join(Tensor& token, const std::string& name, const std::string& host, int64_t port,
-             const std::string& own, int64_t rank, int64_t world, double seconds) {
+             double seconds, const std::string& own, int64_t rank, int64_t world) {
   // What c10d would log of sockets, with stacks, the errors here tell by themselves.
   FLAGS_caffe2_log_level = c10::GLOG_FATAL;
   const auto timeout = milliseconds(static_cast<int64_t>(1000 * seconds));
   auto joined = std::make_shared<Rank>(Address{host, port, own}, static_cast<int>(rank),
                                        static_cast<int>(world), timeout);
+  joined->enter(name);
   std::lock_guard<std::mutex> lock(mutex);
   members[name] = std::move(joined);
   return token;
@@ -258,14 +263,23 @@ Tensor& leave(Tensor& token, const std::string& name, const std::string& reason)
     std::lock_guard<std::mutex> lock(mutex);
     members.erase(name);
   }
+  c10d::unregister_process_group(name);
   leaving->leave(reason);
   return token;
+}
+
+// The numbers of a tensor where the group can take them: on processors, and on GPUs by NCCL.
+Tensor carried(const Tensor& x, const c10d::ProcessGroup& group) {
+  for (const c10::Device& device : group.getDeviceTypes()) {
+    if (device.type() == x.device().type()) return x;
+  }
+  return x.cpu();
 }
 
 // Tensors that lie behind one another while they are under way.
 struct Bucket {
   Tensor flat;
-  std::vector<Tensor> carried;  // the same numbers where Gloo is: on processors
+  std::vector<Tensor> carried;  // the same numbers where the group can take them
   c10::intrusive_ptr<c10d::Work> work;
 };
 
@@ -304,12 +318,16 @@ std::vector<Tensor> all_reduce(at::TensorList tensors, at::TensorList like,
       const size_t end = end_of_bucket(like, i);
       int64_t length = 0, at = 0;
       for (size_t j = i; j < end; ++j) length += room(like[j]);
-      const Tensor flat = at::zeros({length}, like[i].options());
+      const Tensor flat = at::empty({length}, like[i].options());
       for (; i < end; at += room(like[i++])) {
         sums.push_back(place(flat, at, like[i]));
-        if (tensors[i].numel() > 0) sums.back().copy_(tensors[i]);
+        if (tensors[i].numel() > 0) {
+          sums.back().copy_(tensors[i]);
+        } else {
+          sums.back().zero_();
+        }
       }
-      buckets.push_back({flat, {flat.cpu()}, {}});
+      buckets.push_back({flat, {carried(flat, group)}, {}});
       buckets.back().work = group.allreduce(buckets.back().carried);
     }
     for (const Bucket& bucket : buckets) {
@@ -325,7 +343,7 @@ void broadcast_(at::TensorList tensors, int64_t root, const std::string& name) {
   options.rootRank = root;
   member(name)->together([&](c10d::ProcessGroup& group) {
     for (const Tensor& tensor : tensors) {
-      std::vector<Tensor> rows{tensor.cpu().contiguous()};
+      std::vector<Tensor> rows{carried(tensor, group).contiguous()};
       group.broadcast(rows, options)->wait();
       if (!rows[0].is_same(tensor)) tensor.copy_(rows[0]);
     }
@@ -348,17 +366,20 @@ Tensor all_gather(const Tensor& x, const std::string& name) {
   const std::shared_ptr<Rank> me = member(name);
   std::vector<int64_t> sizes = x.sizes().vec();
   sizes.insert(sizes.begin(), me->world());
-  const Tensor all = at::empty(sizes, x.options().device(at::kCPU));
-  std::vector<std::vector<Tensor>> parts{all.unbind(0)};
-  std::vector<Tensor> one{x.cpu().contiguous()};
-  me->together([&](c10d::ProcessGroup& group) { group.allgather(parts, one)->wait(); });
+  Tensor all;
+  me->together([&](c10d::ProcessGroup& group) {
+    std::vector<Tensor> one{carried(x, group).contiguous()};
+    all = at::empty(sizes, one[0].options());
+    std::vector<std::vector<Tensor>> parts{all.unbind(0)};
+    group.allgather(parts, one)->wait();
+  });
   return all.to(x.device());
 }
 
 TORCH_LIBRARY_FRAGMENT(saccade, m) {
   m.def(
-      "join_group(Tensor(a!) token, str name, str host, int port, str own, int rank, int world, "
-      "float seconds) -> Tensor(a!)",
+      "join_group(Tensor(a!) token, str name, str host, int port, float seconds, str own, "
+      "int rank, int world) -> Tensor(a!)",
       join);
   m.def("leave_group(Tensor(a!) token, str name, str reason) -> Tensor(a!)", leave);
   m.def("all_reduce_(Tensor(a!)[] tensors, str name) -> ()");

@@ -178,8 +178,8 @@ final class Trial {
     }
 
     private static void plan(RunConfig config) {
-        RunLength length = config.length(10);
-        config.schedule().learningRate(config.learningRate(), length.iterations() - 1, length);
+        RunLength length = config.length(10, 1);
+        config.schedule().learningRate(config.learningRate(1), length.iterations() - 1, length);
         length.epoch(length.iterations() - 1);
         config.evaluation().every().isDue(length.iterations(), length);
         config.checkpoint().every().isDue(length.iterations(), length);

@@ -306,6 +306,7 @@ public final class Training {
     private Outcome withModel(List<String> notes, Work<Task> work) {
         Device device = ranks.device(config.device());
         Autocast.require(config.precision(), device);
+        ranks.use(device);
         if (device.isGpu() && Kernels.status().loaded()) {
             Kernels.allowTf32(config.allowTf32());
         }

@@ -45,21 +45,23 @@ public final class ProcessGroup implements AutoCloseable {
     private final int worldSize;
     private final int localRank;
     private final String name;
+    private final String reachedAt;
     private final Map<String, Script> scripts = new TreeMap<>();
     private boolean open;
     private boolean othersFailed;
 
-    private ProcessGroup(int rank, int worldSize, int localRank, String name) {
+    private ProcessGroup(int rank, int worldSize, int localRank, String name, String reachedAt) {
         this.rank = rank;
         this.worldSize = worldSize;
         this.localRank = localRank;
         this.name = name;
+        this.reachedAt = reachedAt;
         this.open = worldSize > 1;
     }
 
     /** Returns the only rank. */
     public static ProcessGroup alone() {
-        return new ProcessGroup(0, 1, 0, "");
+        return new ProcessGroup(0, 1, 0, "", "");
     }
 
     /**
@@ -79,19 +81,19 @@ public final class ProcessGroup implements AutoCloseable {
                     Kernels.status().reason());
         }
         // A name for each rank, since several may be threads of one process.
-        ProcessGroup group =
-                new ProcessGroup(at.rank(), at.worldSize(), at.localRank(), UUID.randomUUID() + "");
-        group.withToken(
+        String name = UUID.randomUUID().toString();
+        String reachedAt =
                 String.format(
                         Locale.ROOT,
-                        "join_group(x, \"%s\", \"%s\", %d, \"%s\", %d, %d, %s)",
-                        group.name,
+                        "\"%s\", %d, %s",
                         plain(at.masterAddress()),
                         at.masterPort(),
-                        at.ownAddress(),
-                        at.rank(),
-                        at.worldSize(),
-                        at.timeout().toMillis() / 1000.0));
+                        at.timeout().toMillis() / 1000.0);
+        ProcessGroup group =
+                new ProcessGroup(at.rank(), at.worldSize(), at.localRank(), name, reachedAt);
+        group.withToken(
+                "join_group(x, \"%s\", %s, \"%s\", %d, %d)"
+                        .formatted(name, reachedAt, at.ownAddress(), at.rank(), at.worldSize()));
         return group;
     }
 
@@ -139,6 +141,16 @@ public final class ProcessGroup implements AutoCloseable {
         return worldSize == 1
                 ? Devices.here().choose(called)
                 : Devices.here().chooseForRank(called, localRank);
+    }
+
+    /**
+     * Lets NCCL carry from now on what lies on a GPU, where libtorch has it; all ranks do so at the
+     * same time. Without it, or on CPUs, Gloo carries everything.
+     */
+    public void use(Device device) {
+        if (worldSize > 1 && device.isGpu() && Nccl.status().loaded()) {
+            withToken("add_nccl(x, \"" + name + "\", " + reachedAt + ")");
+        }
     }
 
     /**

@@ -1,0 +1,33 @@
+package dev.saccade.core.distributed;
+
+import dev.saccade.core.ops.Kernels;
+import dev.saccade.core.ops.OperatorLibrary;
+import dev.saccade.core.ops.Script;
+
+/**
+ * NCCL, by which ranks sum and gather what lies on GPUs without a way through the processors; a
+ * library of its own, since only libtorch for CUDA can load it.
+ */
+final class Nccl {
+
+    private static final OperatorLibrary LIBRARY =
+            new OperatorLibrary(Kernels.class, "saccade_nccl", Nccl::greeting);
+
+    private static final int HUNDRED = 100;
+
+    private Nccl() {}
+
+    private static String greeting() {
+        int version = (int) Script.evaluate("ops.saccade.nccl_version()");
+        return "NCCL %d.%d.%d"
+                .formatted(
+                        version / (HUNDRED * HUNDRED),
+                        version / HUNDRED % HUNDRED,
+                        version % HUNDRED);
+    }
+
+    /** Returns whether it is there, and why. */
+    static OperatorLibrary.Status status() {
+        return LIBRARY.status();
+    }
+}
