@@ -145,19 +145,19 @@ final class RankLauncher {
     static void endWithLauncher() {
         String launcher = System.getenv(LAUNCHER);
         if (launcher != null) {
-            ProcessHandle.current()
-                    .parent()
-                    .filter(parent -> Long.toString(parent.pid()).equals(launcher))
-                    .<CompletableFuture<?>>map(ProcessHandle::onExit)
-                    .orElse(CompletableFuture.completedFuture(null))
-                    .thenRun(RankLauncher::end);
+            Thread watch = new Thread(() -> endAfter(launcher), "launcher-watch");
+            watch.setDaemon(true);
+            watch.start();
         }
     }
 
-    private static void end() {
-        Thread exit = new Thread(() -> System.exit(INTERRUPTED), "launcher-has-ended");
-        exit.start();
+    private static void endAfter(String launcher) {
+        ProcessHandle.current()
+                .parent()
+                .filter(parent -> Long.toString(parent.pid()).equals(launcher))
+                .ifPresent(parent -> parent.onExit().join());
         CompletableFuture.delayedExecutor(SECONDS_TO_END, TimeUnit.SECONDS)
                 .execute(() -> Runtime.getRuntime().halt(INTERRUPTED));
+        System.exit(INTERRUPTED);
     }
 }

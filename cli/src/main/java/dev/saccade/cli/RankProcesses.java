@@ -45,7 +45,13 @@ final class RankProcesses {
     }
 
     /** A rank that runs. */
-    private record Rank(int number, Process process, Optional<RankLog> log) {}
+    private record Rank(int number, Process process, Optional<RankLog> log) {
+
+        /** Adds itself when it has ended. */
+        void tell(BlockingQueue<Rank> ended) {
+            var unused = process.onExit().thenRun(() -> ended.add(this));
+        }
+    }
 
     /**
      * Starts ranks and returns when none is left.
@@ -58,8 +64,7 @@ final class RankProcesses {
         BlockingQueue<Rank> ended = new LinkedBlockingQueue<>();
         try {
             for (Map<String, String> variables : environments) {
-                start(command, variables)
-                        .ifPresent(rank -> rank.process.onExit().thenRun(() -> ended.add(rank)));
+                start(command, variables).ifPresent(rank -> rank.tell(ended));
             }
             return await(ended);
         } catch (InterruptedException e) {

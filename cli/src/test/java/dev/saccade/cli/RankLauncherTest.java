@@ -2,6 +2,8 @@ package dev.saccade.cli;
 
 import static dev.saccade.cli.Ended.saccade;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -42,7 +44,7 @@ class RankLauncherTest {
 
         public static void main(String[] args) {
             System.exit(
-                    launcher(Path.of(args[0]), new PrintWriter(System.err))
+                    launcher(Path.of(args[0]), new PrintWriter(System.err, true, UTF_8))
                             .run(java(Rank.class, args[0]), 0, () -> false));
         }
     }
