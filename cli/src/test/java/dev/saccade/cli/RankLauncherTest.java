@@ -2,11 +2,11 @@ package dev.saccade.cli;
 
 import static dev.saccade.cli.Ended.saccade;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.saccade.core.distributed.RankEnvironment;
 

@@ -137,7 +137,7 @@ class RankProcessesTest {
     }
 
     private static RankFailure failure(String text) {
-        String[] parts = text.split(" ");
+        String[] parts = text.split(" ", 2);
         return new RankFailure(
                 Integer.parseInt(parts[0]), Integer.parseInt(parts[1]), Optional.empty());
     }
