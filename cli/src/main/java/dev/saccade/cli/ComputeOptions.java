@@ -4,6 +4,7 @@ import ai.djl.Device;
 
 import dev.saccade.core.Devices;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.models.TrainedModel;
 
@@ -62,9 +63,9 @@ final class ComputeOptions {
         return precision.name().toLowerCase(Locale.ROOT);
     }
 
-    /** Returns the device, which is looked for by itself where none is given. */
+    /** Returns the device of this rank, which is looked for by itself where none is given. */
     Device chooseDevice() {
-        return Devices.here().choose(device().orElse(Devices.AUTO));
+        return ProcessGroup.current().device(device().orElse(Devices.AUTO));
     }
 
     /** Returns the overrides of a config for what is given. */

@@ -26,6 +26,7 @@ import dev.saccade.models.Detector;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * How a detector did.
@@ -39,8 +40,8 @@ record DetectionMeasurement(
         Dataset dataset, DetectionEvaluation evaluation, Map<String, Double> others, double score)
         implements Measurement {
 
-    /** Runs a detector over a data set with a progress bar. */
-    static DetectionMeasurement measure(
+    /** Runs a detector over a data set with a progress bar; returns nothing but in rank 0. */
+    static Optional<DetectionMeasurement> measure(
             Detector detector, Dataset dataset, MeasurementOptions options) {
         TargetKind targets = detector.spec().model().head().targets();
         int workers = options.workers();
@@ -52,10 +53,16 @@ record DetectionMeasurement(
                         dataset,
                         targets,
                         workers);
-        Map<String, Double> metrics = Measurement.run(detector, dataset, coco, others, workers);
-        DetectionMeasurement measured =
-                new DetectionMeasurement(dataset, coco.evaluate(), metrics, options.score());
-        options.results().ifPresent(measured::writeResults);
+        Optional<DetectionMeasurement> measured =
+                Measurement.run(detector, dataset, coco, others, workers)
+                        .map(
+                                metrics ->
+                                        new DetectionMeasurement(
+                                                dataset,
+                                                coco.evaluate(),
+                                                metrics,
+                                                options.score()));
+        measured.ifPresent(all -> options.results().ifPresent(all::writeResults));
         return measured;
     }
 

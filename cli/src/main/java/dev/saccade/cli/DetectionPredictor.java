@@ -1,7 +1,9 @@
 package dev.saccade.cli;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.databind.JsonNode;
 import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Streams;
 
 import dev.saccade.core.Count;
 import dev.saccade.core.structures.Instances;
@@ -22,7 +24,6 @@ final class DetectionPredictor implements Predictor {
     private final Detector detector;
     private final Pictures pictures;
     private final double minScore;
-    private int objects;
 
     /**
      * Takes a detector, which it does not close.
@@ -76,12 +77,12 @@ final class DetectionPredictor implements Predictor {
                                 .filter(i -> found.score(i) >= minScore)
                                 .toArray());
         pictures.write(photo, sure);
-        objects += sure.size();
         return DetectedObject.of(sure, detector.classes()).stream().map(Found::of).toList();
     }
 
     @Override
-    public String summary() {
+    public String summary(Iterable<JsonNode> predicted) {
+        int objects = Streams.stream(predicted).mapToInt(JsonNode::size).sum();
         return Count.of(objects, "object");
     }
 }

@@ -5,6 +5,8 @@ import dev.saccade.models.Detector;
 
 import picocli.CommandLine.Model.CommandSpec;
 
+import java.util.Optional;
+
 /** What is done with a detector. */
 record DetectionTask(Detector detector) implements Task {
 
@@ -12,7 +14,7 @@ record DetectionTask(Detector detector) implements Task {
     public void requireObjectsFor(RunArgument run, CommandSpec command, String... options) {}
 
     @Override
-    public Measurement measure(Dataset dataset, MeasurementOptions options) {
+    public Optional<? extends Measurement> measure(Dataset dataset, MeasurementOptions options) {
         return DetectionMeasurement.measure(detector, dataset, options);
     }
 

@@ -34,6 +34,7 @@ final class EvalCommand implements Callable<Integer> {
     @Mixin private DataOption data;
     @Mixin private ViewOptions views;
     @Mixin private ComputeOptions compute;
+    @Mixin private RankOptions ranks;
     @Mixin private JsonOption json;
 
     @Option(
@@ -64,6 +65,13 @@ final class EvalCommand implements Callable<Integer> {
     public Integer call() {
         results.ifPresent(EvalCommand::requireFolder);
         ConfigArguments.requireShare("--score", score);
+        if (ranks.areToBeStarted()) {
+            return ranks.start(spec);
+        }
+        return ranks.together(group -> measure());
+    }
+
+    private int measure() {
         Path checkpoint = run.checkpoint();
         RunConfig config = run.config(data.root());
         Dataset dataset = Training.measured(config);
@@ -73,7 +81,7 @@ final class EvalCommand implements Callable<Integer> {
         try (TrainedModel<?> model = views.load(checkpoint, compute)) {
             Task task = Task.of(model);
             task.requireObjectsFor(run, spec, "--results", "--score", "--box-areas");
-            report(task.measure(dataset, options));
+            task.measure(dataset, options).ifPresent(this::report);
         }
         return 0;
     }

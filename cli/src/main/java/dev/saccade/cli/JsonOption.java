@@ -2,6 +2,7 @@ package dev.saccade.cli;
 
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 
@@ -10,6 +11,8 @@ import dev.saccade.datasets.ObjectStatistics;
 
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+
+import java.io.IOException;
 
 /** The option of commands whose result a machine may read. */
 final class JsonOption {
@@ -34,6 +37,20 @@ final class JsonOption {
 
     void print(CommandSpec spec, Object result) {
         spec.commandLine().getOut().println(text(result));
+    }
+
+    /** Returns a result as a tree, whose numbers are written as those of the result are. */
+    static JsonNode tree(Object result) {
+        return MAPPER.valueToTree(result);
+    }
+
+    /** Returns the tree of a text. */
+    static JsonNode parse(byte[] text) {
+        try {
+            return MAPPER.readTree(text);
+        } catch (IOException e) {
+            throw SaccadeException.internal(e, "this result cannot be read as JSON");
+        }
     }
 
     /** Returns a result as JSON. */

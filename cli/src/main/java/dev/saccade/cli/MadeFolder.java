@@ -69,6 +69,11 @@ final class MadeFolder {
         return made;
     }
 
+    /** Returns a folder that another process of this command has cleared. */
+    static MadeFolder shared(Path folder, String command) {
+        return new MadeFolder(folder, command);
+    }
+
     private void requireEmpty() {
         PathKind.require(
                 folder,

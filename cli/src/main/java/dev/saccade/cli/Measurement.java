@@ -3,6 +3,7 @@ package dev.saccade.cli;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.eval.DatasetInference;
 import dev.saccade.eval.Evaluator;
@@ -12,6 +13,7 @@ import dev.saccade.models.TrainedModel;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** How a model did on labeled photographs: as tables, as JSON, and as figures of a report. */
 interface Measurement {
@@ -20,21 +22,23 @@ interface Measurement {
     int CONFUSIONS = 10;
 
     /**
-     * Runs a model over a data set with a progress bar, for an evaluator that is asked afterwards,
-     * and for others that are asked here.
+     * Runs a model over a data set with a progress bar, on all {@linkplain ProcessGroup#current()
+     * ranks}, for an evaluator that is asked afterwards, and for others that are asked here.
      *
-     * @return the metrics of the others
+     * @return the metrics of the others; nothing but in rank 0, which has all photographs then
      */
-    static <P> Map<String, Double> run(
+    static <P> Optional<Map<String, Double>> run(
             TrainedModel<P> model,
             Dataset dataset,
             Evaluator<P> evaluator,
             Evaluators<P> others,
             int workers) {
-        try (Progress progress = new Progress("evaluate", dataset.size(), " photos")) {
+        ProcessGroup ranks = ProcessGroup.current();
+        DatasetInference inference = new DatasetInference(dataset, workers, ranks);
+        try (Progress progress = new Progress("evaluate", inference.size(), " photos")) {
             Evaluators<P> both = new Evaluators<>(List.of(evaluator, others));
-            new DatasetInference(dataset, workers).run(model, both, progress::to);
-            return others.evaluate().values();
+            inference.run(model, both, progress::to);
+            return ranks.rank() == 0 ? Optional.of(others.evaluate().values()) : Optional.empty();
         }
     }
 

@@ -104,11 +104,14 @@ record Photographs(List<Path> files, List<String> faults, List<String> notes) {
         }
     }
 
+    /** Returns whether standard input is named, which there is one of. */
+    static boolean isStandardInput(Path file) {
+        return file.equals(STANDARD_INPUT);
+    }
+
     /** Returns what is to be looked at; what comes through standard input is read here. */
     static ImageSource source(Path file) {
-        return file.equals(STANDARD_INPUT)
-                ? ImageSource.read("stdin", System.in)
-                : ImageSource.of(file);
+        return isStandardInput(file) ? ImageSource.read("stdin", System.in) : ImageSource.of(file);
     }
 
     private static List<Path> pictures(Path folder) throws IOException {

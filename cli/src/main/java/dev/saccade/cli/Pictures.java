@@ -13,8 +13,10 @@ import dev.saccade.report.draw.LabelCanvas;
 import org.opencv.core.Mat;
 
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /** Writes photographs with what they show into a folder, under names that do not collide. */
@@ -23,6 +25,7 @@ final class Pictures {
     private final MadeFolder folder;
     private final List<String> classes;
     private final Set<String> taken = new HashSet<>();
+    private final Map<String, String> reserved = new HashMap<>();
 
     Pictures(MadeFolder folder, List<String> classes) {
         this.folder = folder;
@@ -68,7 +71,23 @@ final class Pictures {
         }
     }
 
+    /**
+     * Gives photographs their names before any is written, for several ranks that write into one
+     * folder.
+     *
+     * @param photos the names of all of them, the same on all ranks
+     */
+    void reserve(Iterable<String> photos) {
+        for (String photo : photos) {
+            reserved.computeIfAbsent(photo, this::unused);
+        }
+    }
+
     private String name(String photo) {
+        return reserved.containsKey(photo) ? reserved.get(photo) : unused(photo);
+    }
+
+    private String unused(String photo) {
         String stem = MoreFiles.getNameWithoutExtension(Path.of(photo));
         String name = stem;
         for (int i = 2; !isFree(name); i++) {

@@ -1,10 +1,9 @@
 package dev.saccade.cli;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.models.TrainedModel;
 
@@ -20,9 +19,7 @@ import picocli.CommandLine.Spec;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
 
 /** Finds objects, or the class of every pixel, in photographs that nobody has labeled. */
@@ -41,6 +38,7 @@ final class PredictCommand implements Callable<Integer> {
     @Mixin private RunArgument run;
     @Mixin private ViewOptions views;
     @Mixin private ComputeOptions compute;
+    @Mixin private RankOptions ranks;
     @Mixin private JsonOption json;
 
     @Parameters(
@@ -74,32 +72,86 @@ final class PredictCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         ConfigArguments.requireShare("--score", minScore);
+        if (ranks.areToBeStarted()) {
+            return ranks.start(spec);
+        }
+        return ranks.together(this::predict);
+    }
+
+    /** Looks at the photographs of a rank; rank 0 tells what was seen in all. */
+    private int predict(ProcessGroup group) {
         Path checkpoint = run.checkpoint();
         Photographs photos = Photographs.find(inputs);
         photos.requireOutside(out);
-        List<String> faults = new ArrayList<>(photos.faults());
         if (photos.files().isEmpty()) {
-            throw SaccadeException.user("%s", String.join("; ", faults));
+            throw SaccadeException.user("%s", String.join("; ", photos.faults()));
         }
-        Map<String, List<?>> predicted = new LinkedHashMap<>();
-        String summary;
         try (TrainedModel<?> model = views.load(checkpoint, compute)) {
             Task task = Task.of(model);
             task.requireObjectsFor(run, spec, "--score");
-            MadeFolder made = MadeFolder.cleared(out, "predict");
-            Predictor predictor = task.predictor(new Pictures(made, model.classes()), minScore);
-            try {
-                predict(photos.files(), predictor, predicted, faults);
-            } finally {
-                made.write("predictions.json", JsonOption.text(predicted).getBytes(UTF_8));
+            MadeFolder made = folder(group);
+            Pictures pictures = new Pictures(made, model.classes());
+            if (group.worldSize() > 1) {
+                pictures.reserve(photos.files().stream().map(PredictCommand::name).toList());
             }
-            summary = predictor.summary();
+            // No rank writes before all have seen which names are free.
+            group.barrier();
+            Predictor predictor = task.predictor(pictures, minScore);
+            Predictions own = new Predictions();
+            try {
+                predict(share(photos.files(), group), predictor, own);
+            } finally {
+                if (group.worldSize() == 1) {
+                    made.write("predictions.json", own.json());
+                }
+            }
+            if (group.worldSize() == 1) {
+                return tell(photos, own, predictor);
+            }
+            Predictions all = own.ofAll(group);
+            if (group.rank() > 0) {
+                return 0;
+            }
+            made.write("predictions.json", all.json());
+            return tell(photos, all, predictor);
         }
+    }
+
+    private MadeFolder folder(ProcessGroup group) {
+        if (group.rank() == 0) {
+            MadeFolder cleared = MadeFolder.cleared(out, "predict");
+            group.barrier();
+            return cleared;
+        }
+        group.barrier();
+        return MadeFolder.shared(out, "predict");
+    }
+
+    private static String name(Path photo) {
+        if (Photographs.isStandardInput(photo)) {
+            throw SaccadeException.user(
+                    "-: standard input is for one process; predict without --nproc");
+        }
+        return ImageSource.of(photo).name();
+    }
+
+    /** Returns those of the photographs that are a rank's. */
+    private static List<Path> share(List<Path> photos, ProcessGroup group) {
+        long all = photos.size();
+        int first = Math.toIntExact(all * group.rank() / group.worldSize());
+        int end = Math.toIntExact(all * (group.rank() + 1) / group.worldSize());
+        return photos.subList(first, end);
+    }
+
+    private int tell(Photographs photos, Predictions all, Predictor predictor) {
         if (json.wanted()) {
-            json.print(spec, predicted);
+            json.print(spec, all.byPhotograph());
         }
+        List<String> faults = new ArrayList<>(photos.faults());
+        faults.addAll(all.faults());
         PrintWriter err = spec.commandLine().getErr();
-        String seen = Count.of(predicted.size(), "photograph");
+        String seen = Count.of(all.byPhotograph().size(), "photograph");
+        String summary = predictor.summary(all.byPhotograph().values());
         err.println(Printable.format("%s in %s, written to %s", summary, seen, out));
         photos.notes().forEach(err::println);
         faults.forEach(fault -> err.println("saccade: " + fault));
@@ -113,21 +165,17 @@ final class PredictCommand implements Callable<Integer> {
     }
 
     /** Goes on with the next where a photograph cannot be used, so that none is lost by another. */
-    private static void predict(
-            List<Path> photos,
-            Predictor predictor,
-            Map<String, List<?>> predicted,
-            List<String> faults) {
+    private static void predict(List<Path> photos, Predictor predictor, Predictions predictions) {
         try (Progress progress = new Progress("predict", photos.size(), " photos")) {
             for (int i = 0; i < photos.size(); i++) {
                 try {
                     ImageSource photo = Photographs.source(photos.get(i));
-                    predicted.put(photo.name(), predict(photo, predictor));
+                    predictions.add(photo.name(), predict(photo, predictor));
                 } catch (SaccadeException e) {
                     if (e.kind() == SaccadeException.Kind.INTERNAL) {
                         throw e;
                     }
-                    faults.add(e.getMessage());
+                    predictions.addFault(e.getMessage());
                 }
                 progress.to(i + 1);
             }

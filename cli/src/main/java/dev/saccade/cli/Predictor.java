@@ -1,5 +1,7 @@
 package dev.saccade.cli;
 
+import com.fasterxml.jackson.databind.JsonNode;
+
 import dev.saccade.datasets.image.ImageSource;
 
 import java.util.List;
@@ -14,6 +16,10 @@ interface Predictor {
      */
     List<?> predict(ImageSource photo);
 
-    /** Returns in a few words what was seen in all photographs so far. */
-    String summary();
+    /**
+     * Returns in a few words what was seen in photographs.
+     *
+     * @param predicted what {@link #predict} has told of each, as JSON
+     */
+    String summary(Iterable<JsonNode> predicted);
 }

@@ -1,5 +1,8 @@
 package dev.saccade.cli;
 
+import com.google.common.io.MoreFiles;
+import com.google.common.io.RecursiveDeleteOption;
+
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.distributed.RankEnvironment;
@@ -7,6 +10,8 @@ import dev.saccade.core.distributed.RankEnvironment;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -99,6 +104,38 @@ final class RankOptions {
                 again);
     }
 
+    /**
+     * Starts the ranks of a command that has no run to keep their logs in: what they say that have
+     * no terminal is told if they fail, and is gone with them.
+     *
+     * @return the exit code
+     */
+    int start(CommandSpec command) {
+        Path logs = temporaryFolder();
+        try {
+            return start(command, logs, 0, () -> false);
+        } finally {
+            delete(logs);
+        }
+    }
+
+    private static Path temporaryFolder() {
+        try {
+            return Files.createTempDirectory("saccade-ranks");
+        } catch (IOException e) {
+            throw SaccadeException.io(
+                    e, "there is no place for temporary files: %s", e.getMessage());
+        }
+    }
+
+    private static void delete(Path logs) {
+        try {
+            MoreFiles.deleteRecursively(logs, RecursiveDeleteOption.ALLOW_INSECURE);
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be deleted: %s", logs, e.getMessage());
+        }
+    }
+
     /** Returns arguments without options that have a value each. */
     static List<String> without(List<String> arguments, String... options) {
         List<String> left = new ArrayList<>();
@@ -127,7 +164,7 @@ final class RankOptions {
                         .map(ProcessGroup::join)
                         .orElseGet(ProcessGroup::alone)) {
             try {
-                return work.apply(ranks);
+                return ProcessGroup.during(ranks, () -> work.apply(ranks));
             } catch (RuntimeException | Error e) {
                 ranks.fail(e instanceof SaccadeException ? e.getMessage() : e.toString());
                 throw e;

@@ -14,6 +14,7 @@ import dev.saccade.models.Segmenter;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * How a segmenter did.
@@ -30,8 +31,8 @@ record SegmentationMeasurement(
         Map<String, Double> others)
         implements Measurement {
 
-    /** Runs a segmenter over a data set with a progress bar. */
-    static SegmentationMeasurement measure(
+    /** Runs a segmenter over a data set with a progress bar; returns nothing but in rank 0. */
+    static Optional<SegmentationMeasurement> measure(
             Segmenter segmenter, Dataset dataset, MeasurementOptions options) {
         int workers = options.workers();
         SegmentationEvaluator evaluator = new SegmentationEvaluator(dataset);
@@ -42,9 +43,11 @@ record SegmentationMeasurement(
                         dataset,
                         segmenter.spec().model().head().targets(),
                         workers);
-        Map<String, Double> metrics =
-                Measurement.run(segmenter, dataset, evaluator, others, workers);
-        return new SegmentationMeasurement(segmenter, dataset, evaluator.evaluate(), metrics);
+        return Measurement.run(segmenter, dataset, evaluator, others, workers)
+                .map(
+                        metrics ->
+                                new SegmentationMeasurement(
+                                        segmenter, dataset, evaluator.evaluate(), metrics));
     }
 
     @Override

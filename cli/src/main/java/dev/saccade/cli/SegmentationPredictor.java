@@ -1,5 +1,7 @@
 package dev.saccade.cli;
 
+import com.fasterxml.jackson.databind.JsonNode;
+
 import dev.saccade.core.Count;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.models.ClassMap;
@@ -14,7 +16,6 @@ final class SegmentationPredictor implements Predictor {
 
     private final Segmenter segmenter;
     private final Pictures pictures;
-    private final Set<String> seen = new HashSet<>();
 
     /** Takes a segmenter, which it does not close. */
     SegmentationPredictor(Segmenter segmenter, Pictures pictures) {
@@ -46,12 +47,15 @@ final class SegmentationPredictor implements Predictor {
                                                 Math.round(entry.getValue() * all),
                                                 entry.getValue()))
                         .toList();
-        regions.forEach(region -> seen.add(region.label()));
         return regions;
     }
 
     @Override
-    public String summary() {
+    public String summary(Iterable<JsonNode> predicted) {
+        Set<String> seen = new HashSet<>();
+        for (JsonNode regions : predicted) {
+            regions.forEach(region -> seen.add(region.get("label").asText()));
+        }
         return Count.of(seen.size(), "class");
     }
 }

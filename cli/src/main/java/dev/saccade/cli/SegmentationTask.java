@@ -5,6 +5,8 @@ import dev.saccade.models.Segmenter;
 
 import picocli.CommandLine.Model.CommandSpec;
 
+import java.util.Optional;
+
 /** What is done with a segmenter. */
 record SegmentationTask(Segmenter segmenter) implements Task {
 
@@ -14,7 +16,7 @@ record SegmentationTask(Segmenter segmenter) implements Task {
     }
 
     @Override
-    public Measurement measure(Dataset dataset, MeasurementOptions options) {
+    public Optional<? extends Measurement> measure(Dataset dataset, MeasurementOptions options) {
         return SegmentationMeasurement.measure(segmenter, dataset, options);
     }
 

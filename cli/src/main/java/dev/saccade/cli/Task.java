@@ -5,6 +5,8 @@ import dev.saccade.models.TrainedModel;
 
 import picocli.CommandLine.Model.CommandSpec;
 
+import java.util.Optional;
+
 /** What the commands do with a trained model: one way for detectors, another for segmenters. */
 interface Task {
 
@@ -16,8 +18,8 @@ interface Task {
     /** Refuses options that were given although they mean nothing where no objects are found. */
     void requireObjectsFor(RunArgument run, CommandSpec command, String... options);
 
-    /** Measures the model, with a progress bar. */
-    Measurement measure(Dataset dataset, MeasurementOptions options);
+    /** Measures the model, with a progress bar; returns nothing but in rank 0. */
+    Optional<? extends Measurement> measure(Dataset dataset, MeasurementOptions options);
 
     /**
      * Returns what looks at photographs.

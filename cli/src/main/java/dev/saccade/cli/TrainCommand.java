@@ -217,7 +217,9 @@ final class TrainCommand implements Callable<Integer> {
         Device computing = Devices.here().choose(config.device());
         try (TrainedModel<?> model = TrainedModel.load(RunArgument.bestOf(folder), computing)) {
             Measurement measured =
-                    Task.of(model).measure(dataset, MeasurementOptions.ofReport(config));
+                    Task.of(model)
+                            .measure(dataset, MeasurementOptions.ofReport(config))
+                            .orElseThrow();
             measured.tables().forEach(out::println);
             out.flush();
             return RunReport.write(folder, subtitle, measured.figures(), statistics(reports));
