@@ -8,6 +8,7 @@ import com.google.common.base.Ascii;
 import dev.saccade.cli.bench.LargestBatch;
 import dev.saccade.cli.bench.ModelBench;
 import dev.saccade.cli.bench.OperatorBench;
+import dev.saccade.cli.bench.RanksBench;
 import dev.saccade.cli.bench.Timing;
 import dev.saccade.core.DeviceMemory;
 import dev.saccade.core.Printable;
@@ -31,7 +32,9 @@ import java.util.Optional;
 /** Says how fast operators and models are on the machine at hand. */
 @Command(
         name = "bench",
-        description = "Time operators or a model, fused operators against portable ones by turns.",
+        description =
+                "Time operators or a model, fused operators against portable ones by turns; or"
+                        + " ranks.",
         mixinStandardHelpOptions = true,
         footer = {
             "",
@@ -46,7 +49,8 @@ final class BenchCommand implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "bench what? ops, or model CONFIG");
+        throw new ParameterException(
+                spec.commandLine(), "bench what? ops, model CONFIG, or ranks CONFIG");
     }
 
     @Command(
@@ -204,6 +208,94 @@ final class BenchCommand implements Runnable {
         }
     }
 
+    /**
+     * What was measured of ranks.
+     *
+     * @param images of each rank in a step
+     */
+    record RanksTimes(String name, int ranks, int images, String input, Map<String, Timing> times) {
+
+        double reduction() {
+            return times.get(RanksBench.TOGETHER).median()
+                    - times.get(RanksBench.EACH_ALONE).median();
+        }
+    }
+
+    @Command(
+            name = "ranks",
+            description =
+                    "Time steps that ranks take together, and steps that each takes alone at the"
+                            + " same time; the difference is what the ranks cost.",
+            mixinStandardHelpOptions = true)
+    int ranks(
+            @Mixin ConfigArguments config,
+            @Mixin ComputeOptions compute,
+            @Mixin RankOptions ranks,
+            @Mixin InputOptions input,
+            @Option(
+                            names = "--images",
+                            paramLabel = "N",
+                            defaultValue = "1",
+                            description = "Images of each rank; ${DEFAULT-VALUE} by default.")
+                    int images,
+            @Option(
+                            names = "--runs",
+                            paramLabel = "N",
+                            defaultValue = "9",
+                            description =
+                                    "Runs of each, of which the median counts; ${DEFAULT-VALUE} by"
+                                            + " default.")
+                    int runs,
+            @Mixin JsonOption json) {
+        ConfigArguments.requirePositive("--images", images);
+        ConfigArguments.requirePositive("--runs", runs);
+        compute.overrides().forEach(config::override);
+        RunConfig bound = config.bind();
+        if (ranks.areToBeStarted()) {
+            return ranks.start(spec);
+        }
+        return ranks.together(
+                group -> {
+                    RanksTimes result =
+                            new RanksTimes(
+                                    config.name(),
+                                    group.worldSize(),
+                                    images,
+                                    input.size().toString(),
+                                    RanksBench.measure(
+                                            bound,
+                                            input.classes(),
+                                            images,
+                                            input.size(),
+                                            runs,
+                                            group));
+                    if (group.rank() == 0 && json.wanted()) {
+                        json.print(spec, result);
+                    } else if (group.rank() == 0) {
+                        print(result, spec.commandLine().getOut());
+                    }
+                    return 0;
+                });
+    }
+
+    private static void print(RanksTimes result, PrintWriter out) {
+        out.println(
+                Printable.format(
+                        "%s, %d ranks with %d x %s each",
+                        result.name(), result.ranks(), result.images(), result.input()));
+        print(result.times(), out);
+        out.printf("  difference     %.3f s%n", result.reduction());
+        out.flush();
+    }
+
+    private static void print(Map<String, Timing> times, PrintWriter out) {
+        times.forEach(
+                (form, time) ->
+                        out.printf(
+                                "  %-13s  %.3f s, at best %.3f s%n",
+                                form, time.median(), time.least()));
+    }
+
     private static void print(ModelTimes result, PrintWriter out) {
         out.println(
                 Printable.format(
@@ -212,12 +304,7 @@ final class BenchCommand implements Runnable {
         out.printf("  device         %s%n", result.device());
         out.printf("  precision      %s%n", Ascii.toLowerCase(result.precision().name()));
         out.printf("  operators      %s%n", Kernels.status());
-        result.times()
-                .forEach(
-                        (form, time) ->
-                                out.printf(
-                                        "  %-13s  %.3f s, at best %.3f s%n",
-                                        form, time.median(), time.least()));
+        print(result.times(), out);
         out.printf("  ratio          %s%n", ratio(result.times()));
         out.printf("  host reads     %s%n", places(result.hostReads(), result.readBy()));
         out.printf("  host writes    %s%n", places(result.hostWrites(), result.writtenBy()));

@@ -56,6 +56,16 @@ public final class TrialRun implements AutoCloseable {
      * @param classes how many labels there are
      */
     public TrialRun(RunConfig config, int classes, Device device) {
+        this(config, classes, device, ProcessGroup.alone());
+    }
+
+    /**
+     * Prepares steps of one of several ranks, each of which takes one with the others.
+     *
+     * @param config of the run; its data sets and its device do not count
+     * @param classes how many labels there are
+     */
+    public TrialRun(RunConfig config, int classes, Device device, ProcessGroup ranks) {
         OpenCv.load();
         this.device = device;
         bytesBefore = TensorMemory.of(device).map(TensorMemory::bytes).orElse(0L);
@@ -72,7 +82,7 @@ public final class TrialRun implements AutoCloseable {
                         optimizer,
                         config.ema().map(averaging -> averaging.build(model)),
                         alone,
-                        ProcessGroup.alone());
+                        ranks);
     }
 
     /**
