@@ -14,6 +14,7 @@ import dev.saccade.models.TrainedModel;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.IntConsumer;
+import java.util.stream.IntStream;
 
 /**
  * Runs models over the photographs of a data set for an {@link Evaluator}, reading photographs
@@ -110,8 +111,9 @@ public final class DatasetInference {
             Evaluator<P> evaluator,
             IntConsumer progress) {
         int first = first(ranks.rank());
-        try (DataLoader<PhotoViews> loader = DataLoader.testing(dataset, views, workers);
-                DataLoader<PhotoViews>.Epoch photos = loader.epoch(0, first);
+        IntStream own = IntStream.range(first, first + size());
+        try (DataLoader<PhotoViews> loader = DataLoader.testing(dataset, own, views, workers);
+                DataLoader<PhotoViews>.Epoch photos = loader.epoch(0);
                 Workers measuring = new Workers("saccade-eval", workers)) {
             for (int i = 0; i < size(); i++) {
                 int index = first + i;

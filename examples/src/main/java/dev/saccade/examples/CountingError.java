@@ -9,6 +9,7 @@ import dev.saccade.datasets.Dataset;
 import dev.saccade.eval.Evaluation;
 import dev.saccade.eval.Evaluator;
 
+import java.nio.ByteBuffer;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLongArray;
@@ -80,6 +81,24 @@ public final class CountingError implements Evaluator<Instances> {
                         .filter(i -> predicted.score(i) >= minScore)
                         .count();
         errors.set(index, Math.abs(found - dataset.annotations(index).size()));
+    }
+
+    @Override
+    public byte[] collected() {
+        ByteBuffer bytes = ByteBuffer.allocate(Long.BYTES * errors.length());
+        IntStream.range(0, errors.length()).forEach(i -> bytes.putLong(errors.get(i)));
+        return bytes.array();
+    }
+
+    @Override
+    public void merge(byte[] collected) {
+        ByteBuffer bytes = ByteBuffer.wrap(collected);
+        for (int i = 0; i < errors.length(); i++) {
+            long error = bytes.getLong();
+            if (error != UNSEEN) {
+                errors.set(i, error);
+            }
+        }
     }
 
     @Override

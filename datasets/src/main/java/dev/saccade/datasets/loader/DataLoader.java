@@ -127,12 +127,21 @@ public final class DataLoader<B> implements AutoCloseable {
     /** Returns a loader of all photographs in their order, one by one and each in all its views. */
     public static DataLoader<PhotoViews> testing(
             Dataset dataset, List<List<Transform>> views, int threads) {
-        List<ImmutableIntArray> order =
-                IntStream.range(0, dataset.size()).mapToObj(ImmutableIntArray::of).toList();
+        return testing(dataset, IntStream.range(0, dataset.size()), views, threads);
+    }
+
+    /**
+     * Returns a loader of some photographs, one by one and each in all its views.
+     *
+     * @param positions in the data set
+     */
+    public static DataLoader<PhotoViews> testing(
+            Dataset dataset, IntStream positions, List<List<Transform>> views, int threads) {
+        List<ImmutableIntArray> order = positions.mapToObj(ImmutableIntArray::of).toList();
         ViewReader reader = new ViewReader(views);
         return new DataLoader<>(
                 epoch -> order,
-                (epoch, positions) -> reader.read(dataset, positions.get(0)),
+                (epoch, position) -> reader.read(dataset, position.get(0)),
                 order.size(),
                 threads);
     }

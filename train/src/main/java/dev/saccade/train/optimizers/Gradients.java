@@ -132,7 +132,7 @@ public record Gradients(Map<String, NDArray> arrays) {
 
     /**
      * Returns the sums of the gradients of all ranks: one for each parameter, zeros where no rank
-     * has one; each lies in memory as its parameter does.
+     * has one; each lies in memory as its parameter does. These gradients are freed.
      *
      * @param parameters those that the gradients are of, the same on all ranks
      * @param manager owns the sums
@@ -147,6 +147,7 @@ public record Gradients(Map<String, NDArray> arrays) {
             Map<String, NDArray> sums = new LinkedHashMap<>();
             Iterator<NDArray> values = ranks.allReduce(own, weights).iterator();
             parameters.keySet().forEach(name -> sums.put(name, values.next()));
+            arrays.values().forEach(NDArray::close);
             return new Gradients(sums).attach(manager);
         }
     }
