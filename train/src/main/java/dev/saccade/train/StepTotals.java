@@ -7,11 +7,10 @@ import com.google.common.io.ByteStreams;
 
 import dev.saccade.core.distributed.ProcessGroup;
 
+import java.util.BitSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.TreeSet;
 
 /**
  * What one rank tells the others of a step besides its gradients; {@link #of} is what they all have
@@ -28,13 +27,13 @@ record StepTotals(
         int images,
         Map<String, Double> losses,
         Map<String, Double> metrics,
-        Set<Integer> withGradient,
+        BitSet withGradient,
         boolean isFinite,
         double learningRate) {
 
     /** Returns those of the batches of this rank. */
     static StepTotals of(
-            List<StepReadings.OfBatch> batches, Set<Integer> withGradient, double learningRate) {
+            List<StepReadings.OfBatch> batches, BitSet withGradient, double learningRate) {
         Map<String, Double> losses = new LinkedHashMap<>();
         Map<String, Double> metrics = new LinkedHashMap<>();
         int images = 0;
@@ -63,8 +62,8 @@ record StepTotals(
         Map<String, Double> allMetrics = new LinkedHashMap<>(metrics);
         later.losses.forEach((name, x) -> allLosses.merge(name, x, Double::sum));
         later.metrics.forEach((name, x) -> allMetrics.merge(name, x, Double::sum));
-        Set<Integer> all = new TreeSet<>(withGradient);
-        all.addAll(later.withGradient);
+        BitSet all = BitSet.valueOf(withGradient.toLongArray());
+        all.or(later.withGradient);
         return new StepTotals(
                 images + later.images,
                 allLosses,
@@ -95,8 +94,9 @@ record StepTotals(
         out.writeDouble(learningRate);
         write(losses, out);
         write(metrics, out);
-        out.writeInt(withGradient.size());
-        withGradient.forEach(out::writeInt);
+        byte[] bits = withGradient.toByteArray();
+        out.writeInt(bits.length);
+        out.write(bits);
         return out.toByteArray();
     }
 
@@ -116,10 +116,9 @@ record StepTotals(
         double learningRate = in.readDouble();
         Map<String, Double> losses = values(in);
         Map<String, Double> metrics = values(in);
-        Set<Integer> withGradient = new TreeSet<>();
-        for (int i = in.readInt(); i > 0; i--) {
-            withGradient.add(in.readInt());
-        }
+        byte[] bits = new byte[in.readInt()];
+        in.readFully(bits);
+        BitSet withGradient = BitSet.valueOf(bits);
         return new StepTotals(images, losses, metrics, withGradient, isFinite, learningRate);
     }
 

@@ -25,13 +25,13 @@ import dev.saccade.train.optimizers.Gradients;
 import dev.saccade.train.optimizers.ModelEma;
 import dev.saccade.train.optimizers.Optimizer;
 
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeSet;
 
 /**
  * One optimizer step: load, forward, backward, clip, update.
@@ -110,7 +110,7 @@ final class TrainStep {
                 Gradients backward = backward(batch, epoch, scale, readings, manager);
                 gradients = gradients.plus(backward).attach(manager);
             }
-            Set<Integer> withGradient = positions(gradients);
+            BitSet withGradient = positions(gradients);
             if (ranks.worldSize() > 1) {
                 gradients = gradients.sum(ranks, parameters, manager);
             }
@@ -131,21 +131,19 @@ final class TrainStep {
         }
     }
 
-    private Set<Integer> positions(Gradients gradients) {
-        Set<Integer> positions = new TreeSet<>();
-        int i = 0;
-        for (String name : parameters.keySet()) {
-            if (gradients.arrays().containsKey(name)) {
-                positions.add(i);
-            }
-            i++;
+    /** Returns the positions of the parameters that have a gradient. */
+    private BitSet positions(Gradients gradients) {
+        BitSet positions = new BitSet();
+        Iterator<String> names = parameters.keySet().iterator();
+        for (int i = 0; names.hasNext(); i++) {
+            positions.set(i, gradients.arrays().containsKey(names.next()));
         }
         return positions;
     }
 
-    private Set<String> names(Set<Integer> positions) {
+    private Set<String> names(BitSet positions) {
         List<String> names = List.copyOf(parameters.keySet());
-        return positions.stream().map(names::get).collect(toImmutableSet());
+        return positions.stream().mapToObj(names::get).collect(toImmutableSet());
     }
 
     /** Explains it in the rank whose batch it was; the others end with what that one tells. */

@@ -5,6 +5,8 @@ import ai.djl.engine.EngineException;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 
+import com.google.common.collect.Streams;
+
 import dev.saccade.core.Devices;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.SaccadeException;
@@ -12,7 +14,9 @@ import dev.saccade.core.ops.Kernels;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Script;
 
+import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -35,6 +39,9 @@ public final class ProcessGroup implements AutoCloseable {
 
     private static final ThreadLocal<ProcessGroup> CURRENT =
             ThreadLocal.withInitial(ProcessGroup::alone);
+
+    /** So many bytes are gathered at once; what is longer takes two times. */
+    private static final int BLOCK = 1024;
 
     private static final Pattern TOLD = Pattern.compile("ranks: ([^\\n]*)");
 
@@ -241,13 +248,30 @@ public final class ProcessGroup implements AutoCloseable {
         if (worldSize == 1) {
             return List.of(bytes);
         }
+        byte[] block = new byte[BLOCK];
+        ByteBuffer.wrap(block)
+                .putInt(bytes.length)
+                .put(bytes, 0, Math.min(bytes.length, BLOCK - Integer.BYTES));
+        List<byte[]> blocks = gather(block);
+        List<Integer> lengths = blocks.stream().map(all -> ByteBuffer.wrap(all).getInt()).toList();
+        int longest = Collections.max(lengths);
+        boolean fits = longest <= BLOCK - Integer.BYTES;
+        List<byte[]> found = fits ? blocks : gather(Arrays.copyOf(bytes, longest));
+        int first = fits ? Integer.BYTES : 0;
+        return Streams.zip(
+                        found.stream(),
+                        lengths.stream(),
+                        (all, length) -> Arrays.copyOfRange(all, first, first + length))
+                .toList();
+    }
+
+    /** Returns the bytes of all ranks, which are as many on each. */
+    private List<byte[]> gather(byte[] bytes) {
         try (NDManager manager = Libtorch.newManager(Device.cpu())) {
-            int[] lengths = allGather(manager.create(bytes.length)).toIntArray();
-            int longest = Arrays.stream(lengths).max().orElseThrow();
-            byte[] all = allGather(padded(manager, bytes, longest)).toByteArray();
-            int step = all.length / worldSize;
+            byte[] all = allGather(manager.create(bytes)).toByteArray();
+            int step = bytes.length;
             return IntStream.range(0, worldSize)
-                    .mapToObj(r -> Arrays.copyOfRange(all, r * step, r * step + lengths[r]))
+                    .mapToObj(r -> Arrays.copyOfRange(all, r * step, (r + 1) * step))
                     .toList();
         }
     }
