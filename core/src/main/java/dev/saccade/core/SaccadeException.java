@@ -67,6 +67,13 @@ public final class SaccadeException extends RuntimeException {
         return new SaccadeException(Kind.INTERNAL, Printable.format(format, args), cause);
     }
 
+    /** Returns the same without the error that it showed itself in, to be sent elsewhere. */
+    public SaccadeException withoutCause() {
+        SaccadeException alone = new SaccadeException(kind, getMessage(), null);
+        alone.setStackTrace(getStackTrace());
+        return alone;
+    }
+
     /** Returns whose fault it is. */
     public Kind kind() {
         return kind;

@@ -80,7 +80,7 @@ public final class ProcessGroup implements AutoCloseable {
      */
     public static ProcessGroup join(Rendezvous at) {
         if (at.worldSize() == 1) {
-            return alone();
+            return new ProcessGroup(0, 1, at.localRank(), "", "");
         }
         if (!Kernels.status().loaded()) {
             throw SaccadeException.user(
@@ -142,10 +142,10 @@ public final class ProcessGroup implements AutoCloseable {
 
     /**
      * Returns the device that a name means on this rank, as {@link Devices#choose} does alone and
-     * {@link Devices#chooseForRank} among several.
+     * {@link Devices#chooseForRank} among several or with a GPU of its own.
      */
     public Device device(String called) {
-        return worldSize == 1
+        return worldSize == 1 && localRank == 0
                 ? Devices.here().choose(called)
                 : Devices.here().chooseForRank(called, localRank);
     }
@@ -294,6 +294,11 @@ public final class ProcessGroup implements AutoCloseable {
      */
     public void fail(String reason) {
         leave(othersFailed ? "" : SPECIAL.matcher(reason).replaceAll(" "));
+    }
+
+    /** Returns whether others are the reason that this rank cannot go on. */
+    public boolean othersFailed() {
+        return othersFailed;
     }
 
     @Override

@@ -295,6 +295,16 @@ class ProcessGroupTest {
         }
     }
 
+    @Test
+    void aloneItComputesOnTheGpuThatItWasGiven() {
+        Rendezvous at = new Rendezvous("127.0.0.1", 1, 0, 1, 999, Duration.ofSeconds(1));
+        try (ProcessGroup alone = ProcessGroup.join(at)) {
+            String told =
+                    assertThrows(SaccadeException.class, () -> alone.device("cuda")).getMessage();
+            assertTrue(told.contains("cuda:999"), told);
+        }
+    }
+
     private static void sleep(long millis) {
         try {
             Thread.sleep(millis);
