@@ -82,9 +82,9 @@ class FloorsTest {
                     List.of("checkpoint"),
                     List.of("backbones", "necks", "heads", "datasets"),
                     List.of("models", "report", "demo"),
-                    List.of("eval", "djl", "spark"),
+                    List.of("eval", "djl"),
                     List.of("train"),
-                    List.of("cli"));
+                    List.of("cli", "spark"));
 
     @ArchTest static final ArchRule everyRoomImportsFromBelow = importsFromBelow();
 

@@ -25,12 +25,17 @@ class PagesTest {
             import static org.apache.spark.sql.functions.col;
             import static org.apache.spark.sql.functions.explode;
             import dev.saccade.spark.SparkDetector;
+            import dev.saccade.spark.SparkTrainer;
+            import dev.saccade.train.Outcome;
+            import dev.saccade.train.config.RunConfig;
             import java.nio.file.Path;
+            import java.time.Duration;
             import org.apache.spark.sql.Dataset;
             import org.apache.spark.sql.Row;
             import org.apache.spark.sql.SparkSession;
             final class Program {
-                static void run(SparkSession spark) {
+                private static SparkSession spark;
+                static void run() {
                     %s
                 }
             }
@@ -40,17 +45,18 @@ class PagesTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"README.md", "../docs/library.md"})
-    void theProgramCompiles(Path page) throws IOException {
+    void theProgramsCompile(Path page) throws IOException {
         List<String> programs =
                 PROGRAM.matcher(Files.readString(page))
                         .results()
                         .map(block -> block.group(1))
-                        .filter(block -> block.contains("SparkDetector.load"))
+                        .filter(block -> block.contains("Spark"))
                         .map(block -> block.replaceAll("(?m)^import .*$", ""))
                         .toList();
-        assertEquals(1, programs.size(), "programs for Spark");
+        assertEquals(2, programs.size(), "programs for Spark");
         Path source = folder.resolve("Program.java");
-        Files.writeString(source, SOURCE.formatted(programs.get(0)));
+        String blocks = String.join("}\n{\n", programs);
+        Files.writeString(source, SOURCE.formatted("{\n" + blocks + "}\n"));
         String classPath = System.getProperty("java.class.path");
         int code =
                 ToolProvider.getSystemJavaCompiler()
@@ -64,6 +70,6 @@ class PagesTest {
                                 "-d",
                                 folder.toString(),
                                 source.toString());
-        assertEquals(0, code, "the program does not compile");
+        assertEquals(0, code, "the programs do not compile");
     }
 }

@@ -1,0 +1,162 @@
+package dev.saccade.spark;
+
+import dev.saccade.core.SaccadeException;
+
+import org.apache.spark.SparkContext;
+import org.apache.spark.api.java.JavaFutureAction;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.api.java.JavaSparkStatusTracker;
+
+import scala.reflect.ClassTag$;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.function.BooleanSupplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Runs tasks at the same time, which may wait for one another. */
+final class BarrierStage {
+
+    private static final String DYNAMIC = "spark.dynamicAllocation.enabled";
+    private static final int MILLIS_BETWEEN_LOOKS = 200;
+
+    private static final Pattern CANCELLED = Pattern.compile("(?s)Job \\d+ cancelled.*");
+
+    /** What a stage was lost of, without what Spark says of that before, and stack traces after. */
+    private static final Pattern LOSS = Pattern.compile("finished unsuccessfully\\.\\s*(\\S.*)");
+
+    /** What executors say that have none of the libraries of Saccade, or older ones. */
+    private static final Pattern OTHER_LIBRARIES =
+            Pattern.compile(
+                    "java\\.lang\\.(NoSuchMethodError|NoSuchFieldError|NoClassDefFoundError|"
+                            + "ClassNotFoundException)");
+
+    private final JavaSparkContext spark;
+    private final int tasks;
+    private final Duration timeout;
+
+    /**
+     * Prepares some tasks.
+     *
+     * @param timeout how long to wait for executors that can run them, and for tasks that are to
+     *     end
+     * @throws SaccadeException of kind user, if Spark is to change its executors as it likes, as
+     *     barrier stages cannot bear
+     */
+    BarrierStage(SparkContext spark, int tasks, Duration timeout) {
+        this.spark = JavaSparkContext.fromSparkContext(spark);
+        this.tasks = tasks;
+        this.timeout = timeout;
+        if (spark.getConf().getBoolean(DYNAMIC, false)) {
+            throw SaccadeException.user(
+                    "%s is true, with which Spark runs no tasks that wait for one another; set it"
+                            + " to false, and spark.executor.instances to the number of executors",
+                    DYNAMIC);
+        }
+    }
+
+    /**
+     * Returns what each task gives, in their order; nothing if the job was cancelled. No task is at
+     * work any more then, nor after an error, unless it has not ended within the timeout.
+     *
+     * @throws SaccadeException of kind user, if Spark cannot run as many tasks at the same time, or
+     *     lacks libraries for them; of kind io, if it has lost one of them
+     */
+    Optional<List<byte[]>> run(RankTask task) {
+        try {
+            requireSlots();
+            return run(submit(task));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while ranks train", e);
+        }
+    }
+
+    private JavaFutureAction<List<byte[]>> submit(RankTask task) {
+        return spark.parallelize(Collections.nCopies(tasks, 0), tasks)
+                .rdd()
+                .barrier()
+                .mapPartitions(task, false, ClassTag$.MODULE$.<byte[]>apply(byte[].class))
+                .toJavaRDD()
+                .collectAsync();
+    }
+
+    private Optional<List<byte[]>> run(JavaFutureAction<List<byte[]>> job)
+            throws InterruptedException {
+        try {
+            return Optional.of(job.get());
+        } catch (ExecutionException e) {
+            awaitEnd(job);
+            String message = String.valueOf(e.getCause().getMessage());
+            if (CANCELLED.matcher(message).matches()) {
+                return Optional.empty();
+            }
+            throw lost(message, e.getCause());
+        } catch (InterruptedException e) {
+            job.cancel(true);
+            throw e;
+        }
+    }
+
+    private static SaccadeException lost(String message, Throwable cause) {
+        Matcher loss = LOSS.matcher(message);
+        String reason = loss.find() ? loss.group(1) : message.lines().findFirst().orElse("");
+        if (OTHER_LIBRARIES.matcher(reason).lookingAt()) {
+            return SaccadeException.user(
+                    cause,
+                    "%s on an executor; set spark.executor.userClassPathFirst to true, as Saccade"
+                            + " needs later libraries than Spark has",
+                    reason);
+        }
+        return SaccadeException.io(cause, "Spark has lost a rank: %s", reason);
+    }
+
+    /** Executors may still be on their way, or in place of some that were lost; local ones not. */
+    private void requireSlots() throws InterruptedException {
+        boolean enough = spark.sc().isLocal() ? slots() >= tasks : isSoon(() -> slots() >= tasks);
+        if (!enough) {
+            throw SaccadeException.user(
+                    "Spark can run %d tasks at a time, expected %d, one for each rank; take fewer"
+                            + " ranks, or more executors (spark.executor.instances), each of which"
+                            + " runs spark.executor.cores / spark.task.cpus, and with GPUs no more"
+                            + " than spark.executor.resource.gpu.amount /"
+                            + " spark.task.resource.gpu.amount",
+                    slots(), tasks);
+        }
+    }
+
+    private int slots() {
+        return spark.sc()
+                .maxNumConcurrentTasks(
+                        spark.sc().resourceProfileManager().defaultResourceProfile());
+    }
+
+    /** Tasks of a stage that has failed go on until they find out. */
+    private void awaitEnd(JavaFutureAction<?> job) throws InterruptedException {
+        JavaSparkStatusTracker tracker = spark.statusTracker();
+        isSoon(
+                () ->
+                        job.jobIds().stream()
+                                .map(tracker::getJobInfo)
+                                .flatMapToInt(info -> Arrays.stream(info.stageIds()))
+                                .mapToObj(tracker::getStageInfo)
+                                .allMatch(info -> info == null || info.numActiveTasks() == 0));
+    }
+
+    /** Returns whether something comes about within the timeout. */
+    private boolean isSoon(BooleanSupplier sought) throws InterruptedException {
+        long end = System.nanoTime() + timeout.toNanos();
+        while (!sought.getAsBoolean()) {
+            if (System.nanoTime() > end) {
+                return false;
+            }
+            Thread.sleep(MILLIS_BETWEEN_LOOKS);
+        }
+        return true;
+    }
+}

@@ -1,0 +1,115 @@
+package dev.saccade.spark;
+
+import dev.saccade.config.ConfigWriter;
+import dev.saccade.config.Configs;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.distributed.ProcessGroup;
+import dev.saccade.train.Outcome;
+import dev.saccade.train.Training;
+import dev.saccade.train.config.RunConfig;
+import dev.saccade.train.hooks.Hook;
+import dev.saccade.train.hooks.Run;
+import dev.saccade.train.hooks.StepReport;
+
+import org.apache.spark.BarrierTaskContext;
+
+import scala.collection.Iterator;
+import scala.collection.JavaConverters;
+import scala.runtime.AbstractFunction1;
+
+import java.io.Serializable;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What a task of a barrier stage does: it trains as the rank of the number of its partition. */
+final class RankTask extends AbstractFunction1<Iterator<Integer>, Iterator<byte[]>>
+        implements Serializable {
+
+    private static final long serialVersionUID = 1L;
+
+    /** Which process this is, on which machine. */
+    private static final String HOST = ManagementFactory.getRuntimeMXBean().getName();
+
+    private final String config;
+    private final String folder;
+    private final boolean resume;
+    private final Duration timeout;
+
+    /**
+     * Says what all ranks do.
+     *
+     * @param config travels as text
+     * @param resume whether to go on with the run that is in the folder
+     * @param timeout how long ranks wait for one another
+     */
+    RankTask(RunConfig config, Path folder, boolean resume, Duration timeout) {
+        this.config = ConfigWriter.yaml(Configs.unbind(config));
+        this.folder = folder.toString();
+        this.resume = resume;
+        this.timeout = timeout;
+    }
+
+    /**
+     * Returns how the rank has ended, also if by an exception: of a task that throws one Spark
+     * gives up the whole stage at once, while the others may still be at work.
+     */
+    @Override
+    public Iterator<byte[]> apply(Iterator<Integer> partition) {
+        byte[] end = end(BarrierTaskContext.get()).toBytes();
+        return JavaConverters.asScalaIterator(List.of(end).iterator());
+    }
+
+    private RankEnd end(BarrierTaskContext context) {
+        List<String> notes = new ArrayList<>();
+        try (ProcessGroup group = ProcessGroup.join(new TaskRendezvous(context).await(timeout))) {
+            try {
+                return new RankEnd.Trained(train(context, group, notes), notes);
+            } catch (RuntimeException e) {
+                group.fail(String.valueOf(e.getMessage()));
+                return new RankEnd.Failed(told(e), group.othersFailed(), notes);
+            }
+        } catch (RuntimeException e) {
+            return new RankEnd.Failed(told(e), /* ofOthers= */ false, notes);
+        }
+    }
+
+    private Outcome train(BarrierTaskContext context, ProcessGroup group, List<String> notes) {
+        if (!Files.isDirectory(Path.of(folder))) {
+            throw SaccadeException.user(
+                    "%s: the driver has this folder, but executor %s does not; name one on storage"
+                            + " that the driver and all executors see",
+                    folder, HOST);
+        }
+        Training training = Training.of(RunConfig.parse(config)).on(group);
+        Hook driver =
+                new Hook() {
+                    @Override
+                    public void noted(String line) {
+                        notes.add(line);
+                    }
+
+                    @Override
+                    public void afterStep(Run run, StepReport step) {
+                        if (context.isInterrupted()) {
+                            training.stop();
+                        }
+                    }
+                };
+        return resume
+                ? training.resume(Path.of(folder), driver)
+                : training.start(Path.of(folder), driver);
+    }
+
+    private static SaccadeException told(RuntimeException error) {
+        if (error instanceof SaccadeException told) {
+            return told.withoutCause();
+        }
+        SaccadeException bug = SaccadeException.internal(null, "executor %s: %s", HOST, error);
+        bug.setStackTrace(error.getStackTrace());
+        return bug;
+    }
+}

@@ -1,0 +1,72 @@
+package dev.saccade.spark;
+
+import com.google.common.net.HostAndPort;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.distributed.Rendezvous;
+
+import org.apache.spark.BarrierTaskContext;
+import org.apache.spark.resource.ResourceInformation;
+
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.regex.Pattern;
+
+/** Where the tasks of a barrier stage meet: on the machine of the first, at a port it has found. */
+final class TaskRendezvous {
+
+    private static final String GPU = "gpu";
+    private static final Pattern NUMBER = Pattern.compile("\\d{1,3}");
+
+    private final BarrierTaskContext context;
+    private final List<String> hosts;
+    private final int rank;
+
+    /** Looks at a task and those beside it. */
+    TaskRendezvous(BarrierTaskContext context) {
+        this.context = context;
+        this.hosts =
+                Arrays.stream(context.getTaskInfos())
+                        .map(task -> HostAndPort.fromString(task.address()).getHost())
+                        .toList();
+        this.rank = context.partitionId();
+    }
+
+    /**
+     * Waits for all tasks, and tells this one where they meet.
+     *
+     * @param timeout how long they wait for one another from then on
+     */
+    Rendezvous await(Duration timeout) {
+        int port = Integer.parseInt(context.allGather(rank == 0 ? freePort() : "")[0]);
+        return new Rendezvous(hosts.get(0), port, rank, hosts.size(), localRank(), timeout);
+    }
+
+    private static String freePort() {
+        try (ServerSocket free = new ServerSocket(0)) {
+            return Integer.toString(free.getLocalPort());
+        } catch (IOException e) {
+            throw SaccadeException.io(
+                    e, "there is no free port for ranks to meet at: %s", e.getMessage());
+        }
+    }
+
+    /** Returns the GPU that Spark has given the task; else which task of its machine it is. */
+    private int localRank() {
+        ResourceInformation gpus = context.resourcesJMap().get(GPU);
+        if (gpus == null) {
+            return (int) hosts.stream().limit(rank).filter(hosts.get(rank)::equals).count();
+        }
+        String first = gpus.addresses()[0];
+        if (!NUMBER.matcher(first).matches()) {
+            throw SaccadeException.user(
+                    "the GPU of rank %d on %s has the address %s, expected the number of a GPU, as"
+                            + " the script of spark.executor.resource.gpu.discoveryScript tells it",
+                    rank, hosts.get(rank), first);
+        }
+        return Integer.parseInt(first);
+    }
+}
