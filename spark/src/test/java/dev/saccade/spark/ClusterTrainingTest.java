@@ -49,7 +49,7 @@ class ClusterTrainingTest {
                     SparkTrainer.of(RunConfig.load(Path.of(args[0])))
                             .ranks(2)
                             .maxRestarts(1)
-                            .timeout(Duration.ofSeconds(60));
+                            .timeout(Duration.ofMinutes(2));
             System.out.println(trainer.start(spark, Path.of(args[1])));
             spark.stop();
         }
