@@ -219,7 +219,7 @@ class Rank {
     if (!silent.empty()) return ranks(silent) + " did not answer any more";
     if (!behind.empty()) return ranks(behind) + " did not come to what all ranks do together";
     if (!left.empty()) return ranks(left) + " left before the others";
-    return brief(e);
+    return "the ranks do not do the same, or wait too long for one another: " + brief(e);
   }
 
   const int rank_, world_;

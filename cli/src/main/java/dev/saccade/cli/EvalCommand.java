@@ -26,7 +26,11 @@ import java.util.concurrent.Callable;
                     + " segmenter."
         },
         mixinStandardHelpOptions = true,
-        footer = {"", "Example:  saccade eval runs/resnet18_fpn_bccd --data data/bccd"})
+        footer = {
+            "",
+            "Example:  saccade eval runs/resnet18_fpn_bccd --data data/bccd",
+            "          saccade eval runs/resnet18_fpn_bccd --nproc 4"
+        })
 final class EvalCommand implements Callable<Integer> {
 
     @Spec private CommandSpec spec;

@@ -35,7 +35,8 @@ interface Measurement {
             int workers) {
         ProcessGroup ranks = ProcessGroup.current();
         DatasetInference inference = new DatasetInference(dataset, workers, ranks);
-        try (Progress progress = new Progress("evaluate", inference.size(), " photos")) {
+        try (Progress progress =
+                new Progress(RankOptions.ofRank("evaluate"), inference.size(), " photos")) {
             Evaluators<P> both = new Evaluators<>(List.of(evaluator, others));
             inference.run(model, both, progress::to);
             return ranks.rank() == 0 ? Optional.of(others.evaluate().values()) : Optional.empty();

@@ -1,5 +1,7 @@
 package dev.saccade.cli;
 
+import com.google.common.math.LongMath;
+
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
@@ -17,6 +19,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 import java.io.PrintWriter;
+import java.math.RoundingMode;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -137,10 +140,14 @@ final class PredictCommand implements Callable<Integer> {
 
     /** Returns those of the photographs that are a rank's. */
     private static List<Path> share(List<Path> photos, ProcessGroup group) {
+        int first = first(photos, group.rank(), group);
+        return photos.subList(first, first(photos, group.rank() + 1, group));
+    }
+
+    private static int first(List<Path> photos, int rank, ProcessGroup group) {
         long all = photos.size();
-        int first = Math.toIntExact(all * group.rank() / group.worldSize());
-        int end = Math.toIntExact(all * (group.rank() + 1) / group.worldSize());
-        return photos.subList(first, end);
+        return Math.toIntExact(
+                LongMath.divide(all * rank, group.worldSize(), RoundingMode.CEILING));
     }
 
     private int tell(Photographs photos, Predictions all, Predictor predictor) {
@@ -166,7 +173,8 @@ final class PredictCommand implements Callable<Integer> {
 
     /** Goes on with the next where a photograph cannot be used, so that none is lost by another. */
     private static void predict(List<Path> photos, Predictor predictor, Predictions predictions) {
-        try (Progress progress = new Progress("predict", photos.size(), " photos")) {
+        try (Progress progress =
+                new Progress(RankOptions.ofRank("predict"), photos.size(), " photos")) {
             for (int i = 0; i < photos.size(); i++) {
                 try {
                     ImageSource photo = Photographs.source(photos.get(i));

@@ -138,6 +138,11 @@ final class RankLauncher {
         }
     }
 
+    /** Returns whether this process has a launcher. */
+    static boolean isHere() {
+        return System.getenv(LAUNCHER) != null;
+    }
+
     /**
      * Has this process end when its launcher does, be that killed: in good order within a minute,
      * or else then. Does nothing in a process that has no launcher.

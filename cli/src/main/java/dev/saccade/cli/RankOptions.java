@@ -3,6 +3,7 @@ package dev.saccade.cli;
 import com.google.common.io.MoreFiles;
 import com.google.common.io.RecursiveDeleteOption;
 
+import dev.saccade.core.Count;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.distributed.RankEnvironment;
@@ -28,7 +29,8 @@ import java.util.function.Function;
  */
 final class RankOptions {
 
-    private static final int MOST = 1024;
+    /** More have been a slip of the finger; tests have more than there are processors. */
+    private static final int MOST = Math.max(8, 4 * Runtime.getRuntime().availableProcessors());
 
     @Option(
             names = "--nproc",
@@ -58,7 +60,10 @@ final class RankOptions {
                     ConfigArguments.requirePositive("--nproc", number);
                     if (number > MOST) {
                         throw SaccadeException.user(
-                                "--nproc %d: expected %d at most", number, MOST);
+                                "--nproc %d: expected %d at most, as this machine has %s",
+                                number,
+                                MOST,
+                                Count.of(Runtime.getRuntime().availableProcessors(), "processor"));
                     }
                 });
         return count.isPresent();
@@ -105,18 +110,25 @@ final class RankOptions {
     }
 
     /**
-     * Starts the ranks of a command that has no run to keep their logs in: what they say that have
-     * no terminal is told if they fail, and is gone with them.
+     * Starts the ranks of a command that has no run to keep their logs in: they stay if one fails.
      *
      * @return the exit code
      */
     int start(CommandSpec command) {
         Path logs = temporaryFolder();
-        try {
-            return start(command, logs, 0, () -> false);
-        } finally {
+        int code = start(command, logs, 0, () -> false);
+        if (code == 0) {
             delete(logs);
         }
+        return code;
+    }
+
+    /** Returns what a rank does, and which one it is if there are several. */
+    static String ofRank(String task) {
+        ProcessGroup ranks = ProcessGroup.current();
+        return ranks.worldSize() == 1
+                ? task
+                : "%s, rank %d of %d".formatted(task, ranks.rank(), ranks.worldSize());
     }
 
     private static Path temporaryFolder() {

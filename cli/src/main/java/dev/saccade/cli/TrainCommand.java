@@ -2,6 +2,7 @@ package dev.saccade.cli;
 
 import ai.djl.Device;
 
+import com.google.common.base.Ascii;
 import com.google.common.collect.Maps;
 
 import dev.saccade.config.ConfigWriter;
@@ -135,16 +136,7 @@ final class TrainCommand implements Callable<Integer> {
                 run.requireFree();
             }
         }
-        return ranks.start(spec, run.ranks(), maxRestarts, () -> canResume(run));
-    }
-
-    /** Returns whether a run that has failed can go on; if it cannot, it may begin anew. */
-    private static boolean canResume(RunFolder run) {
-        if (!run.isSaved()) {
-            run.clearUnsaved();
-            return false;
-        }
-        return true;
+        return ranks.start(spec, run.ranks(), maxRestarts, run::prepareRestart);
     }
 
     /** Trains as one of the ranks, or alone. */
@@ -152,21 +144,28 @@ final class TrainCommand implements Callable<Integer> {
         RunConfig settings = training.config();
         // What is missing for it is told before all photographs are looked at.
         Autocast.require(settings.precision(), group.device(settings.device()));
-        if (group.rank() > 0) {
-            return new Trained(train(training, folder, resume, () -> {}), Optional.empty());
-        }
         PrintWriter err = spec.commandLine().getErr();
+        if (group.rank() > 0) {
+            err.printf(
+                    "rank %d of %d, computing on %s%n",
+                    group.rank(), group.worldSize(), group.device(settings.device()));
+            Outcome outcome = train(training, folder, resume, () -> {});
+            err.println(Ascii.toLowerCase(outcome.name()));
+            return new Trained(outcome, Optional.empty());
+        }
         DataReports reports = CheckCommand.check(training, false);
         if (reports.hasErrors()) {
             reports.byRole().forEach((role, report) -> CheckCommand.print(role, report, err));
             throw SaccadeException.user(
                     "%s: the data set has errors; nothing was trained", settings.data().root());
         }
-        String ranks =
-                group.worldSize() == 1 ? "" : ", on " + group.worldSize() + " ranks as before";
+        String asBefore =
+                group.worldSize() == 1 ? "" : ", on " + group.worldSize() + " ranks as before,";
+        String nproc = RankLauncher.isHere() ? " --nproc " + group.worldSize() : "";
         String goOn =
                 Printable.format(
-                        "interrupted; go on with: ./saccade train %s --resume%s", folder, ranks);
+                        "interrupted; go on%s with: ./saccade train %s --resume%s",
+                        asBefore, folder, nproc);
         Outcome outcome =
                 train(training, folder, resume, () -> err.println(goOn), new TrainProgress());
         return new Trained(outcome, Optional.of(reports));

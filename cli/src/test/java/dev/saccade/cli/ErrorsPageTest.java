@@ -28,6 +28,9 @@ class ErrorsPageTest {
     /** Takes the place of all that is filled in when the program runs. */
     private static final String FILLED = "§";
 
+    /** Of the natives, those speak to users that are operators. */
+    private static final String SOURCES = ".*/src/main/(java/.*\\.java|native/.*_op\\.cpp)";
+
     private static final Pattern LITERAL = Pattern.compile("\"((?:[^\"\\\\\n]|\\\\.)*)\"");
 
     @Test
@@ -78,10 +81,7 @@ class ErrorsPageTest {
     private static List<String> messages() throws IOException {
         List<String> messages = new ArrayList<>();
         try (Stream<Path> files = Files.walk(Path.of(".."), 12)) {
-            for (Path file :
-                    files.filter(path -> path.toString().endsWith(".java"))
-                            .filter(path -> path.toString().contains("/src/main/java/"))
-                            .toList()) {
+            for (Path file : files.filter(path -> path.toString().matches(SOURCES)).toList()) {
                 String joined =
                         Files.readString(file)
                                 .replaceAll("\"\\s*\\+\\s*\"", "")

@@ -1,5 +1,7 @@
 package dev.saccade.eval;
 
+import com.google.common.math.LongMath;
+
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Workers;
 import dev.saccade.core.distributed.ProcessGroup;
@@ -11,6 +13,7 @@ import dev.saccade.datasets.loader.DataLoader;
 import dev.saccade.datasets.loader.PhotoViews;
 import dev.saccade.models.TrainedModel;
 
+import java.math.RoundingMode;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.IntConsumer;
@@ -63,7 +66,9 @@ public final class DatasetInference {
 
     /** Returns the first photograph of a rank. */
     private int first(int rank) {
-        return Math.toIntExact((long) dataset.size() * rank / ranks.worldSize());
+        return Math.toIntExact(
+                LongMath.divide(
+                        (long) dataset.size() * rank, ranks.worldSize(), RoundingMode.CEILING));
     }
 
     /**
@@ -127,9 +132,12 @@ public final class DatasetInference {
 
     private void merge(Evaluator<?> evaluator) {
         if (ranks.worldSize() > 1) {
-            List<byte[]> collected = ranks.allGather(evaluator.collected());
-            if (ranks.rank() == 0) {
-                collected.subList(1, collected.size()).forEach(evaluator::merge);
+            for (int rank = 1; rank < ranks.worldSize(); rank++) {
+                byte[] own = rank == ranks.rank() ? evaluator.collected() : new byte[0];
+                byte[] told = ranks.broadcast(own, rank);
+                if (ranks.rank() == 0) {
+                    evaluator.merge(told);
+                }
             }
         }
     }

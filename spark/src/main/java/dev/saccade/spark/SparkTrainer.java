@@ -154,10 +154,7 @@ public final class SparkTrainer {
                 if (restart > maxRestarts || e.kind() == SaccadeException.Kind.USER) {
                     throw e;
                 }
-                resumes = run.isSaved();
-                if (!resumes) {
-                    run.clearUnsaved();
-                }
+                resumes = run.prepareRestart();
                 log.warn(
                         "{}; all ranks start again from {}, restart {} of {}",
                         e.getMessage(),

@@ -95,6 +95,19 @@ public record RunFolder(Path path) {
         return path.resolve("ranks");
     }
 
+    /**
+     * Prepares another start of a run that has failed; one that was never saved begins anew.
+     *
+     * @return whether there is a state to resume from
+     */
+    public boolean prepareRestart() {
+        if (isSaved()) {
+            return true;
+        }
+        clearUnsaved();
+        return false;
+    }
+
     /** Returns the folder of the checkpoints. */
     public Path checkpoints() {
         return path.resolve("checkpoints");
@@ -124,7 +137,7 @@ public record RunFolder(Path path) {
      * Makes the folder free for the same run again, which has failed before it was saved: what it
      * has left is moved into a folder of {@link #ranks}.
      */
-    public void clearUnsaved() {
+    void clearUnsaved() {
         if (!Files.exists(path)) {
             return;
         }

@@ -73,15 +73,22 @@ public record RunLayout(int ranks, int batchesPerStep, long stepsPerEpoch) {
         }
         String change = "the run had %s, now it has %s".formatted(before.told(), told());
         if (before.batchesPerStep == batchesPerStep && before.stepsPerEpoch == stepsPerEpoch) {
-            note.accept(change + "; its steps stay the same, to rounding");
+            note.accept(
+                    change
+                            + "; its steps stay the same, to rounding, but for batch"
+                            + " normalization");
             return state;
         }
         if (state.iteration() % before.stepsPerEpoch != 0) {
             throw SaccadeException.user(
-                    "%s: is step %d, in the middle of an epoch of %d steps, and %s; go on with as"
-                            + " many batches a step (ranks times accumulation), or from the end of an"
-                            + " epoch",
-                    file, state.iteration(), before.stepsPerEpoch, change);
+                    "%s: is step %d, in the middle of an epoch of %d steps, and %s; go on with %s as"
+                            + " before, or set accumulation so that ranks times accumulation is %d",
+                    file,
+                    state.iteration(),
+                    before.stepsPerEpoch,
+                    change,
+                    Count.of(before.ranks, "rank"),
+                    before.batchesPerStep);
         }
         long epochs = state.iteration() / before.stepsPerEpoch;
         note.accept(

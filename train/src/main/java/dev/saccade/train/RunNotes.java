@@ -57,6 +57,12 @@ final class RunNotes implements Hook {
         config.referenceBatch()
                 .filter(images -> images != imagesPerStep())
                 .ifPresent(images -> run.note(scaled(images)));
+        if (ranks.worldSize() > 1 && config.referenceBatch().isEmpty()) {
+            run.note(
+                    "learning rate %s as the config has it, for any number of ranks;"
+                                    .formatted(config.optimizer().learningRate())
+                            + " reference_batch, the images that it is stated for, scales it");
+        }
         if (run.iteration() > 0) {
             run.note("resuming after step " + run.iteration());
         }

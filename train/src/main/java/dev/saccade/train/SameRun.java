@@ -8,9 +8,11 @@ import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Version;
 import dev.saccade.core.distributed.ProcessGroup;
+import dev.saccade.datasets.Dataset;
 import dev.saccade.train.config.RunConfig;
 
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
@@ -26,15 +28,17 @@ final class SameRun {
     /**
      * Refuses to be one of ranks that would train something else.
      *
-     * @param identity what tells the run from others
+     * @param train what is learned from
+     * @param val what is measured on
      * @throws SaccadeException of kind user that lists what is not as it is on rank 0
      */
-    void require(RunConfig config, Map<String, String> identity) {
+    void require(RunConfig config, Dataset train, Optional<Dataset> val) {
         if (ranks.worldSize() == 1) {
             return;
         }
         Map<String, String> own = new TreeMap<>(ConfigChange.common(config));
-        own.put("the training data", identity.get("run.data"));
+        own.put("the training data", DatasetFingerprint.compute(train));
+        own.put("data.val", val.map(DatasetFingerprint::compute).orElse("nothing"));
         own.put("the version of Saccade", Version.saccade());
         Map<String, String> first = parse(ranks.broadcast(toBytes(own), 0));
         TreeSet<String> keys = new TreeSet<>(own.keySet());

@@ -145,6 +145,7 @@ public final class Trainer implements Run {
             long stepInEpoch = state.iteration() % length.iterationsPerEpoch();
             if (stepInEpoch == 0) {
                 hooks.beforeEpoch(this);
+                agree();
             }
             long stepsLeft = length.iterationsPerEpoch() - stepInEpoch;
             int firstBatch = Math.toIntExact(stepInEpoch * config.accumulation());
@@ -297,6 +298,7 @@ public final class Trainer implements Run {
         report.ifPresentOrElse(
                 measured -> hooks.afterEvaluation(this, measured),
                 () -> hooks.evaluationInterrupted(this));
+        agree();
         return report.isPresent();
     }
 

@@ -280,6 +280,7 @@ public final class Training {
             NDManager manager,
             Model<?> model,
             Dataset train,
+            Optional<Dataset> val,
             Optional<Validation> validation,
             List<String> notes) {}
 
@@ -320,12 +321,12 @@ public final class Training {
         try (NDManager manager = Libtorch.newManager(device)) {
             Dataset train = sources.get("train").open().get();
             Model<?> model = config.model().build(train.classes());
+            Optional<Dataset> val =
+                    Optional.ofNullable(sources.get("val")).map(source -> source.open().get());
             Optional<Validation> validation =
-                    Optional.ofNullable(sources.get("val"))
-                            .map(source -> source.open().get())
-                            .map(val -> validation(model, manager, train, val));
+                    val.map(named -> validation(model, manager, train, named));
             model.initialize(manager, config.seed());
-            return work.of(new Task(manager, model, train, validation, all));
+            return work.of(new Task(manager, model, train, val, validation, all));
         }
     }
 
@@ -363,7 +364,7 @@ public final class Training {
      */
     private Outcome train(Task task, RunFolder folder, Hooks given, boolean resume) {
         Map<String, String> identity = identity(task.train);
-        new SameRun(ranks).require(config, identity);
+        new SameRun(ranks).require(config, task.train, task.val);
         try (Hooks named = Hooks.build(config.hooks());
                 Optimizer optimizer = config.optimizer().build(task.model);
                 DataLoader<Batch> loader = loader(task)) {

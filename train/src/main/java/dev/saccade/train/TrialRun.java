@@ -47,6 +47,7 @@ public final class TrialRun implements AutoCloseable {
     private final TrainStep step;
     private final TargetKind targets;
     private final Device device;
+    private final ProcessGroup ranks;
     private RunState state = RunState.START;
 
     /**
@@ -68,6 +69,7 @@ public final class TrialRun implements AutoCloseable {
     public TrialRun(RunConfig config, int classes, Device device, ProcessGroup ranks) {
         OpenCv.load();
         this.device = device;
+        this.ranks = ranks;
         bytesBefore = TensorMemory.of(device).map(TensorMemory::bytes).orElse(0L);
         RunConfig alone = config.with("accumulation=1");
         model = config.model().build(Collections.nCopies(classes, "class"));
@@ -96,7 +98,8 @@ public final class TrialRun implements AutoCloseable {
         try {
             IntStream.range(0, images).forEach(image -> samples.add(sample(image, size)));
             Iterator<Batch> batches = List.of(Batch.collate(samples)).iterator();
-            TrainStep.Result taken = step.take(batches, state, 0, NO_STEP);
+            TrainStep.Result taken =
+                    ProcessGroup.during(ranks, () -> step.take(batches, state, 0, NO_STEP));
             state = state.afterStep(taken.images(), taken.scaler());
         } finally {
             samples.forEach(Sample::close);

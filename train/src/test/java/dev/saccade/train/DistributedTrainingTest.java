@@ -11,15 +11,10 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.SafeTensors;
 import dev.saccade.checkpoint.Tensor;
-import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.ops.NoGrad;
-import dev.saccade.core.parts.TargetKind;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.eval.DatasetInference;
-import dev.saccade.eval.detection.DetectionEvaluator;
-import dev.saccade.models.Detector;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.hooks.EvaluationReport;
 import dev.saccade.train.hooks.Hook;
@@ -49,7 +44,7 @@ import java.util.function.BiConsumer;
 @Timeout(300)
 class DistributedTrainingTest {
 
-    private static final String CONFIG =
+    static final String CONFIG =
             """
             model:
               backbone: {type: swin, embed_dim: 8, depths: [1, 1, 1, 1], num_heads: [1, 1, 1, 1]}
@@ -223,6 +218,40 @@ class DistributedTrainingTest {
         assertEquals(seen.get(0), seen.get(2));
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void stoppedBetweenStepsOnOneRankAllStop(int stopping) {
+        for (boolean inEpoch : List.of(true, false)) {
+            Path target = folder.resolve("run" + inEpoch);
+            List<Object> outcomes =
+                    Ranks.together(
+                            2,
+                            group -> {
+                                Hook stop =
+                                        new Hook() {
+                                            @Override
+                                            public void beforeEpoch(Run run) {
+                                                if (inEpoch && run.ranks().rank() == stopping) {
+                                                    run.stop("before the epoch");
+                                                }
+                                            }
+
+                                            @Override
+                                            public void afterEvaluation(
+                                                    Run run, EvaluationReport report) {
+                                                if (run.ranks().rank() == stopping) {
+                                                    run.stop("measured");
+                                                }
+                                            }
+                                        };
+                                return Training.of(config(), squares, squares)
+                                        .on(group)
+                                        .start(target, stop);
+                            });
+            assertEquals(Collections.nCopies(2, Outcome.STOPPED_EARLY), outcomes);
+        }
+    }
+
     private static String messageOf(Object result, SaccadeException.Kind kind) {
         SaccadeException error = assertInstanceOf(SaccadeException.class, result);
         assertEquals(kind, error.kind(), error.getMessage());
@@ -239,6 +268,7 @@ class DistributedTrainingTest {
                             boolean first = group.rank() == 0;
                             return Training.of(
                                             first ? config() : config("data.batch_size=2"),
+                                            first ? squares : others,
                                             first ? squares : others)
                                     .on(group)
                                     .start(folder.resolve("run"));
@@ -246,6 +276,7 @@ class DistributedTrainingTest {
         String own = messageOf(results.get(1), SaccadeException.Kind.USER);
         assertTrue(own.contains("data.batch_size: is 2 on rank 1, 1 on rank 0"), own);
         assertTrue(own.contains("the training data"), own);
+        assertTrue(own.contains("data.val"), own);
         String told = messageOf(results.get(0), SaccadeException.Kind.IO);
         assertTrue(told.contains("rank 1 has ended: all ranks must train the same"), told);
     }
@@ -291,7 +322,10 @@ class DistributedTrainingTest {
                 messageOf(
                         Ranks.together(2, g -> resume(g, config("accumulation=1"))).get(0),
                         SaccadeException.Kind.USER);
-        assertTrue(refused.contains("step 2, in the middle of an epoch of 3 steps"), refused);
+        assertTrue(
+                refused.contains(
+                        "step 2, in the middle of an epoch of 3 steps, and the run had 2 ranks"),
+                refused);
         stopAfterResume(4, config("accumulation=1"), 3);
         assertEquals(Outcome.FINISHED, resume(ProcessGroup.alone(), config("accumulation=4")));
         assertEquals(0, difference(last("run"), last("alone")), 1e-6);
@@ -336,71 +370,6 @@ class DistributedTrainingTest {
                             return begin.run(training, folder.resolve("run"), stop);
                         });
         assertEquals(Collections.nCopies(worldSize, Outcome.INTERRUPTED), outcomes);
-    }
-
-    @ParameterizedTest
-    @ValueSource(ints = {2, 4, 8})
-    void ranksMeasureWhatOneMeasuresToTheLastBit(int worldSize) {
-        Training.of(config(), squares).start(folder.resolve("run"));
-        try (Detector detector = Detector.load(new RunFolder(folder.resolve("run")).last())) {
-            Map<String, Double> alone = DetectionEvaluator.evaluate(detector, squares).values();
-            Object ranks =
-                    Ranks.together(
-                                    worldSize,
-                                    group -> {
-                                        DetectionEvaluator evaluator =
-                                                Configs.of(DetectionEvaluator.Config.class)
-                                                        .build(squares, TargetKind.BOXES, 1);
-                                        new DatasetInference(squares, 1, group)
-                                                .run(detector, evaluator, done -> {});
-                                        return group.rank() > 0
-                                                ? Map.of()
-                                                : evaluator.evaluate().values();
-                                    })
-                            .get(0);
-            assertEquals(alone, ranks);
-        }
-    }
-
-    @Test
-    void ranksMeasureSegmentationAsOneDoes() {
-        Squares.Pixels pixels = new Squares.Pixels(List.of("gray", "square"), squares.photos());
-        RunConfig config =
-                config(
-                        "model.neck={type: fpn, out_channels: 8, num_outs: 4}",
-                        "model.head={type: semantic_fpn, channels: 8}");
-        List<Map<String, Double>> measured = new ArrayList<>();
-        for (int worldSize : List.of(1, 3)) {
-            Map<Integer, Map<String, Double>> byRank = new ConcurrentHashMap<>();
-            List<Object> outcomes =
-                    Ranks.together(
-                            worldSize,
-                            group ->
-                                    Training.of(config, pixels, pixels)
-                                            .on(group)
-                                            .start(
-                                                    folder.resolve("run" + worldSize),
-                                                    measuring(group, byRank)));
-            assertEquals(Collections.nCopies(worldSize, Outcome.STOPPED_EARLY), outcomes);
-            assertEquals(worldSize, byRank.size());
-            measured.addAll(byRank.values());
-        }
-        assertEquals(Collections.nCopies(4, measured.get(0)), measured);
-    }
-
-    private static Hook measuring(ProcessGroup group, Map<Integer, Map<String, Double>> byRank) {
-        return new Hook() {
-            @Override
-            public void beforeTrain(Run run) {
-                run.requestEvaluation();
-                run.stop("measured");
-            }
-
-            @Override
-            public void afterEvaluation(Run run, EvaluationReport report) {
-                byRank.put(group.rank(), report.metrics());
-            }
-        };
     }
 
     @Test

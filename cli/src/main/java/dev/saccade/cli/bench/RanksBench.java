@@ -46,12 +46,7 @@ public final class RanksBench {
                             },
                             EACH_ALONE,
                             () -> {
-                                ProcessGroup.during(
-                                        ProcessGroup.alone(),
-                                        () -> {
-                                            alone.step(images, size);
-                                            return true;
-                                        });
+                                alone.step(images, size);
                                 ranks.barrier();
                             }),
                     runs);
