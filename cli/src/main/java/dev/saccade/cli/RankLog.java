@@ -25,7 +25,9 @@ record RankLog(Path file) {
     private static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss", Locale.ROOT);
 
-    private static final String START = "=== ";
+    /** What lines begin with that are no reason to end. */
+    static final String START = "=== ";
+
     private static final int TAIL = 1 << 16;
 
     /** Returns the log of a rank; a line says that it starts now. */

@@ -147,10 +147,12 @@ final class TrainCommand implements Callable<Integer> {
         PrintWriter err = spec.commandLine().getErr();
         if (group.rank() > 0) {
             err.printf(
-                    "rank %d of %d, computing on %s%n",
-                    group.rank(), group.worldSize(), group.device(settings.device()));
+                    RankLog.START + "rank %d of %d, computing on %s%n",
+                    group.rank(),
+                    group.worldSize(),
+                    Devices.here().describe(group.device(settings.device())));
             Outcome outcome = train(training, folder, resume, () -> {});
-            err.println(Ascii.toLowerCase(outcome.name()));
+            err.println(RankLog.START + Ascii.toLowerCase(outcome.name()));
             return new Trained(outcome, Optional.empty());
         }
         DataReports reports = CheckCommand.check(training, false);

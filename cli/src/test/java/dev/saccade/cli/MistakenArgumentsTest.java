@@ -161,7 +161,7 @@ class MistakenArgumentsTest {
         "train a --st, Unknown option: '--st', saccade train --help tells more",
         "tarin, Unmatched argument at index 0: 'tarin', saccade --help tells more",
         "help tarin, Unknown subcommand 'tarin'., saccade --help tells more",
-        "bench, 'bench what? ops, or model CONFIG', saccade bench --help tells more",
+        "bench, 'bench what? ops, model CONFIG, or ranks CONFIG', saccade bench --help tells more",
         "bench ops --runs x, Invalid value, saccade bench ops --help tells more",
         "info --all --jsn, Unknown option: '--jsn', saccade info --help tells more"
     })

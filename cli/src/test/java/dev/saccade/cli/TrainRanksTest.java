@@ -116,7 +116,10 @@ class TrainRanksTest {
         assertTrue(told.contains("computing on 2 ranks"), told);
         assertTrue(told.contains("report: " + calm.path().resolve("report.html")), told);
         assertEquals(1, told.lines().filter(line -> line.startsWith("class ")).count(), told);
-        assertEquals(1, Files.readAllLines(calm.ranks().resolve("1.log")).size(), "has said none");
+        List<String> log = Files.readAllLines(calm.ranks().resolve("1.log"));
+        assertEquals(
+                List.of("=== rank 1 of 2, computing on cpu", "=== finished"), log.subList(1, 3));
+        assertEquals(3, log.size(), log.toString());
 
         RunFolder disturbed = new RunFolder(folder.resolve("disturbed"));
         Process training = train(disturbed, "--max-restarts", "1");
@@ -143,7 +146,7 @@ class TrainRanksTest {
         assertEquals(143, training.waitFor(), () -> read(said(run)));
         assertEquals(0, training.children().count());
         String goOn =
-                "interrupted; go on with: ./saccade train %s --resume, on 2 ranks as before"
+                "interrupted; go on, on 2 ranks as before, with: ./saccade train %s --resume --nproc 2"
                         .formatted(run.path());
         assertTrue(read(said(run)).contains(goOn), read(said(run)));
         Process resumed = train(run, "--resume");
