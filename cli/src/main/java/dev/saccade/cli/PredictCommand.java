@@ -92,42 +92,31 @@ final class PredictCommand implements Callable<Integer> {
         try (TrainedModel<?> model = views.load(checkpoint, compute)) {
             Task task = Task.of(model);
             task.requireObjectsFor(run, spec, "--score");
-            MadeFolder made = folder(group);
+            List<String> names =
+                    group.worldSize() == 1
+                            ? List.of()
+                            : photos.files().stream().map(PredictCommand::name).toList();
+            MadeFolder made =
+                    group.rank() == 0
+                            ? MadeFolder.cleared(out, "predict")
+                            : MadeFolder.shared(out, "predict");
+            group.barrier();
             Pictures pictures = new Pictures(made, model.classes());
-            if (group.worldSize() > 1) {
-                pictures.reserve(photos.files().stream().map(PredictCommand::name).toList());
-            }
+            pictures.reserve(names);
             // No rank writes before all have seen which names are free.
             group.barrier();
             Predictor predictor = task.predictor(pictures, minScore);
-            Predictions own = new Predictions();
+            Predictions told = new Predictions();
             try {
-                predict(share(photos.files(), group), predictor, own);
+                predict(share(photos.files(), group), predictor, told);
+                told = told.ofAll(group);
             } finally {
-                if (group.worldSize() == 1) {
-                    made.write("predictions.json", own.json());
+                if (group.rank() == 0) {
+                    made.write("predictions.json", told.json());
                 }
             }
-            if (group.worldSize() == 1) {
-                return tell(photos, own, predictor);
-            }
-            Predictions all = own.ofAll(group);
-            if (group.rank() > 0) {
-                return 0;
-            }
-            made.write("predictions.json", all.json());
-            return tell(photos, all, predictor);
+            return group.rank() == 0 ? tell(photos, told, predictor) : 0;
         }
-    }
-
-    private MadeFolder folder(ProcessGroup group) {
-        if (group.rank() == 0) {
-            MadeFolder cleared = MadeFolder.cleared(out, "predict");
-            group.barrier();
-            return cleared;
-        }
-        group.barrier();
-        return MadeFolder.shared(out, "predict");
     }
 
     private static String name(Path photo) {

@@ -13,9 +13,6 @@ import dev.saccade.core.nn.BatchNorm2d;
 import dev.saccade.core.nn.BatchNormType;
 import dev.saccade.core.ops.Kernels;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -87,7 +84,7 @@ final class SyncBnKind implements Kind {
     }
 
     private static void together(List<Rank> ranks) {
-        int port = freePort();
+        int port = Rendezvous.freePort();
         ExecutorService threads = Executors.newFixedThreadPool(ranks.size());
         try {
             List<CompletableFuture<Void>> all = new ArrayList<>();
@@ -101,14 +98,6 @@ final class SyncBnKind implements Kind {
             all.forEach(CompletableFuture::join);
         } finally {
             threads.shutdownNow();
-        }
-    }
-
-    private static int freePort() {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
         }
     }
 

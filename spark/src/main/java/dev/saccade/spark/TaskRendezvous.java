@@ -8,8 +8,6 @@ import dev.saccade.core.distributed.Rendezvous;
 import org.apache.spark.BarrierTaskContext;
 import org.apache.spark.resource.ResourceInformation;
 
-import java.io.IOException;
-import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -41,17 +39,9 @@ final class TaskRendezvous {
      * @param timeout how long they wait for one another from then on
      */
     Rendezvous await(Duration timeout) {
-        int port = Integer.parseInt(context.allGather(rank == 0 ? freePort() : "")[0]);
+        String free = rank == 0 ? Integer.toString(Rendezvous.freePort()) : "";
+        int port = Integer.parseInt(context.allGather(free)[0]);
         return new Rendezvous(hosts.get(0), port, rank, hosts.size(), localRank(), timeout);
-    }
-
-    private static String freePort() {
-        try (ServerSocket free = new ServerSocket(0)) {
-            return Integer.toString(free.getLocalPort());
-        } catch (IOException e) {
-            throw SaccadeException.io(
-                    e, "there is no free port for ranks to meet at: %s", e.getMessage());
-        }
     }
 
     /** Returns the GPU that Spark has given the task; else which task of its machine it is. */

@@ -15,7 +15,6 @@ import java.awt.Color;
 import java.awt.Graphics2D;
 import java.awt.image.BufferedImage;
 import java.io.IOException;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -104,10 +103,7 @@ final class TinyTraining {
 
     /** Trains on two ranks that are threads; returns what they have saved last. */
     static byte[] withoutSpark(RunConfig config, Path folder) throws Exception {
-        int port;
-        try (ServerSocket free = new ServerSocket(0)) {
-            port = free.getLocalPort();
-        }
+        int port = Rendezvous.freePort();
         ExecutorService threads = Executors.newFixedThreadPool(2);
         try {
             List<Future<Outcome>> ranks = new ArrayList<>();

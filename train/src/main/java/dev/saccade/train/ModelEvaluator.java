@@ -19,8 +19,6 @@ import dev.saccade.eval.Evaluators;
 import dev.saccade.models.Model;
 import dev.saccade.train.config.RunConfig;
 
-import java.io.ByteArrayInputStream;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -88,13 +86,7 @@ final class ModelEvaluator<P> {
     /** Tells the other ranks what has been measured. */
     private Evaluation told(Evaluation evaluation) {
         ByteArrayDataOutput out = ByteStreams.newDataOutput();
-        evaluation
-                .values()
-                .forEach(
-                        (name, value) -> {
-                            out.writeUTF(name);
-                            out.writeDouble(value);
-                        });
+        MapBytes.write(evaluation.values(), out, ByteArrayDataOutput::writeDouble);
         ranks.broadcast(out.toByteArray(), 0);
         return evaluation;
     }
@@ -102,12 +94,8 @@ final class ModelEvaluator<P> {
     /** Returns what rank 0 has measured, without pictures. */
     private Evaluation heard() {
         byte[] told = ranks.broadcast(new byte[0], 0);
-        ByteArrayInputStream bytes = new ByteArrayInputStream(told);
-        ByteArrayDataInput in = ByteStreams.newDataInput(bytes);
-        Map<String, Double> values = new LinkedHashMap<>();
-        while (bytes.available() > 0) {
-            values.put(in.readUTF(), in.readDouble());
-        }
+        Map<String, Double> values =
+                MapBytes.read(ByteStreams.newDataInput(told), ByteArrayDataInput::readDouble);
         return () -> values;
     }
 

@@ -11,7 +11,6 @@ import dev.saccade.checkpoint.Tensor;
 
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
@@ -24,23 +23,12 @@ record ResumedState(RunState state, Map<String, Tensor> hooks) {
 
     byte[] toBytes() {
         ByteArrayDataOutput out = ByteStreams.newDataOutput();
-        Map<String, String> metadata = state.toMetadata();
-        out.writeInt(metadata.size());
-        metadata.forEach(
-                (key, value) -> {
-                    out.writeUTF(key);
-                    out.writeUTF(value);
-                });
-        out.writeInt(hooks.size());
-        hooks.forEach(
-                (name, tensor) -> {
-                    out.writeUTF(name);
-                    write(tensor, out);
-                });
+        MapBytes.write(state.toMetadata(), out, ByteArrayDataOutput::writeUTF);
+        MapBytes.write(hooks, out, ResumedState::write);
         return out.toByteArray();
     }
 
-    private static void write(Tensor tensor, ByteArrayDataOutput out) {
+    private static void write(ByteArrayDataOutput out, Tensor tensor) {
         out.writeUTF(tensor.type().name());
         long[] dimensions = tensor.shape().getShape();
         out.writeInt(dimensions.length);
@@ -56,14 +44,8 @@ record ResumedState(RunState state, Map<String, Tensor> hooks) {
 
     static ResumedState parse(byte[] bytes) {
         ByteArrayDataInput in = ByteStreams.newDataInput(bytes);
-        Map<String, String> metadata = new LinkedHashMap<>();
-        for (int i = in.readInt(); i > 0; i--) {
-            metadata.put(in.readUTF(), in.readUTF());
-        }
-        Map<String, Tensor> hooks = new LinkedHashMap<>();
-        for (int i = in.readInt(); i > 0; i--) {
-            hooks.put(in.readUTF(), tensor(in));
-        }
+        Map<String, String> metadata = MapBytes.read(in, ByteArrayDataInput::readUTF);
+        Map<String, Tensor> hooks = MapBytes.read(in, ResumedState::tensor);
         return new ResumedState(RunState.fromMetadata(Path.of("rank 0"), metadata), hooks);
     }
 

@@ -28,19 +28,23 @@ final class SameRun {
     /**
      * Refuses to be one of ranks that would train something else.
      *
-     * @param train what is learned from
+     * @param identity what tells the run from others
      * @param val what is measured on
      * @throws SaccadeException of kind user that lists what is not as it is on rank 0
      */
-    void require(RunConfig config, Dataset train, Optional<Dataset> val) {
+    void require(RunConfig config, Map<String, String> identity, Optional<Dataset> val) {
         if (ranks.worldSize() == 1) {
             return;
         }
         Map<String, String> own = new TreeMap<>(ConfigChange.common(config));
-        own.put("the training data", DatasetFingerprint.compute(train));
+        own.put("the training data", identity.get("run.data"));
         own.put("data.val", val.map(DatasetFingerprint::compute).orElse("nothing"));
         own.put("the version of Saccade", Version.saccade());
-        Map<String, String> first = parse(ranks.broadcast(toBytes(own), 0));
+        ByteArrayDataOutput out = ByteStreams.newDataOutput();
+        MapBytes.write(own, out, ByteArrayDataOutput::writeUTF);
+        byte[] told = ranks.broadcast(out.toByteArray(), 0);
+        Map<String, String> first =
+                MapBytes.read(ByteStreams.newDataInput(told), ByteArrayDataInput::readUTF);
         TreeSet<String> keys = new TreeSet<>(own.keySet());
         keys.addAll(first.keySet());
         Problems problems = new Problems();
@@ -52,25 +56,5 @@ final class SameRun {
             }
         }
         problems.throwIfAny("all ranks must train the same");
-    }
-
-    private static byte[] toBytes(Map<String, String> settings) {
-        ByteArrayDataOutput out = ByteStreams.newDataOutput();
-        out.writeInt(settings.size());
-        settings.forEach(
-                (key, value) -> {
-                    out.writeUTF(key);
-                    out.writeUTF(value);
-                });
-        return out.toByteArray();
-    }
-
-    private static Map<String, String> parse(byte[] bytes) {
-        ByteArrayDataInput in = ByteStreams.newDataInput(bytes);
-        Map<String, String> settings = new TreeMap<>();
-        for (int i = in.readInt(); i > 0; i--) {
-            settings.put(in.readUTF(), in.readUTF());
-        }
-        return settings;
     }
 }

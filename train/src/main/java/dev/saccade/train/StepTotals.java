@@ -92,21 +92,12 @@ record StepTotals(
         out.writeInt(images);
         out.writeBoolean(isFinite);
         out.writeDouble(learningRate);
-        write(losses, out);
-        write(metrics, out);
+        MapBytes.write(losses, out, ByteArrayDataOutput::writeDouble);
+        MapBytes.write(metrics, out, ByteArrayDataOutput::writeDouble);
         byte[] bits = withGradient.toByteArray();
         out.writeInt(bits.length);
         out.write(bits);
         return out.toByteArray();
-    }
-
-    private static void write(Map<String, Double> values, ByteArrayDataOutput out) {
-        out.writeInt(values.size());
-        values.forEach(
-                (name, value) -> {
-                    out.writeUTF(name);
-                    out.writeDouble(value);
-                });
     }
 
     private static StepTotals parse(byte[] bytes) {
@@ -114,19 +105,11 @@ record StepTotals(
         int images = in.readInt();
         boolean isFinite = in.readBoolean();
         double learningRate = in.readDouble();
-        Map<String, Double> losses = values(in);
-        Map<String, Double> metrics = values(in);
+        Map<String, Double> losses = MapBytes.read(in, ByteArrayDataInput::readDouble);
+        Map<String, Double> metrics = MapBytes.read(in, ByteArrayDataInput::readDouble);
         byte[] bits = new byte[in.readInt()];
         in.readFully(bits);
         BitSet withGradient = BitSet.valueOf(bits);
         return new StepTotals(images, losses, metrics, withGradient, isFinite, learningRate);
-    }
-
-    private static Map<String, Double> values(ByteArrayDataInput in) {
-        Map<String, Double> values = new LinkedHashMap<>();
-        for (int i = in.readInt(); i > 0; i--) {
-            values.put(in.readUTF(), in.readDouble());
-        }
-        return values;
     }
 }

@@ -364,7 +364,7 @@ public final class Training {
      */
     private Outcome train(Task task, RunFolder folder, Hooks given, boolean resume) {
         Map<String, String> identity = identity(task.train);
-        new SameRun(ranks).require(config, task.train, task.val);
+        new SameRun(ranks).require(config, identity, task.val);
         try (Hooks named = Hooks.build(config.hooks());
                 Optimizer optimizer = config.optimizer().build(task.model);
                 DataLoader<Batch> loader = loader(task)) {

@@ -6,8 +6,6 @@ import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.distributed.Rendezvous;
 import dev.saccade.core.ops.Kernels;
 
-import java.io.IOException;
-import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,7 +25,7 @@ final class Ranks {
         assumeTrue(Kernels.status().loaded(), "fused operators are off");
         ExecutorService threads = Executors.newFixedThreadPool(worldSize);
         try {
-            int port = freePort();
+            int port = Rendezvous.freePort();
             List<Future<Object>> futures = new ArrayList<>();
             for (int rank = 0; rank < worldSize; rank++) {
                 Rendezvous at =
@@ -57,14 +55,6 @@ final class Ranks {
         } catch (ExecutionException e) {
             return e.getCause();
         } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
-    }
-
-    private static int freePort() {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
-        } catch (IOException e) {
             throw new IllegalStateException(e);
         }
     }

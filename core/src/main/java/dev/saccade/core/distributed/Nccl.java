@@ -13,17 +13,10 @@ final class Nccl {
     private static final OperatorLibrary LIBRARY =
             new OperatorLibrary(Kernels.class, "saccade_nccl", Nccl::greeting);
 
-    private static final int HUNDRED = 100;
-
     private Nccl() {}
 
     private static String greeting() {
-        int version = (int) Script.evaluate("ops.saccade.nccl_version()");
-        return "NCCL %d.%d.%d"
-                .formatted(
-                        version / (HUNDRED * HUNDRED),
-                        version / HUNDRED % HUNDRED,
-                        version % HUNDRED);
+        return "NCCL " + (int) Script.evaluate("ops.saccade.nccl_version()");
     }
 
     /** Returns whether it is there, and why. */

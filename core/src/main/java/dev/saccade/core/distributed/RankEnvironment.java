@@ -3,9 +3,6 @@ package dev.saccade.core.distributed;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 
-import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -155,13 +152,7 @@ public final class RankEnvironment {
     }
 
     private static Master onThisMachine() {
-        String address = "127.0.0.1";
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getByName(address))) {
-            return new Master(address, free.getLocalPort());
-        } catch (IOException e) {
-            throw SaccadeException.io(
-                    e, "there is no free port for ranks to meet at: %s", e.getMessage());
-        }
+        return new Master("127.0.0.1", Rendezvous.freePort());
     }
 
     private Optional<Place> find() {

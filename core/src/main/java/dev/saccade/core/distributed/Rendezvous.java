@@ -4,8 +4,10 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import dev.saccade.core.SaccadeException;
 
+import java.io.IOException;
 import java.net.DatagramSocket;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.net.SocketException;
 import java.time.Duration;
 
@@ -41,6 +43,20 @@ public record Rendezvous(
         checkArgument(localRank >= 0, "local rank: expected 0 or more, got %s", localRank);
         checkArgument(masterPort > 0 && masterPort < PORTS, "master port: got %s", masterPort);
         checkArgument(timeout.toMillis() > 0, "timeout: got %s", timeout);
+    }
+
+    /**
+     * Returns a port of this machine that is free now.
+     *
+     * @throws SaccadeException of kind io, if there is none
+     */
+    public static int freePort() {
+        try (ServerSocket free = new ServerSocket(0)) {
+            return free.getLocalPort();
+        } catch (IOException e) {
+            throw SaccadeException.io(
+                    e, "there is no free port for ranks to meet at: %s", e.getMessage());
+        }
     }
 
     /**

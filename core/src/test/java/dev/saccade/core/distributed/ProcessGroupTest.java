@@ -269,7 +269,7 @@ class ProcessGroupTest {
 
     @Test
     void ranksThatNeverComeAreNamed() throws Exception {
-        int port = Ranks.freePort();
+        int port = Rendezvous.freePort();
         SaccadeException told =
                 assertThrows(
                         SaccadeException.class, () -> ProcessGroup.join(Ranks.at(port, 0, 3, 1.5)));

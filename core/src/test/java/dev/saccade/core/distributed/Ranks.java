@@ -1,7 +1,5 @@
 package dev.saccade.core.distributed;
 
-import java.io.IOException;
-import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,7 +17,7 @@ public final class Ranks {
     /** Does something on each rank, each a thread; returns what came of it, or the error. */
     public static List<Object> onAll(
             int worldSize, double seconds, Function<ProcessGroup, Object> work) throws Exception {
-        int port = freePort();
+        int port = Rendezvous.freePort();
         ExecutorService threads = Executors.newFixedThreadPool(worldSize);
         try {
             List<Future<Object>> futures = new ArrayList<>();
@@ -58,12 +56,6 @@ public final class Ranks {
             results.add(type.cast(result));
         }
         return results;
-    }
-
-    static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
-        }
     }
 
     static Rendezvous at(int port, int rank, int worldSize, double seconds) {
