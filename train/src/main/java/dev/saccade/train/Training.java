@@ -5,41 +5,23 @@ import static com.google.common.base.Preconditions.checkState;
 import ai.djl.Device;
 import ai.djl.ndarray.NDManager;
 
-import com.google.common.base.Throwables;
 import com.google.common.collect.ImmutableMap;
 
-import dev.saccade.checkpoint.AtomicFile;
-import dev.saccade.checkpoint.Checkpoints;
-import dev.saccade.config.ConfigWriter;
-import dev.saccade.config.Configs;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.Kernels;
-import dev.saccade.core.parts.PartFailure;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.loader.Batch;
-import dev.saccade.datasets.loader.DataLoader;
 import dev.saccade.models.Model;
-import dev.saccade.models.ModelSpec;
 import dev.saccade.train.config.DataConfig;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.hooks.Hook;
 import dev.saccade.train.hooks.Hooks;
-import dev.saccade.train.logs.JsonLog;
-import dev.saccade.train.logs.LogWriter;
-import dev.saccade.train.logs.Logging;
-import dev.saccade.train.logs.TensorBoardLog;
-import dev.saccade.train.logs.TextLog;
-import dev.saccade.train.optimizers.ModelEma;
-import dev.saccade.train.optimizers.Optimizer;
 
 import java.nio.file.Path;
-import java.time.Clock;
-import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -47,7 +29,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 
 /**
  * Trains a model from a config to a folder with logs and checkpoints.
@@ -193,10 +174,12 @@ public final class Training {
                             List.of(),
                             task -> {
                                 if (isFirst()) {
-                                    initialize(task);
+                                    task.initializeFrom();
                                     RunFolder.create(folder);
                                 }
-                                return locked(target, () -> train(task, target, given, false));
+                                return locked(
+                                        target,
+                                        () -> task.run(target, given, false, this::isStopped));
                             });
                 });
     }
@@ -221,7 +204,12 @@ public final class Training {
                     List<String> notes = isFirst() ? requireSameRun(folder) : List.of();
                     return locked(
                             target,
-                            () -> withModel(notes, task -> train(task, target, given, true)));
+                            () ->
+                                    withModel(
+                                            notes,
+                                            task ->
+                                                    task.run(
+                                                            target, given, true, this::isStopped)));
                 });
     }
 
@@ -265,24 +253,14 @@ public final class Training {
         return RunConfig.load(run.config());
     }
 
+    private boolean isStopped() {
+        return stopRequested;
+    }
+
     /** Does the work of one run. */
     private interface Work<T> {
         Outcome of(T with);
     }
-
-    /**
-     * A model, and what it learns from and is measured on.
-     *
-     * @param manager owns the model
-     * @param notes what is told once the logs are there
-     */
-    private record Task(
-            NDManager manager,
-            Model<?> model,
-            Dataset train,
-            Optional<Dataset> val,
-            Optional<Validation> validation,
-            List<String> notes) {}
 
     private Outcome during(Hook[] hooks, Work<Hooks> work) {
         checkState(underWay.compareAndSet(false, true), "a run of this training is under way");
@@ -304,7 +282,7 @@ public final class Training {
     }
 
     /** Checks the data and makes the model. */
-    private Outcome withModel(List<String> notes, Work<Task> work) {
+    private Outcome withModel(List<String> notes, Work<RunTask> work) {
         Device device = ranks.device(config.device());
         Autocast.require(config.precision(), device);
         ranks.use(device);
@@ -320,140 +298,12 @@ public final class Training {
         all.addAll(notes);
         try (NDManager manager = Libtorch.newManager(device)) {
             Dataset train = sources.get("train").open().get();
-            Model<?> model = config.model().build(train.classes());
             Optional<Dataset> val =
                     Optional.ofNullable(sources.get("val")).map(source -> source.open().get());
-            Optional<Validation> validation =
-                    val.map(named -> validation(model, manager, train, named));
+            Model<?> model = config.model().build(train.classes());
+            RunTask task = new RunTask(config, ranks, manager, model, train, val, all);
             model.initialize(manager, config.seed());
-            return work.of(new Task(manager, model, train, val, validation, all));
+            return work.of(task);
         }
-    }
-
-    private Validation validation(Model<?> model, NDManager manager, Dataset train, Dataset val) {
-        if (!val.classes().equals(train.classes())) {
-            throw SaccadeException.user(
-                    "data.val is labeled with %s but data.train with %s; labels would be mixed up",
-                    val.classes(), train.classes());
-        }
-        return new ModelEvaluator<>(config, model, manager, spec(train).viewTransforms(), ranks)
-                .on(val);
-    }
-
-    private ModelSpec spec(Dataset train) {
-        DataConfig data = config.data();
-        return new ModelSpec(
-                config.model(),
-                data.valTransforms(),
-                data.valViews(),
-                train.classes(),
-                config.precision());
-    }
-
-    private void initialize(Task task) {
-        config.initFrom()
-                .map(file -> task.model.initializeFrom(Checkpoints.open(file)))
-                .ifPresent(report -> report.toString().lines().forEach(task.notes::add));
-    }
-
-    /**
-     * Takes the steps.
-     *
-     * @param given the hooks of the program
-     * @param resume whether an earlier process has taken some
-     */
-    private Outcome train(Task task, RunFolder folder, Hooks given, boolean resume) {
-        Map<String, String> identity = identity(task.train);
-        new SameRun(ranks).require(config, identity, task.val);
-        try (Hooks named = Hooks.build(config.hooks());
-                Optimizer optimizer = config.optimizer().build(task.model);
-                DataLoader<Batch> loader = loader(task)) {
-            named.requireNames();
-            Optional<ModelEma> ema = config.ema().map(averaging -> averaging.build(task.model));
-            Hooks acting = named.and(given);
-            RunCheckpoints checkpoints =
-                    new RunCheckpoints(
-                            folder,
-                            new Checkpointed(task.model, optimizer, ema, acting),
-                            identity,
-                            RunLayout.of(config, loader.batchesPerEpoch(), ranks.worldSize()),
-                            ranks);
-            RunState state = resume ? checkpoints.resume(task.notes::add) : checkpoints.start();
-            Trainer.Setup setup =
-                    new Trainer.Setup(
-                            task.model,
-                            task.model::losses,
-                            optimizer,
-                            ema,
-                            loader,
-                            task.validation,
-                            ranks);
-            if (!isFirst()) {
-                return train(new Trainer(setup, config, checkpoints, state, acting), task, acting);
-            }
-            AtomicFile.write(folder.config(), ConfigWriter.yaml(Configs.unbind(config)));
-            try (Hooks logs = logs(folder, state.iteration())) {
-                Hook notes =
-                        new RunNotes(
-                                config, task.manager.getDevice(), task.train, task.notes, ranks);
-                Hooks all = new Hooks(List.of(notes)).and(acting).and(logs);
-                return train(new Trainer(setup, config, checkpoints, state, all), task, logs);
-            }
-        }
-    }
-
-    private DataLoader<Batch> loader(Task task) {
-        DataConfig data = config.data();
-        return DataLoader.distributed(
-                task.train,
-                data.trainTransforms(),
-                config.model().head().targets(),
-                data.batchSize(),
-                data.workers(),
-                config.seed(),
-                ranks,
-                task.model.synchronizes());
-    }
-
-    private Outcome train(Trainer trainer, Task task, Hooks logs) {
-        try {
-            return trainer.train(() -> stopRequested);
-        } catch (RuntimeException e) {
-            throw shortage(e, trainer, task)
-                    .or(() -> PartFailure.of(e).map(told -> noted(told, logs)))
-                    .orElseThrow(() -> e);
-        }
-    }
-
-    /** Returns what memory a step was missing, if it was that; it takes some steps to find out. */
-    private Optional<SaccadeException> shortage(
-            RuntimeException error, Trainer trainer, Task task) {
-        int classes = task.train.classes().size();
-        return trainer.failedOn()
-                .map(batch -> new MemoryShortage(task.manager.getDevice(), batch))
-                .flatMap(shortage -> shortage.tell(error, config, classes, trainer::note));
-    }
-
-    /** A user is told in one line what a part has failed of; who has written it wants more. */
-    private static SaccadeException noted(SaccadeException failure, Hooks logs) {
-        logs.noted(Throwables.getStackTraceAsString(failure));
-        return failure;
-    }
-
-    private Map<String, String> identity(Dataset train) {
-        return ImmutableMap.<String, String>builder()
-                .putAll(spec(train).toMetadata())
-                .put("run.seed", Long.toString(config.seed()))
-                .put("run.data", DatasetFingerprint.compute(train))
-                .buildOrThrow();
-    }
-
-    private Hooks logs(RunFolder folder, long iteration) {
-        Stream<LogWriter> writers =
-                Stream.of(
-                        new TextLog(folder.log(), Clock.system(ZoneId.systemDefault())),
-                        new JsonLog(folder.metrics(), iteration),
-                        new TensorBoardLog(folder.tensorBoard(), iteration, Clock.systemUTC()));
-        return new Hooks(writers.map(log -> new Logging(log, config.logInterval())).toList());
     }
 }
