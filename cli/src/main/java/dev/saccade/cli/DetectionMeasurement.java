@@ -16,6 +16,8 @@ import dev.saccade.eval.coco.ClassMetrics;
 import dev.saccade.eval.coco.CocoMetrics;
 import dev.saccade.eval.coco.CocoResults;
 import dev.saccade.eval.coco.IouType;
+import dev.saccade.eval.coco.ScoreCurve;
+import dev.saccade.eval.coco.ScoreCurves;
 import dev.saccade.eval.detection.ConfusionMatrix;
 import dev.saccade.eval.detection.DetectionEvaluation;
 import dev.saccade.eval.detection.DetectionEvaluator;
@@ -24,6 +26,7 @@ import dev.saccade.eval.tide.ErrorBreakdown;
 import dev.saccade.models.Detector;
 
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -91,7 +94,8 @@ record DetectionMeasurement(
         return Measurement.withOthers(
                 others,
                 DetectionTables.summary(evaluation.metrics()),
-                DetectionTables.perClass(evaluation.metrics()));
+                DetectionTables.perClass(evaluation.metrics()),
+                DetectionTables.scores(evaluation.boxes().scoreCurves()));
     }
 
     @Override
@@ -119,7 +123,19 @@ record DetectionMeasurement(
                     measured.perClass().stream().map(DetectionMeasurement::json).toList());
             result.put(prefix + "errors", errors.get(i).rows());
         }
-        return result.put("confusion", evaluation.confusion(score)).buildOrThrow();
+        return result.put("scores", scores(evaluation.boxes().scoreCurves()))
+                .put("confusion", evaluation.confusion(score))
+                .buildOrThrow();
+    }
+
+    /** Returns the recommended scores: one for all classes, if any is found, and of each found. */
+    private static Map<String, Object> scores(ScoreCurves curves) {
+        Map<String, ScoreCurve.Point> classes = new LinkedHashMap<>();
+        curves.classes()
+                .forEach(curve -> curve.best().ifPresent(best -> classes.put(curve.name(), best)));
+        ImmutableMap.Builder<String, Object> scores = ImmutableMap.builder();
+        curves.common().ifPresent(best -> scores.put("all", best));
+        return scores.put("classes", classes).buildOrThrow();
     }
 
     private static Map<String, Object> json(ClassMetrics metrics) {

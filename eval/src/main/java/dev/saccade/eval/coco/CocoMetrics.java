@@ -231,6 +231,21 @@ public final class CocoMetrics {
         return matches.verdicts();
     }
 
+    /** Returns which detections are right at IoU .50, over the score from which one counts. */
+    public ScoreCurves scoreCurves() {
+        Detections detections = matches.detections();
+        return ScoreCurves.count(
+                IntStream.range(0, detections.size())
+                        .map(d -> parameters.useClasses() ? detections.label(d) : 0)
+                        .toArray(),
+                IntStream.range(0, detections.size()).mapToDouble(detections::score).toArray(),
+                verdicts(),
+                classes,
+                IntStream.range(0, classes.size())
+                        .map(k -> matches.countObjects(k, AreaRange.ALL))
+                        .toArray());
+    }
+
     /** Returns whether a detection covers an object of the ground truth at IoU .50. */
     public boolean found(int object) {
         return matches.found(object);

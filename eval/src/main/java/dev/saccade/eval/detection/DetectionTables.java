@@ -6,6 +6,8 @@ import dev.saccade.eval.coco.AveragePrecision;
 import dev.saccade.eval.coco.ClassMetrics;
 import dev.saccade.eval.coco.CocoMetrics;
 import dev.saccade.eval.coco.CocoParameters;
+import dev.saccade.eval.coco.ScoreCurve;
+import dev.saccade.eval.coco.ScoreCurves;
 import dev.saccade.eval.coco.SummaryRow;
 import dev.saccade.eval.detection.ConfusionMatrix.Confusion;
 import dev.saccade.eval.tide.DetectionError;
@@ -16,7 +18,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
+import java.util.function.Function;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /** How a detector did, as aligned text. */
 public final class DetectionTables {
@@ -70,6 +75,37 @@ public final class DetectionTables {
                             .with(prefix + "APl", classes.stream().map(AveragePrecision::apLarge));
         }
         return table;
+    }
+
+    /**
+     * Returns the recommended score of each class and that of all, with the precision, the recall
+     * and F1 of the boxes that reach it, at IoU .50.
+     */
+    public static MetricTable scores(ScoreCurves curves) {
+        List<List<String>> rows = new ArrayList<>();
+        List<Optional<ScoreCurve.Point>> best = new ArrayList<>();
+        rows.add(List.of("all classes"));
+        best.add(curves.common());
+        for (ScoreCurve curve : curves.classes()) {
+            rows.add(List.of(curve.name()));
+            best.add(curve.best());
+        }
+        return new MetricTable(List.of("class"), rows)
+                .withText(
+                        "score",
+                        best.stream()
+                                .map(
+                                        point ->
+                                                point.map(p -> String.format(Locale.ROOT, "%.2f", p.score()))
+                                                        .orElse("n/a")))
+                .with("precision", values(best, ScoreCurve.Point::precision))
+                .with("recall", values(best, ScoreCurve.Point::recall))
+                .with("F1", values(best, ScoreCurve.Point::f1));
+    }
+
+    private static Stream<Double> values(
+            List<Optional<ScoreCurve.Point>> best, Function<ScoreCurve.Point, Double> value) {
+        return best.stream().map(point -> point.map(value).orElse(-1.0));
     }
 
     /**

@@ -1,0 +1,129 @@
+package dev.saccade.eval.coco;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.common.primitives.ImmutableIntArray;
+
+import dev.saccade.eval.MemoryDataset;
+import dev.saccade.eval.RandomScene;
+import dev.saccade.eval.coco.ScoreCurve.Point;
+import dev.saccade.eval.detection.ConfusionMatrix;
+
+import org.junit.jupiter.api.Test;
+
+import java.util.Optional;
+import java.util.stream.IntStream;
+
+class ScoreCurvesTest {
+
+    private static final double EXACT = 1e-12;
+
+    private final RandomScene scene = new RandomScene();
+    private final GroundTruth groundTruth = GroundTruth.collect(scene.dataset, IouType.BOX);
+    private final Detections detections = scene.masks.build();
+    private final ScoreCurves curves = curves(groundTruth, detections);
+
+    private static ScoreCurves curves(GroundTruth groundTruth, Detections detections) {
+        return CocoMetrics.compute(
+                        groundTruth, detections, CocoParameters.official(IouType.BOX), 1)
+                .scoreCurves();
+    }
+
+    /** What confusions count among the detections of a score and more is counted here in one go. */
+    @Test
+    void countsAsConfusionsDoAtEveryScore() {
+        for (int step = 0; step <= ScoreCurve.STEPS; step++) {
+            ConfusionMatrix matrix =
+                    ConfusionMatrix.compute(
+                            groundTruth, detections, IouType.BOX, ScoreCurve.score(step));
+            for (int k = 0; k < curves.classes().size(); k++) {
+                int label = k;
+                ScoreCurve curve = curves.classes().get(k);
+                assertEquals(matrix.count(k, k), curve.right().get(step), curve.name());
+                assertEquals(
+                        matrix.counts().get(label).stream().mapToInt(n -> n).sum(),
+                        curve.objects());
+                double precision = curve.at(step).precision();
+                double counted = curve.right().get(step) + (double) curve.wrong().get(step);
+                assertEquals(curve.right().get(step), precision * counted, EXACT);
+            }
+        }
+    }
+
+    @Test
+    void nothingBeatsTheBestScore() {
+        for (ScoreCurve curve : curves.classes()) {
+            Point best = curve.best().orElse(curve.at(ScoreCurve.STEPS));
+            for (int step = 0; step <= ScoreCurve.STEPS; step++) {
+                Point other = curve.at(step);
+                assertTrue(
+                        other.f1() < best.f1()
+                                || (other.f1() == best.f1() && other.score() <= best.score()));
+            }
+            double sum = best.precision() + best.recall();
+            assertEquals(2 * best.precision() * best.recall(), best.f1() * sum, EXACT);
+        }
+        assertTrue(curves.classes().stream().filter(c -> c.best().isPresent()).count() > 1);
+        double highest = curves.mean().stream().mapToDouble(Point::f1).max().orElseThrow();
+        assertEquals(highest, curves.common().orElseThrow().f1());
+    }
+
+    /** A detection that is less sure never takes an object from one that is surer. */
+    @Test
+    void fewerDetectionsFindFewerObjects() {
+        for (ScoreCurve curve : curves.classes()) {
+            for (int step = 1; step <= ScoreCurve.STEPS; step++) {
+                assertTrue(curve.right().get(step) <= curve.right().get(step - 1));
+                assertTrue(curve.wrong().get(step) <= curve.wrong().get(step - 1));
+                assertTrue(curve.at(step).recall() <= 1);
+            }
+        }
+    }
+
+    @Test
+    void ofEqualScoresTheHighestIsRecommended() {
+        MemoryDataset dataset =
+                new MemoryDataset("cat", "dog", "none")
+                        .image(1)
+                        .object(0, 0, 0, 100, 100, 1e4)
+                        .object(0, 200, 0, 100, 100, 1e4)
+                        .object(1, 0, 200, 100, 100, 1e4);
+        ScoreCurves measured =
+                curves(
+                        GroundTruth.collect(dataset, IouType.BOX),
+                        new Detections.Builder()
+                                .add(1, 0, new Detections.Bbox(0, 0, 100, 100), .909)
+                                .add(1, 0, new Detections.Bbox(200, 0, 100, 100), .30)
+                                .add(1, 0, new Detections.Bbox(0, 300, 100, 100), .30)
+                                .add(1, 1, new Detections.Bbox(200, 200, 100, 100), .8)
+                                .add(1, 2, new Detections.Bbox(0, 0, 100, 100), .7)
+                                .build());
+        // Both of the same score count together: 2 * 2 / (3 + 2) beats 2 * 1 / (1 + 2).
+        assertEquals(Optional.of(new Point(.30, 2 / 3.0, 1, .8)), measured.classes().get(0).best());
+        assertEquals(Optional.empty(), measured.classes().get(1).best());
+        assertEquals(Optional.empty(), measured.classes().get(2).best());
+        // The mean is of the two classes that have objects.
+        assertEquals(new Point(.30, 1 / 3.0, .5, .4), measured.common().orElseThrow());
+        assertEquals(.90, best(90).orElseThrow().score());
+    }
+
+    /** Returns the best point of a curve whose one detection of one object is right. */
+    private static Optional<Point> best(int reached) {
+        int[] right =
+                IntStream.rangeClosed(0, ScoreCurve.STEPS).map(step -> step <= reached ? 1 : 0).toArray();
+        return new ScoreCurve(
+                        "cat",
+                        1,
+                        ImmutableIntArray.copyOf(right),
+                        ImmutableIntArray.copyOf(new int[ScoreCurve.STEPS + 1]))
+                .best();
+    }
+
+    @Test
+    void nothingIsRecommendedWhereNothingIsFound() {
+        ScoreCurves none = curves(groundTruth, new Detections.Builder().build());
+        assertTrue(none.common().isEmpty());
+        assertTrue(none.classes().stream().allMatch(curve -> curve.best().isEmpty()));
+    }
+}
