@@ -81,8 +81,8 @@ class FloorsTest {
                     List.of("config"),
                     List.of("checkpoint"),
                     List.of("backbones", "necks", "heads", "datasets"),
-                    List.of("models", "report", "demo"),
-                    List.of("eval", "djl"),
+                    List.of("models", "demo"),
+                    List.of("report", "eval", "djl"),
                     List.of("train"),
                     List.of("cli", "spark"));
 

@@ -29,7 +29,8 @@ public record DetectionExample(
     private static final double IOU = 0.5;
 
     /**
-     * Returns a selection from the best to the worst, evenly spread.
+     * Returns a selection, the worst first: for one half those with the most mistakes, for the
+     * other some that are evenly spread over all, and so the same whatever was predicted.
      *
      * @param examples all there are
      * @param count how many at most
@@ -37,28 +38,26 @@ public record DetectionExample(
      */
     public static ImmutableList<DetectionExample> select(
             List<DetectionExample> examples, int count, double threshold) {
-        List<DetectionExample> ranked =
-                examples.stream()
-                        .sorted(Comparator.comparingDouble(e -> -e.agreement(threshold)))
-                        .toList();
-        int kept = Math.min(count, ranked.size());
-        return IntStream.range(0, kept)
-                .mapToObj(i -> ranked.get(kept == 1 ? 0 : i * (ranked.size() - 1) / (kept - 1)))
+        Comparator<Integer> worstFirst =
+                Comparator.comparing(i -> -examples.get(i).mistakes(threshold));
+        return Selection.of(examples.size(), count, worstFirst).stream()
+                .map(examples::get)
                 .collect(toImmutableList());
     }
 
-    /**
-     * Returns how well predictions and truth agree: the share of boxes, of both kinds, that have a
-     * partner (the F1 score); 1 if there are none at all.
-     */
-    double agreement(double threshold) {
-        long found = truthScores().stream().filter(score -> score >= threshold).count();
-        long predicted =
-                IntStream.range(0, predictions.size())
-                        .filter(i -> predictions.score(i) >= threshold)
+    /** Returns how many labeled objects are not found, and how many predictions are wrong. */
+    int mistakes(double threshold) {
+        int[] partners = partners();
+        long wrong =
+                IntStream.range(0, partners.length)
+                        .filter(i -> partners[i] < 0 && predictions.score(i) >= threshold)
                         .count();
-        long boxes = predicted + truth.size();
-        return boxes == 0 ? 1 : 2.0 * found / boxes;
+        return missed(threshold) + (int) wrong;
+    }
+
+    /** Returns how many labeled objects are not found. */
+    int missed(double threshold) {
+        return (int) truthScores().stream().filter(score -> score < threshold).count();
     }
 
     /** Returns for each labeled object the score with which it was found, -1 if it was not. */

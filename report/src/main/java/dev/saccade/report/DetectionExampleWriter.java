@@ -5,12 +5,14 @@ import com.google.common.primitives.ImmutableDoubleArray;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.report.draw.ClassColors;
+import dev.saccade.report.draw.LabelLayout;
 
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /** Draws pictures with what is on them at the left and what was found at the right. */
@@ -19,12 +21,20 @@ final class DetectionExampleWriter {
     /** The size of letters over the longer edge of the photograph. */
     private static final double FONT_SIZE = 0.034;
 
+    /** The widths of a letter and of the space beside a name, and the height, in font sizes. */
+    private static final double LETTER = 0.56;
+
+    private static final double MARGIN = 0.2;
+    private static final double LINE = 1.1;
+
     private final Markup out;
+    private final DetectionExamples examples;
     private final List<String> classes;
     private final double threshold;
 
     private DetectionExampleWriter(Markup out, DetectionExamples examples) {
         this.out = out;
+        this.examples = examples;
         this.classes = examples.classes();
         this.threshold = examples.threshold();
     }
@@ -33,7 +43,8 @@ final class DetectionExampleWriter {
     static void write(Markup out, DetectionExamples examples) throws IOException {
         DetectionExampleWriter writer = new DetectionExampleWriter(out, examples);
         writer.lead();
-        writer.legend(examples.pictures());
+        Examples.writeOrder(out, examples);
+        writer.legend();
         out.open("div", "class", "examples");
         for (int i = 0; i < examples.pictures().size(); i++) {
             writer.write(examples.pictures().get(i), i);
@@ -55,9 +66,10 @@ final class DetectionExampleWriter {
     }
 
     /** Lists the classes that occur in the pictures with their colors. */
-    private void legend(List<DetectionExample> examples) {
+    private void legend() {
         out.open("ul", "class", "legend");
-        examples.stream()
+        examples.pictures().stream()
+                .flatMap(List::stream)
                 .flatMap(example -> Stream.of(example.truth(), example.predictions()))
                 .flatMapToInt(objects -> Arrays.stream(objects.labels()))
                 .distinct()
@@ -73,16 +85,20 @@ final class DetectionExampleWriter {
     }
 
     /**
-     * Draws one picture twice; its bytes are embedded once.
+     * Draws one picture with its labels, and with what each run has found; its bytes are embedded
+     * once.
      *
      * @param position of the example in the report
      */
-    private void write(DetectionExample example, int position) throws IOException {
+    private void write(List<DetectionExample> byRun, int position) throws IOException {
+        DetectionExample example = byRun.get(0);
         String id = "photo" + position;
         String width = String.valueOf(example.size().width());
         String height = String.valueOf(example.size().height());
         String jpeg = Base64.getEncoder().encodeToString(example.jpeg().read());
-        out.open("figure", "class", "example").open("div", "class", "pair");
+        out.open("figure", "class", "example");
+        PictureRow row = new PictureRow(out, examples.runs());
+        row.open();
         openPhoto(example, "truth");
         out.empty(
                 "image",
@@ -96,12 +112,17 @@ final class DetectionExampleWriter {
                 height);
         truth(example);
         out.close();
-        openPhoto(example, "found");
-        out.empty("use", "href", "#" + id);
-        predictions(example);
-        out.close().close();
-        out.open("figcaption").leaf("span", example.name(), "class", "name").text(" ");
-        out.leaf("span", tally(example), "class", "tally").close().close();
+        row.closeTruth(example.name());
+        for (int run = 0; run < byRun.size(); run++) {
+            row.openFound();
+            openPhoto(example, "found");
+            out.empty("use", "href", "#" + id);
+            predictions(byRun.get(run));
+            out.close();
+            row.closeFound(run, tally(byRun.get(run)));
+        }
+        row.close();
+        out.close();
     }
 
     private void openPhoto(DetectionExample example, String kind) {
@@ -131,9 +152,10 @@ final class DetectionExampleWriter {
             boolean missed = scores.get(i) < threshold;
             object(truth, i, scores.get(i), missed ? "box lone" : "box");
         }
-        LabelLayout layout = new LabelLayout(example.size(), fontSize(example));
+        double height = fontSize(example);
+        LabelLayout layout = new LabelLayout(example.size(), truth.boxes());
         for (int i = 0; i < truth.size(); i++) {
-            name(layout, truth.boxes(), i, className(truth.label(i)), 1);
+            name(layout, height, truth.boxes(), i, className(truth.label(i)), 1);
         }
     }
 
@@ -144,10 +166,14 @@ final class DetectionExampleWriter {
             String state = (partners[i] < 0 ? "box lone" : "box") + weak(found.score(i));
             object(found, i, found.score(i), state);
         }
-        LabelLayout layout = new LabelLayout(example.size(), fontSize(example));
+        int[] sure =
+                IntStream.range(0, found.size()).filter(i -> found.score(i) >= threshold).toArray();
+        double height = fontSize(example);
+        LabelLayout layout = new LabelLayout(example.size(), found.boxes().select(sure));
         for (int i = 0; i < found.size(); i++) {
             String percent = String.format(Locale.ROOT, " %.0f", 100 * found.score(i));
-            name(layout, found.boxes(), i, className(found.label(i)) + percent, found.score(i));
+            String text = className(found.label(i)) + percent;
+            name(layout, height, found.boxes(), i, text, found.score(i));
         }
     }
 
@@ -174,8 +200,10 @@ final class DetectionExampleWriter {
         out.empty("path", "class", "edge", "d", outline).close();
     }
 
-    private void name(LabelLayout layout, Boxes boxes, int i, String text, double score) {
-        LabelLayout.Place place = layout.place(boxes, i, text);
+    private void name(
+            LabelLayout layout, double fontSize, Boxes boxes, int i, String text, double score) {
+        double width = (text.codePointCount(0, text.length()) * LETTER + 2 * MARGIN) * fontSize;
+        LabelLayout.Place place = layout.place(boxes, i, width, LINE * fontSize);
         out.leaf(
                 "text",
                 text,
@@ -206,12 +234,9 @@ final class DetectionExampleWriter {
     }
 
     private String tally(DetectionExample example) {
-        long found = example.truthScores().stream().filter(score -> score >= threshold).count();
-        int[] partners = example.partners();
-        long wrong = 0;
-        for (int i = 0; i < partners.length; i++) {
-            wrong += partners[i] < 0 && example.predictions().score(i) >= threshold ? 1 : 0;
-        }
-        return "%d of %d found, %d false".formatted(found, example.truth().size(), wrong);
+        int missed = example.missed(threshold);
+        int objects = example.truth().size();
+        return "%d of %d found, %d false"
+                .formatted(objects - missed, objects, example.mistakes(threshold) - missed);
     }
 }

@@ -2,12 +2,32 @@ package dev.saccade.report;
 
 import java.io.IOException;
 
-/** Held-back pictures with what is on them and what was predicted. */
+/** Held-back pictures with what is on them and what was predicted, by one run or by several. */
 public sealed interface Examples permits DetectionExamples, SegmentationExamples {
 
-    /** Returns whether there are none. */
-    boolean isEmpty();
+    /** Returns how many there are. */
+    int size();
+
+    /** Returns of how many held-back pictures they were chosen. */
+    int all();
 
     /** Writes how to read the pictures, and the pictures. */
     void write(Markup out) throws IOException;
+
+    /** Writes in which order they come, and how many are shown. */
+    static void writeOrder(Markup out, Examples examples) {
+        out.open("p", "class", "order").open("label").text("Order ").open("select");
+        out.leaf("option", "worst first", "value", "worst");
+        out.leaf("option", "best first", "value", "best");
+        out.leaf("option", "by name", "value", "name");
+        out.close().close().text(" ");
+        String shown = "%d of %d shown".formatted(examples.size(), examples.all());
+        out.leaf("span", shown, "class", "note");
+        if (examples.size() < examples.all()) {
+            out.text(" ");
+            String more = "; more with ./saccade report RUN --examples " + examples.all();
+            out.leaf("span", more, "class", "note");
+        }
+        out.close();
+    }
 }

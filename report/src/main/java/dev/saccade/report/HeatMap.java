@@ -15,7 +15,8 @@ import java.util.List;
  * @param ofShares whether cells tell the share of their row in percent, not the count; those that
  *     are 0 % are empty
  */
-public record HeatMap(String title, List<String> names, List<List<Long>> counts, boolean ofShares) {
+public record HeatMap(String title, List<String> names, List<List<Long>> counts, boolean ofShares)
+        implements Block {
 
     /** Copies the lists, and checks that there is a count for each pair of names. */
     public HeatMap {
@@ -28,5 +29,15 @@ public record HeatMap(String title, List<String> names, List<List<Long>> counts,
                 "%s names, counts %s",
                 size,
                 counts);
+    }
+
+    @Override
+    public boolean isEmpty() {
+        return names.isEmpty();
+    }
+
+    @Override
+    public void write(Markup out) {
+        HeatMapWriter.write(out, this);
     }
 }

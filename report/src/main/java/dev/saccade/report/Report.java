@@ -60,12 +60,13 @@ public final class Report {
         out.open("style").verbatim(resource("report.css")).close().close();
         out.open("body").open("main");
         headline();
+        data.overview().forEach(this::section);
         examples();
         training();
         data.sections().forEach(this::section);
         dataSet();
         config();
-        facts("Environment", data.setup().environment());
+        section(new Section("Environment", "", new FactList(data.setup().environment())));
         out.close();
         out.open("script").verbatim(resource("report.js")).close();
         return out.close().close().toString();
@@ -89,7 +90,7 @@ public final class Report {
 
     private void examples() throws IOException {
         Examples examples = data.examples();
-        if (examples.isEmpty()) {
+        if (examples.size() == 0) {
             return;
         }
         openSection("Held-back pictures");
@@ -98,32 +99,18 @@ public final class Report {
     }
 
     private void training() {
-        if (!data.training().isEmpty()) {
-            openSection("Training");
-            charts(data.training());
-            out.close();
-        }
-    }
-
-    private void charts(List<LineChart> charts) {
-        out.open("div", "class", "charts");
-        charts.forEach(chart -> LineChartWriter.write(out, chart));
-        out.close();
+        section(new Section("Training", "", new Charts(data.training())));
     }
 
     private void section(Section section) {
-        if (section.isEmpty()) {
+        if (section.blocks().isEmpty()) {
             return;
         }
         openSection(section.title());
         if (!section.lead().isEmpty()) {
             out.leaf("p", section.lead(), "class", "lead");
         }
-        section.tables().forEach(table -> ShareTableWriter.write(out, table));
-        if (!section.charts().isEmpty()) {
-            charts(section.charts());
-        }
-        section.maps().forEach(map -> HeatMapWriter.write(out, map));
+        section.blocks().forEach(block -> block.write(out));
         out.close();
     }
 
@@ -132,7 +119,7 @@ public final class Report {
             return;
         }
         openSection("Data");
-        definitions(data.data().facts());
+        new FactList(data.data().facts()).write(out);
         out.open("div", "class", "charts small");
         data.data().charts().forEach(histogram -> HistogramWriter.write(out, histogram));
         out.close().close();
@@ -160,26 +147,6 @@ public final class Report {
             out.verbatim("\n");
         }
         out.close().close().close();
-    }
-
-    private void facts(String title, List<Fact> facts) {
-        if (!facts.isEmpty()) {
-            openSection(title);
-            definitions(facts);
-            out.close();
-        }
-    }
-
-    private void definitions(List<Fact> facts) {
-        out.open("dl", "class", "facts");
-        for (Fact fact : facts) {
-            out.open("div").leaf("dt", fact.name()).open("dd").text(fact.value());
-            if (!fact.note().isEmpty()) {
-                out.text(" ").leaf("span", fact.note(), "class", "note");
-            }
-            out.close().close();
-        }
-        out.close();
     }
 
     /** Returns the style that gives an element a color, {@code 0xRRGGBB}. */

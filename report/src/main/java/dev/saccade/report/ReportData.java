@@ -9,6 +9,7 @@ import java.util.Locale;
  * All that a report shows. Whatever is empty is left out of the page.
  *
  * @param header what was run, and how it did
+ * @param overview what comes before all pictures
  * @param examples held-back pictures with what is on them and what was predicted
  * @param training curves over the course of the training
  * @param sections what was measured
@@ -17,6 +18,7 @@ import java.util.Locale;
  */
 public record ReportData(
         Header header,
+        List<Section> overview,
         Examples examples,
         List<LineChart> training,
         List<Section> sections,
@@ -25,6 +27,7 @@ public record ReportData(
 
     /** Copies the lists. */
     public ReportData {
+        overview = ImmutableList.copyOf(overview);
         training = ImmutableList.copyOf(training);
         sections = ImmutableList.copyOf(sections);
     }

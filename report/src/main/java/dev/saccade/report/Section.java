@@ -5,34 +5,25 @@ import com.google.common.collect.ImmutableList;
 import java.util.List;
 
 /**
- * A part of a report about what was measured. Tables without rows are left out of the page, and so
- * is a section in which nothing is left.
+ * A part of a report. Blocks in which there is nothing are left out of the page, and so is a
+ * section in which nothing is left.
  *
- * @param title what was measured
+ * @param title what it is about
  * @param lead a sentence or two on how to read it, or empty
- * @param tables the tables, which come first
- * @param charts the charts below them
- * @param maps what was taken for what, at the end
+ * @param blocks from top to bottom
  */
-public record Section(
-        String title,
-        String lead,
-        List<ShareTable> tables,
-        List<LineChart> charts,
-        List<HeatMap> maps) {
+public record Section(String title, String lead, List<Block> blocks) {
 
-    /** Copies the lists; leaves out empty tables. */
+    /** Copies the list; leaves out empty blocks. */
     public Section {
-        tables =
-                tables.stream()
-                        .filter(table -> !table.rows().isEmpty())
+        blocks =
+                blocks.stream()
+                        .filter(block -> !block.isEmpty())
                         .collect(ImmutableList.toImmutableList());
-        charts = ImmutableList.copyOf(charts);
-        maps = ImmutableList.copyOf(maps);
     }
 
-    /** Returns whether there is nothing in it. */
-    boolean isEmpty() {
-        return tables.isEmpty() && charts.isEmpty() && maps.isEmpty();
+    /** Makes a section. */
+    public Section(String title, String lead, Block... blocks) {
+        this(title, lead, List.of(blocks));
     }
 }

@@ -1,10 +1,12 @@
 package dev.saccade.report;
 
+import dev.saccade.report.SegmentationExamples.Picture;
 import dev.saccade.report.draw.ClassColors;
 
 import java.io.IOException;
 import java.util.Base64;
 import java.util.List;
+import java.util.Locale;
 
 /** Shows pictures under the colors of their labels at the left and of predictions at the right. */
 final class SegmentationExampleWriter {
@@ -21,9 +23,10 @@ final class SegmentationExampleWriter {
     static void write(Markup out, SegmentationExamples examples) throws IOException {
         SegmentationExampleWriter writer = new SegmentationExampleWriter(out, examples);
         out.leaf("p", "Labels at the left, predictions at the right.", "class", "lead");
+        Examples.writeOrder(out, examples);
         writer.legend();
         out.open("div", "class", "examples");
-        for (SegmentationExamples.Picture picture : examples.pictures()) {
+        for (List<Picture> picture : examples.pictures()) {
             writer.write(picture);
         }
         out.close();
@@ -33,6 +36,7 @@ final class SegmentationExampleWriter {
         List<Integer> colors = ClassColors.of(examples.classes());
         out.open("ul", "class", "legend");
         examples.pictures().stream()
+                .flatMap(List::stream)
                 .flatMap(picture -> picture.labels().stream())
                 .distinct()
                 .sorted()
@@ -46,13 +50,27 @@ final class SegmentationExampleWriter {
         out.close();
     }
 
-    private void write(SegmentationExamples.Picture picture) throws IOException {
-        out.open("figure", "class", "example").open("div", "class", "pair");
-        image("Labels of " + picture.name(), picture.truth().read());
-        image("Predictions for " + picture.name(), picture.predicted().read());
+    /** Writes the labels and what each run has predicted, with how well that agrees. */
+    private void write(List<Picture> byRun) throws IOException {
+        Picture first = byRun.get(0);
+        double agreement = byRun.stream().mapToDouble(Picture::agreement).sum();
+        out.open(
+                "figure",
+                "class",
+                "example",
+                "data-mistakes",
+                String.format(Locale.ROOT, "%.6f", Double.isNaN(agreement) ? -1e9 : -agreement));
+        PictureRow row = new PictureRow(out, examples.runs());
+        row.open();
+        image("Labels of " + first.name(), first.truth().read());
+        row.closeTruth(first.name());
+        for (int run = 0; run < byRun.size(); run++) {
+            row.openFound();
+            image("Predictions for " + first.name(), byRun.get(run).predicted().read());
+            row.closeFound(run, byRun.get(run).tally());
+        }
+        row.close();
         out.close();
-        out.open("figcaption").leaf("span", picture.name(), "class", "name").text(" ");
-        out.leaf("span", picture.tally(), "class", "tally").close().close();
     }
 
     private void image(String name, byte[] jpeg) {

@@ -13,7 +13,8 @@ import java.util.OptionalDouble;
  * @param ofClasses whether the rows are the classes in the order of their labels, shown in the
  *     colors that they have in pictures
  */
-public record ShareTable(List<String> heads, List<Row> rows, boolean ofClasses) {
+public record ShareTable(List<String> heads, List<Row> rows, boolean ofClasses)
+        implements Block {
 
     /** Copies the lists. */
     public ShareTable {
@@ -24,6 +25,16 @@ public record ShareTable(List<String> heads, List<Row> rows, boolean ofClasses) 
     /** Makes a table of anything but classes. */
     public ShareTable(List<String> heads, List<Row> rows) {
         this(heads, rows, false);
+    }
+
+    @Override
+    public boolean isEmpty() {
+        return rows.isEmpty();
+    }
+
+    @Override
+    public void write(Markup out) {
+        ShareTableWriter.write(out, this);
     }
 
     /**

@@ -15,6 +15,7 @@ final class ShareTableWriter {
     static void write(Markup out, ShareTable table) {
         List<Integer> colors =
                 ClassColors.of(table.rows().stream().map(ShareTable.Row::name).toList());
+        out.open("div", "class", "scroll");
         out.open("table", "class", table.ofClasses() ? "classes" : "metrics")
                 .open("thead")
                 .open("tr");
@@ -34,7 +35,7 @@ final class ShareTableWriter {
             row.shares().forEach(share -> write(out, share));
             out.close();
         }
-        out.close().close();
+        out.close().close().close();
     }
 
     private static void write(Markup out, OptionalDouble share) {

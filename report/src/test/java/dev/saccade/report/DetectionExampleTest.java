@@ -33,7 +33,7 @@ class DetectionExampleTest {
     }
 
     @Test
-    void agreementIsTheShareOfBoxesWithPartners() {
+    void mistakesAreObjectsThatAreMissedAndPredictionsThatAreWrong() {
         Instances truth = Instances.groundTruth(TWO, 0, 0);
         Instances predictions =
                 Instances.predicted(
@@ -42,25 +42,28 @@ class DetectionExampleTest {
                         new float[] {0.9f, 0.4f});
         DetectionExample example = example(truth, predictions);
 
-        assertEquals(2.0 / 3, example.agreement(0.5), 1e-12);
-        assertEquals(0.5, example.agreement(0.3), 1e-12);
-        assertEquals(1, example(Instances.empty(), Instances.empty()).agreement(0.5));
+        assertEquals(1, example.mistakes(0.5));
+        assertEquals(2, example.mistakes(0.3));
+        assertEquals(2, example.mistakes(0.95));
+        assertEquals(2, example.missed(0.95));
+        assertEquals(0, example(Instances.empty(), Instances.empty()).mistakes(0.5));
     }
 
     @Test
-    void selectionSpreadsFromBestToWorst() {
+    void selectionHasTheWorstAndSomeOfAll() {
         List<DetectionExample> examples =
                 IntStream.rangeClosed(0, 10).mapToObj(DetectionExampleTest::found).toList();
 
-        List<Integer> selected =
-                DetectionExample.select(examples, 3, 0.5).stream()
-                        .map(e -> e.predictions().size())
-                        .toList();
-
-        assertEquals(List.of(10, 5, 0), selected);
-        assertEquals(11, DetectionExample.select(examples, 50, 0.5).size());
-        assertEquals(10, DetectionExample.select(examples, 1, 0.5).get(0).predictions().size());
+        assertEquals(List.of(0, 1, 2, 8), found(DetectionExample.select(examples, 4, 0.5)));
+        assertEquals(List.of(0), found(DetectionExample.select(examples, 1, 0.5)));
+        assertEquals(
+                IntStream.rangeClosed(0, 10).boxed().toList(),
+                found(DetectionExample.select(examples, 50, 0.5)));
         assertEquals(List.of(), DetectionExample.select(List.of(), 3, 0.5));
+    }
+
+    private static List<Integer> found(List<DetectionExample> selected) {
+        return selected.stream().map(e -> e.predictions().size()).toList();
     }
 
     /** A picture with ten objects of which some are found. */

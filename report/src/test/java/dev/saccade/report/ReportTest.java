@@ -36,6 +36,7 @@ import java.util.OptionalDouble;
 import java.util.Random;
 import java.util.Set;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import javax.xml.parsers.DocumentBuilderFactory;
 
@@ -55,9 +56,12 @@ class ReportTest {
         assertEquals("leaf", text(page, "h1"));
         assertEquals(2, count(page, "svg", "class", "truth"));
         assertEquals(2, count(page, "svg", "class", "found"));
-        assertEquals(3, count(page, "path", "class", "curve c0"));
-        assertEquals(List.of("0.250", "0.500", "0.750", "0.500"), shares(page));
-        assertEquals(List.of("leaf as leaf: 3 of 4", "leaf as background: 1 of 4"), cells(page));
+        assertEquals(4, count(page, "path", "class", "curve c0"));
+        List<String> measured = List.of("0.250", "0.500", "0.750", "0.500");
+        assertEquals(twice(measured), shares(page));
+        List<String> counted = List.of("leaf as leaf: 3 of 4", "leaf as background: 1 of 4");
+        assertEquals(twice(counted), cells(page));
+        assertTrue(texts(page, "span", "note").contains("2 of 72 shown"));
         assertEquals(
                 List.of("1 of 1 found, 0 false", "1 of 1 found, 0 false"),
                 texts(page, "span", "tally"));
@@ -178,15 +182,18 @@ class ReportTest {
                 new Section(
                         "none",
                         "",
-                        List.of(
-                                table(new Row("AP", "", List.of(absent))),
-                                table(),
-                                table(new Row("leaf", "0", List.of(absent, absent, absent)))),
-                        List.of(),
-                        List.of(new HeatMap("none", List.of(), List.of(), false)));
+                        table(new Row("AP", "", List.of(absent))),
+                        table(),
+                        table(new Row("leaf", "0", List.of(absent, absent, absent))),
+                        new Charts(List.of()),
+                        new FactList(List.of()),
+                        new Commands(List.of()),
+                        new TextTable(List.of("none"), List.of()),
+                        new HeatMap("none", List.of(), List.of(), false));
         ReportData all =
                 new ReportData(
                         new Header("title", "", List.of(Fact.ofShare("AP", -1, ""))),
+                        List.of(),
                         objects(),
                         data.training(),
                         List.of(section),
@@ -209,9 +216,17 @@ class ReportTest {
         SegmentationExamples examples =
                 new SegmentationExamples(
                         List.of(
-                                new SegmentationExamples.Picture(
-                                        HOSTILE, truth, predicted, Set.of(2), "91.0 % right")),
-                        List.of("sky", "road", "car"));
+                                List.of(
+                                        new SegmentationExamples.Picture(
+                                                HOSTILE,
+                                                truth,
+                                                predicted,
+                                                Set.of(2),
+                                                0.5,
+                                                "91.0 % right"))),
+                        List.of("run"),
+                        List.of("sky", "road", "car"),
+                        1);
 
         Document page = parse(write(withExamples(empty(), examples)));
 
@@ -268,6 +283,11 @@ class ReportTest {
                 .toList();
     }
 
+    /** The overview and the sections hold the same. */
+    private static List<String> twice(List<String> texts) {
+        return Stream.concat(texts.stream(), texts.stream()).toList();
+    }
+
     private static List<String> shares(Document page) {
         return texts(page, "td", "share");
     }
@@ -295,15 +315,21 @@ class ReportTest {
     }
 
     private static DetectionExamples objects(DetectionExample... examples) {
-        return new DetectionExamples(List.of(examples), List.of("leaf"), 0.5);
+        return new DetectionExamples(
+                Stream.of(examples).map(List::of).toList(),
+                List.of("run"),
+                List.of("leaf"),
+                0.5,
+                72);
     }
 
     private static ReportData empty() {
         return new ReportData(
                 new Header("nothing", "", List.of()),
+                List.of(),
                 objects(),
                 List.of(),
-                List.of(new Section("empty", "", List.of(table()), List.of(), List.of())),
+                List.of(new Section("empty", "", table())),
                 new DataSummary(List.of(), List.of()),
                 new Setup("", List.of()));
     }
@@ -326,13 +352,16 @@ class ReportTest {
                 new Section(
                         name,
                         name,
-                        List.of(
-                                table(new Row(name, name, List.of(OptionalDouble.of(0.25)))),
-                                new ShareTable(List.of(name), List.of(classRow), true)),
-                        List.of(chart.inUnitSquare()),
-                        List.of(map));
+                        table(new Row(name, name, List.of(OptionalDouble.of(0.25)))),
+                        new ShareTable(List.of(name), List.of(classRow), true),
+                        new TextTable(List.of(name, name), List.of(List.of(name, name))),
+                        new Charts(List.of(chart.inUnitSquare())),
+                        new FactList(List.of(new Fact(name, name, name))),
+                        new Commands(List.of(name)),
+                        map);
         return new ReportData(
                 new Header(name, name, List.of(new Fact(name, name, name))),
+                List.of(section),
                 objects(example(name, new byte[9]), example(name, new byte[9])),
                 List.of(chart, chart.smoothed().ofShares()),
                 List.of(section),
@@ -352,6 +381,12 @@ class ReportTest {
 
     private static ReportData with(ReportData data, Examples examples, List<LineChart> training) {
         return new ReportData(
-                data.header(), examples, training, data.sections(), data.data(), data.setup());
+                data.header(),
+                data.overview(),
+                examples,
+                training,
+                data.sections(),
+                data.data(),
+                data.setup());
     }
 }

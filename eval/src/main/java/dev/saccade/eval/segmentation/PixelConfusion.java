@@ -54,6 +54,13 @@ public final class PixelConfusion {
         add(counted);
     }
 
+    /** Adds the counts of other maps. */
+    synchronized void add(PixelConfusion others) {
+        for (int i = 0; i < counts.length; i++) {
+            counts[i] += others.counts[i];
+        }
+    }
+
     private synchronized void add(int[] counted) {
         for (int i = 0; i < counted.length; i++) {
             counts[i] += counted[i];
@@ -105,6 +112,23 @@ public final class PixelConfusion {
             sum += count(label, predicted);
         }
         return sum;
+    }
+
+    /**
+     * Returns the mean IoU of the classes that pixels are of or were taken for, NaN if there are
+     * none: how well a single photograph does.
+     */
+    public double meanIou() {
+        double sum = 0;
+        int present = 0;
+        for (int label = 0; label < classes; label++) {
+            long either = truth(label) + predicted(label) - count(label, label);
+            if (either > 0) {
+                sum += (double) count(label, label) / either;
+                present++;
+            }
+        }
+        return sum / present;
     }
 
     /** Returns how many pixels were taken for a class. */

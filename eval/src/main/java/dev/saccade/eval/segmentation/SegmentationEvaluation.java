@@ -1,5 +1,7 @@
 package dev.saccade.eval.segmentation;
 
+import com.google.common.primitives.ImmutableDoubleArray;
+
 import dev.saccade.eval.Evaluation;
 
 import java.util.ArrayList;
@@ -12,8 +14,10 @@ import java.util.Map;
  *
  * @param metrics how its label maps agree with the ground truth
  * @param confusion which class was taken for which
+ * @param ious the mean IoU of each photograph alone, in their order; NaN where nothing is labeled
  */
-public record SegmentationEvaluation(SegmentationMetrics metrics, PixelConfusion confusion)
+public record SegmentationEvaluation(
+        SegmentationMetrics metrics, PixelConfusion confusion, ImmutableDoubleArray ious)
         implements Evaluation {
 
     /**

@@ -6,6 +6,7 @@ import com.google.common.collect.ImmutableSet;
 import com.google.common.io.ByteArrayDataInput;
 import com.google.common.io.ByteArrayDataOutput;
 import com.google.common.io.ByteStreams;
+import com.google.common.primitives.ImmutableDoubleArray;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Part;
@@ -17,6 +18,7 @@ import dev.saccade.eval.DatasetInference;
 import dev.saccade.eval.Evaluator;
 import dev.saccade.models.Segmenter;
 
+import java.util.Arrays;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -54,10 +56,12 @@ public final class SegmentationEvaluator implements Evaluator<LabelMap> {
     private final AtomicInteger processed = new AtomicInteger();
     private PixelConfusion pixels;
     private BoundaryOverlap boundaries;
+    private final double[] ious;
 
     /** Measures on a data set whose pixels are labeled. */
     public SegmentationEvaluator(Dataset dataset) {
         this.dataset = dataset;
+        this.ious = new double[dataset.size()];
         reset();
     }
 
@@ -83,6 +87,7 @@ public final class SegmentationEvaluator implements Evaluator<LabelMap> {
     @Override
     public void reset() {
         processed.set(0);
+        Arrays.fill(ious, Double.NaN);
         pixels = new PixelConfusion(dataset.classes().size());
         boundaries = new BoundaryOverlap(dataset.classes().size());
     }
@@ -96,7 +101,10 @@ public final class SegmentationEvaluator implements Evaluator<LabelMap> {
     @Override
     public void process(int index, LabelMap predicted) {
         LabelMap truth = truth(index, predicted.size());
-        pixels.add(truth, predicted);
+        PixelConfusion own = new PixelConfusion(dataset.classes().size());
+        own.add(truth, predicted);
+        ious[index] = own.meanIou();
+        pixels.add(own);
         boundaries.add(truth, predicted);
         processed.incrementAndGet();
     }
@@ -122,6 +130,9 @@ public final class SegmentationEvaluator implements Evaluator<LabelMap> {
         out.writeInt(processed.get());
         pixels.write(out);
         boundaries.write(out);
+        for (double iou : ious) {
+            out.writeDouble(iou);
+        }
         return out.toByteArray();
     }
 
@@ -131,6 +142,10 @@ public final class SegmentationEvaluator implements Evaluator<LabelMap> {
         processed.addAndGet(in.readInt());
         pixels.add(in);
         boundaries.add(in);
+        for (int i = 0; i < ious.length; i++) {
+            double iou = in.readDouble();
+            ious[i] = Double.isNaN(iou) ? ious[i] : iou;
+        }
     }
 
     @Override
@@ -141,6 +156,8 @@ public final class SegmentationEvaluator implements Evaluator<LabelMap> {
                 processed,
                 dataset.size());
         return new SegmentationEvaluation(
-                SegmentationMetrics.compute(dataset.classes(), pixels, boundaries), pixels);
+                SegmentationMetrics.compute(dataset.classes(), pixels, boundaries),
+                pixels,
+                ImmutableDoubleArray.copyOf(ious));
     }
 }

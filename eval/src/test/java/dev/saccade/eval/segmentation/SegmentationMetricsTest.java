@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.core.Workers;
+import com.google.common.primitives.ImmutableDoubleArray;
+
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 import dev.saccade.eval.segmentation.SegmentationEvaluation.Confusion;
@@ -80,7 +82,12 @@ class SegmentationMetricsTest {
         pixels.add(truth, map(0, 0, 2, 1, 0, 0, -1, 2, 0));
         SegmentationEvaluation evaluation =
                 new SegmentationEvaluation(
-                        SegmentationMetrics.compute(CLASSES, pixels, boundaries), pixels);
+                        SegmentationMetrics.compute(CLASSES, pixels, boundaries),
+                        pixels,
+                        ImmutableDoubleArray.of(pixels.meanIou()));
+        // Sky shares 2 of 6, grass none of 4, road 1 of 2; nothing is of the last class.
+        assertEquals((2 / 6.0 + 0 + 1 / 2.0) / 3, evaluation.ious().get(0), 1e-12);
+        assertEquals(Double.NaN, new PixelConfusion(2).meanIou());
         assertEquals(
                 List.of(
                         new Confusion("sky", "road", 2, 2 / 3.0),

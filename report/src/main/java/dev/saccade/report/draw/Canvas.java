@@ -15,6 +15,7 @@ import org.opencv.core.Point;
 import org.opencv.core.Scalar;
 import org.opencv.imgproc.Imgproc;
 
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
@@ -68,7 +69,7 @@ public final class Canvas {
                         .toList();
         canvas.masks(instances, order);
         order.forEach(i -> canvas.box(instances.boxes(), i, color(instances.label(i))));
-        order.forEach(i -> canvas.label(instances, i, classes));
+        canvas.labels(instances, classes);
     }
 
     /**
@@ -128,28 +129,43 @@ public final class Canvas {
         Imgproc.rectangle(image, from, to, color, line, Imgproc.LINE_AA);
     }
 
-    /** Writes a name on a plate above its box, or in the box where the image ends above it. */
-    private void label(Instances instances, int i, List<String> classes) {
-        Scalar color = color(instances.label(i));
-        String text = text(instances, i, classes);
-        org.opencv.core.Size size = letters.size(text);
-        double margin = Math.max(2, Math.rint(size.height * 0.3));
-        double width = size.width + 2 * margin;
-        double height = size.height + 2 * margin;
-        double left = Math.rint(instances.boxes().x1(i) - line / 2.0);
-        double top = Math.rint(instances.boxes().y1(i)) - height;
-        left = Math.max(0, Math.min(left, image.cols() - width));
-        top = top < 0 ? Math.max(0, top + height) : top;
+    /** Writes names on plates; the best scores have the first choice of place, and lie on top. */
+    private void labels(Instances instances, List<String> classes) {
+        LabelLayout layout =
+                new LabelLayout(new Size(image.rows(), image.cols()), instances.boxes());
+        double margin = Math.max(2, Math.rint(letters.size("M").height * 0.3));
+        List<LabelLayout.Place> places = new ArrayList<>();
+        for (int i = 0; i < instances.size(); i++) {
+            org.opencv.core.Size size = letters.size(text(instances, i, classes));
+            places.add(
+                    layout.place(
+                            instances.boxes(),
+                            i,
+                            size.width + 2 * margin,
+                            size.height + 2 * margin));
+        }
+        for (int i = instances.size() - 1; i >= 0; i--) {
+            label(
+                    places.get(i),
+                    margin,
+                    text(instances, i, classes),
+                    color(instances.label(i)));
+        }
+    }
+
+    private void label(LabelLayout.Place place, double margin, String text, Scalar color) {
+        double left = Math.rint(place.left());
+        double bottom = Math.rint(place.top() + place.height());
         Imgproc.rectangle(
                 image,
-                new Point(left, top),
-                new Point(left + width - 1, top + height - 1),
+                new Point(left, bottom - place.height()),
+                new Point(left + place.width() - 1, bottom - 1),
                 color,
                 Imgproc.FILLED);
         letters.write(
                 image,
                 text,
-                new Point(left + margin, top + height - margin),
+                new Point(left + margin, bottom - margin),
                 isLight(color) ? Lettering.BLACK : WHITE);
     }
 

@@ -1,19 +1,17 @@
 package dev.saccade.report.draw;
 
 import com.google.common.collect.ImmutableList;
+import com.google.common.primitives.ImmutableIntArray;
 
 import dev.saccade.datasets.ade20k.Ade20kClasses;
 
 import java.util.List;
 import java.util.stream.IntStream;
 
-/**
- * The colors in which classes are drawn; neighboring labels are far apart on the circle of hues.
- */
+/** The colors in which classes are drawn, those of the first classes the farthest apart. */
 public final class ClassColors {
 
-    private static final double GOLDEN_ANGLE = 137.508;
-    private static final double FIRST_HUE = 205;
+    private static final ImmutableIntArray COLORS = Palette.colors();
 
     private ClassColors() {}
 
@@ -29,15 +27,8 @@ public final class ClassColors {
                         .collect(ImmutableList.toImmutableList());
     }
 
-    /** Returns the color of a class as {@code 0xRRGGBB}. */
+    /** Returns the color of a class as {@code 0xRRGGBB}; they repeat after 256 classes. */
     public static int rgb(int label) {
-        double hue = (FIRST_HUE + label * GOLDEN_ANGLE) % 360 / 60;
-        int rgb = 0;
-        for (int channel = 2; channel >= 0; channel--) {
-            double distance = (hue + 1 + 2 * channel) % 6;
-            double strength = Math.max(0, Math.min(1, Math.min(distance, 4 - distance)));
-            rgb = rgb << 8 | (int) Math.rint(255 * (1 - 0.78 * strength));
-        }
-        return rgb;
+        return COLORS.get(label % COLORS.length());
     }
 }

@@ -1,0 +1,30 @@
+package dev.saccade.report;
+
+import com.google.common.collect.ImmutableList;
+
+import java.util.List;
+
+/**
+ * Commands to be copied.
+ *
+ * @param lines one each
+ */
+public record Commands(List<String> lines) implements Block {
+
+    /** Copies the list. */
+    public Commands {
+        lines = ImmutableList.copyOf(lines);
+    }
+
+    @Override
+    public boolean isEmpty() {
+        return lines.isEmpty();
+    }
+
+    @Override
+    public void write(Markup out) {
+        out.open("pre", "class", "commands").open("code");
+        lines.forEach(line -> out.text(line).verbatim("\n"));
+        out.close().close();
+    }
+}
