@@ -1,7 +1,6 @@
 package dev.saccade.cli;
 
 import com.google.common.collect.ImmutableList;
-import com.google.common.io.Files;
 
 import dev.saccade.core.Count;
 import dev.saccade.core.structures.Instances;
@@ -14,11 +13,14 @@ import dev.saccade.eval.coco.ClassMetrics;
 import dev.saccade.eval.coco.CocoMetrics;
 import dev.saccade.eval.coco.CocoParameters;
 import dev.saccade.eval.coco.PrecisionRecallCurve;
+import dev.saccade.eval.coco.ScoreCurve;
+import dev.saccade.eval.coco.ScoreCurves;
 import dev.saccade.eval.coco.SummaryRow;
 import dev.saccade.eval.detection.ConfusionMatrix;
 import dev.saccade.eval.detection.DetectionEvaluation;
 import dev.saccade.eval.tide.DetectionError;
 import dev.saccade.eval.tide.ErrorBreakdown;
+import dev.saccade.report.Charts;
 import dev.saccade.report.DetectionExample;
 import dev.saccade.report.DetectionExamples;
 import dev.saccade.report.HeatMap;
@@ -39,7 +41,6 @@ import java.util.stream.Stream;
 /** What a report says of a detector; figures of masks stand beside those of boxes. */
 final class DetectionFigures {
 
-    private static final int EXAMPLES = 12;
     private static final int IOU_50 = 0;
     private static final int IOU_75 = 5;
     private static final LineChart.Range REACH = new LineChart.Range(.5, .95);
@@ -50,38 +51,45 @@ final class DetectionFigures {
      * Returns the figures of an evaluation.
      *
      * @param dataset the held-back photographs
-     * @param score from which a detection counts at first
+     * @param score from which a detection counts at first, if none can be recommended
+     * @param examples how many photographs are shown at most
      */
-    static TaskFigures collect(Dataset dataset, DetectionEvaluation evaluation, double score) {
+    static TaskFigures collect(
+            Dataset dataset, DetectionEvaluation evaluation, double score, int examples) {
         List<CocoMetrics> metrics = evaluation.metrics();
+        ScoreCurves scores = evaluation.boxes().scoreCurves();
+        Optional<ScoreCurve.Point> best = scores.common();
+        double threshold = best.map(ScoreCurve.Point::score).orElse(score);
+        List<DetectionExample> all = examples(dataset, evaluation);
         return new TaskFigures(
-                headline(metrics),
-                "Average precision",
-                List.of("AP50", "AP", "AP75", "mask_AP50", "mask_AP"),
+                headline(metrics, best),
                 new DetectionExamples(
-                        DetectionExample.select(examples(dataset, evaluation), EXAMPLES, score),
+                        DetectionExample.select(all, examples, threshold).stream()
+                                .map(List::of)
+                                .toList(),
+                        List.of(""),
                         dataset.classes(),
-                        score),
+                        threshold,
+                        all.size()),
                 List.of(
                         new Section(
                                 "Precision",
                                 "",
-                                List.of(summary(metrics)),
-                                precision(metrics),
-                                List.of()),
+                                summary(metrics),
+                                new Charts(precision(metrics))),
+                        ScoreFigures.section(scores),
                         new Section(
                                 "Errors",
                                 "What average precision at IoU .50 would gain if errors of one kind"
                                         + " were mended (TIDE), and which objects were taken for"
                                         + " which.",
-                                List.of(errors(evaluation.errors())),
-                                List.of(),
-                                List.of(confusion(evaluation.confusion(score)))),
-                        new Section(
-                                "Classes", "", List.of(classes(metrics)), List.of(), List.of())));
+                                errors(evaluation.errors()),
+                                confusion(evaluation.confusion(threshold))),
+                        new Section("Classes", "", classes(metrics))));
     }
 
-    private static List<Fact> headline(List<CocoMetrics> metrics) {
+    private static List<Fact> headline(
+            List<CocoMetrics> metrics, Optional<ScoreCurve.Point> best) {
         ImmutableList.Builder<Fact> facts = ImmutableList.builder();
         for (CocoMetrics measured : metrics) {
             for (String name : List.of("AP50", "AP", "AP75")) {
@@ -91,6 +99,7 @@ final class DetectionFigures {
                 facts.add(Fact.ofShare(name, value, note));
             }
         }
+        best.ifPresent(point -> facts.add(ScoreFigures.recommended(point)));
         return facts.build();
     }
 
@@ -108,7 +117,7 @@ final class DetectionFigures {
                     new DetectionExample(
                             photo.file().getFileName().toString(),
                             photo.size(),
-                            Files.asByteSource(photo.file().toFile()),
+                            ShownPhoto.of(photo.file()),
                             truth,
                             evaluation.predictions().get(i)));
         }

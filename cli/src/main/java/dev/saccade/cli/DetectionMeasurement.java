@@ -37,10 +37,15 @@ import java.util.Optional;
  * @param dataset what it was measured on
  * @param evaluation how it did
  * @param others the metrics of other evaluators that its run names
- * @param score from which objects count in confusions and in the report
+ * @param photographsPerSecond how fast it was measured
+ * @param score from which objects count in confusions, and in the report if none is recommended
  */
 record DetectionMeasurement(
-        Dataset dataset, DetectionEvaluation evaluation, Map<String, Double> others, double score)
+        Dataset dataset,
+        DetectionEvaluation evaluation,
+        Map<String, Double> others,
+        double photographsPerSecond,
+        double score)
         implements Measurement {
 
     /** Runs a detector over a data set with a progress bar; returns nothing but in rank 0. */
@@ -59,11 +64,12 @@ record DetectionMeasurement(
         Optional<DetectionMeasurement> measured =
                 Measurement.run(detector, dataset, coco, others, workers)
                         .map(
-                                metrics ->
+                                ran ->
                                         new DetectionMeasurement(
                                                 dataset,
                                                 coco.evaluate(),
-                                                metrics,
+                                                ran.others(),
+                                                ran.photographsPerSecond(),
                                                 options.score()));
         measured.ifPresent(all -> options.results().ifPresent(all::writeResults));
         return measured;
@@ -153,7 +159,7 @@ record DetectionMeasurement(
     }
 
     @Override
-    public TaskFigures figures() {
-        return DetectionFigures.collect(dataset, evaluation, score);
+    public TaskFigures figures(int examples) {
+        return DetectionFigures.collect(dataset, evaluation, score, examples);
     }
 }

@@ -22,12 +22,20 @@ interface Measurement {
     int CONFUSIONS = 10;
 
     /**
+     * What a run over a data set gives besides predictions.
+     *
+     * @param others the metrics of other evaluators
+     * @param photographsPerSecond how many were read, predicted and measured in a second
+     */
+    record Ran(Map<String, Double> others, double photographsPerSecond) {}
+
+    /**
      * Runs a model over a data set with a progress bar, on all {@linkplain ProcessGroup#current()
      * ranks}, for an evaluator that is asked afterwards, and for others that are asked here.
      *
-     * @return the metrics of the others; nothing but in rank 0, which has all photographs then
+     * @return the metrics of the others, and how fast it went; nothing but in rank 0, which has all photographs then
      */
-    static <P> Optional<Map<String, Double>> run(
+    static <P> Optional<Ran> run(
             TrainedModel<P> model,
             Dataset dataset,
             Evaluator<P> evaluator,
@@ -38,8 +46,12 @@ interface Measurement {
         try (Progress progress =
                 new Progress(RankOptions.ofRank("evaluate"), inference.size(), " photos")) {
             Evaluators<P> both = new Evaluators<>(List.of(evaluator, others));
+            long start = System.nanoTime();
             inference.run(model, both, progress::to);
-            return ranks.rank() == 0 ? Optional.of(others.evaluate().values()) : Optional.empty();
+            double seconds = (System.nanoTime() - start) / 1e9;
+            return ranks.rank() == 0
+                    ? Optional.of(new Ran(others.evaluate().values(), dataset.size() / seconds))
+                    : Optional.empty();
         }
     }
 
@@ -71,6 +83,13 @@ interface Measurement {
     /** Returns all of it, for JSON. */
     Map<String, Object> json();
 
-    /** Returns what the report of the run says about it. */
-    TaskFigures figures();
+    /** Returns how many photographs were read, predicted and measured in a second. */
+    double photographsPerSecond();
+
+    /**
+     * Returns what the report of the run says about it.
+     *
+     * @param examples how many photographs are shown at most
+     */
+    TaskFigures figures(int examples);
 }

@@ -1,102 +1,125 @@
 package dev.saccade.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.cli.RunFigures.Measured;
 import dev.saccade.core.Count;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.datasets.DatasetStatistics;
-import dev.saccade.report.LineChart;
+import dev.saccade.report.Commands;
+import dev.saccade.report.DetectionExamples;
+import dev.saccade.report.Examples;
+import dev.saccade.report.FactList;
 import dev.saccade.report.Report;
 import dev.saccade.report.ReportData;
+import dev.saccade.report.ReportData.DataSummary;
+import dev.saccade.report.ReportData.Fact;
+import dev.saccade.report.Section;
+import dev.saccade.train.RunFolder;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.Set;
-import java.util.function.ToDoubleFunction;
+import java.util.Optional;
+import java.util.OptionalDouble;
 
-/** Gathers what a run has left behind into its {@code report.html}. */
-final class RunReport {
+/**
+ * The page of a run.
+ *
+ * @param folder of the run
+ * @param events what it has told so far
+ * @param figures what is kept beside that, if anything is
+ */
+record RunReport(Path folder, RunEvents events, Optional<RunFigures> figures) {
 
-    private static final ObjectMapper JSON = new ObjectMapper();
-
-    private final Path folder;
-    private final TaskFigures task;
-
-    private RunReport(Path folder, TaskFigures task) {
-        this.folder = folder;
-        this.task = task;
+    /** Reads what a run has left so far. */
+    static RunReport read(Path folder) {
+        return new RunReport(folder, RunEvents.read(folder), FiguresFile.read(folder));
     }
 
-    /**
-     * Writes {@code report.html} into the folder of a run.
-     *
-     * @param folder the run, with its {@code metrics.jsonl} and {@code config.yaml}
-     * @param subtitle one sentence about the run
-     * @param task how the model did on held-back photographs
-     * @param held what the data sets hold, by their role
-     * @return the file
-     */
-    static Path write(
-            Path folder, String subtitle, TaskFigures task, Map<String, DatasetStatistics> held) {
+    /** Writes the page into the folder of the run and returns its file. */
+    static Path write(Path folder) {
         Path file = folder.resolve("report.html");
-        Report.write(file, new RunReport(folder, task).data(subtitle, held));
+        Report.write(file, read(folder).data());
         return file;
     }
 
-    private ReportData data(String subtitle, Map<String, DatasetStatistics> held) {
-        List<JsonNode> events = events();
-        List<JsonNode> steps = ofKind(events, "step");
-        return new ReportData(
-                new ReportData.Header(folder.getFileName().toString(), subtitle, headline(steps)),
-                task.examples(),
-                curves(steps, ofKind(events, "evaluation")),
-                task.sections(),
-                new ReportData.DataSummary(
-                        DatasetFigures.facts(held), DatasetFigures.histograms(held)),
-                new ReportData.Setup(
-                        text(folder.resolve("config.yaml")),
-                        EnvCommand.facts().entrySet().stream()
-                                .map(
-                                        fact ->
-                                                new ReportData.Fact(
-                                                        fact.getKey(),
-                                                        EnvCommand.text(fact.getValue())))
-                                .toList()));
+    /** Returns the name of the run. */
+    String name() {
+        return folder.toAbsolutePath().normalize().getFileName().toString();
     }
 
-    private List<ReportData.Fact> headline(List<JsonNode> steps) {
-        ImmutableList.Builder<ReportData.Fact> facts = ImmutableList.builder();
-        facts.addAll(task.headline());
-        if (!steps.isEmpty()) {
-            JsonNode last = steps.get(steps.size() - 1);
-            double seconds =
-                    steps.stream()
-                            .mapToDouble(s -> s.path("seconds").asDouble())
-                            .average()
-                            .orElse(0);
-            facts.add(
-                    new ReportData.Fact(
-                            "Training",
-                            duration(seconds * last.path("iteration").asLong()),
-                            "%s, %s"
-                                    .formatted(
-                                            Count.of(last.path("iteration").asLong(), "step"),
-                                            Count.of(last.path("epoch").asInt() + 1, "epoch"))));
-            long peak = last.path("peak_tensor_bytes").asLong() >> 20;
-            if (peak > 0) {
-                facts.add(new ReportData.Fact("Memory", peak + " MiB", "of tensors at most"));
-            }
+    /** Returns what its best checkpoint was measured to do, if it was. */
+    Optional<Measured> measured() {
+        return figures.flatMap(RunFigures::measured);
+    }
+
+    /** Returns the config with every default written out. */
+    String config() {
+        Path file = new RunFolder(folder).config();
+        try {
+            return Files.readString(file, StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be read: %s", file, e.getMessage());
         }
+    }
+
+    /** Returns all that the page shows. */
+    ReportData data() {
+        ImmutableList.Builder<Section> sections = ImmutableList.builder();
+        measured().ifPresent(m -> sections.addAll(m.task().sections()).add(model(m)));
+        String subtitle = figures.map(RunFigures::subtitle).orElse("");
+        String missing =
+                measured().isPresent() ? "" : "Nothing was measured on held-back photographs yet.";
+        return new ReportData(
+                new ReportData.Header(name(), (subtitle + " " + missing).strip(), headline()),
+                List.of(),
+                examples(),
+                RunCurves.of(events),
+                sections.build(),
+                figures.map(RunFigures::data).orElse(new DataSummary(List.of(), List.of())),
+                new ReportData.Setup(
+                        config(), figures.map(RunFigures::environment).orElse(List.of())));
+    }
+
+    private Examples examples() {
+        return measured()
+                .map(m -> m.task().examples())
+                .orElse(new DetectionExamples(List.of(), List.of(), List.of(), 0, 0));
+    }
+
+    private List<Fact> headline() {
+        ImmutableList.Builder<Fact> facts = ImmutableList.builder();
+        measured().ifPresent(m -> facts.addAll(m.task().headline()));
+        training().ifPresent(facts::add);
+        measured().ifPresent(m -> facts.add(speed(m)));
+        events.last()
+                .map(last -> last.path("peak_tensor_bytes").asLong() >> 20)
+                .filter(mebibytes -> mebibytes > 0)
+                .ifPresent(m -> facts.add(new Fact("Memory", m + " MiB", "of tensors at most")));
         return facts.build();
+    }
+
+    /** Returns how long the training took. */
+    Optional<Fact> training() {
+        OptionalDouble mean =
+                events.steps().stream().mapToDouble(s -> s.path("seconds").asDouble()).average();
+        return events.last()
+                .map(
+                        last -> {
+                            long steps = last.path("iteration").asLong();
+                            int epochs = last.path("epoch").asInt() + 1;
+                            return new Fact(
+                                    "Training",
+                                    duration(mean.orElse(0) * steps),
+                                    "%s, %s"
+                                            .formatted(
+                                                    Count.of(steps, "step"),
+                                                    Count.of(epochs, "epoch")));
+                        });
     }
 
     private static String duration(double seconds) {
@@ -105,113 +128,70 @@ final class RunReport {
                 : String.format(Locale.ROOT, "%.1f min", seconds / 60);
     }
 
-    private List<LineChart> curves(List<JsonNode> steps, List<JsonNode> evaluations) {
-        if (steps.isEmpty()) {
-            return List.of();
-        }
-        List<LineChart.Series> losses = new ArrayList<>();
-        for (String term : termsOf(steps)) {
-            losses.add(series(term, steps, step -> step.path("losses").path(term).asDouble()));
-        }
-        ImmutableList.Builder<LineChart> charts = ImmutableList.builder();
-        charts.add(new LineChart("Loss", "step", losses).smoothed());
-        if (!evaluations.isEmpty()) {
-            charts.add(
-                    new LineChart(
-                                    task.progress(),
-                                    "step",
-                                    task.metrics().stream()
-                                            .filter(name -> isMeasured(name, evaluations))
-                                            .map(name -> metric(name, evaluations))
-                                            .toList())
-                            .ofShares());
-            String monitor = evaluations.get(0).path("monitor").asText();
-            if (!task.metrics().contains(monitor) && isMeasured(monitor, evaluations)) {
-                charts.add(new LineChart(monitor, "step", List.of(metric(monitor, evaluations))));
-            }
-        }
-        charts.add(
-                new LineChart(
-                        "Learning rate",
-                        "step",
+    /** Returns how long one photograph takes. */
+    static Fact speed(Measured measured) {
+        return new Fact(
+                "Speed",
+                String.format(Locale.ROOT, "%.0f ms", measured.latency().all()),
+                String.format(
+                        Locale.ROOT,
+                        "a photograph; %.1f a second when measured",
+                        measured.photographsPerSecond()));
+    }
+
+    private Section model(Measured measured) {
+        RunFigures.Weights weights = measured.weights();
+        ImmutableList.Builder<Fact> facts = ImmutableList.builder();
+        facts.add(new Fact("Parameters", millions(weights.parameters())));
+        facts.add(new Fact("Checkpoint", folder.resolve(weights.file()).toString()));
+        facts.add(
+                new Fact(
+                        "Size",
+                        String.format(Locale.ROOT, "%.1f MiB", weights.bytes() / (double) (1 << 20))));
+        facts.add(new Fact("SHA-256", weights.sha256()));
+        events.best().ifPresent(best -> facts.add(new Fact("Best", bestAt(best))));
+        Latency latency = measured.latency();
+        facts.add(milliseconds("Decode", latency.decode(), "read and decode a photograph"));
+        facts.add(milliseconds("Prepare", latency.prepare(), "resize and normalize it"));
+        facts.add(milliseconds("Compute", latency.compute(), "the network and what follows it"));
+        facts.add(
+                new Fact(
+                        "Throughput",
+                        String.format(Locale.ROOT, "%.1f", measured.photographsPerSecond()),
+                        "photographs a second, read on threads and measured"));
+        return new Section(
+                "Model",
+                "The weights that did best, and how long a photograph takes by itself: medians on"
+                        + " the machine below.",
+                new FactList(facts.build()),
+                new Commands(
                         List.of(
-                                series(
-                                        "learning rate",
-                                        steps,
-                                        step -> step.path("learning_rate").asDouble()))));
-        charts.add(
-                new LineChart(
-                        "Seconds a step",
-                        "step",
-                        List.of(
-                                series("all", steps, step -> step.path("seconds").asDouble()),
-                                series(
-                                        "waiting for data",
-                                        steps,
-                                        step -> step.path("data_seconds").asDouble()))));
-        charts.add(
-                new LineChart(
-                        "Memory, MiB",
-                        "step",
-                        List.of(
-                                mebibytes("process", "resident_bytes", steps),
-                                mebibytes("tensors at most", "peak_tensor_bytes", steps))));
-        return charts.build();
+                                "./saccade predict %s photo.jpg%s --out found"
+                                        .formatted(folder, score(measured)))));
     }
 
-    private static LineChart.Series mebibytes(String name, String field, List<JsonNode> steps) {
-        return series(name, steps, step -> step.path(field).asDouble() / (1 << 20));
+    private static String score(Measured measured) {
+        return measured.task().examples() instanceof DetectionExamples objects
+                ? String.format(Locale.ROOT, " --score %.2f", objects.threshold())
+                : "";
     }
 
-    private static Set<String> termsOf(List<JsonNode> steps) {
-        Set<String> terms = new LinkedHashSet<>();
-        steps.get(0).path("losses").fieldNames().forEachRemaining(terms::add);
-        return terms;
+    private static Fact milliseconds(String name, double value, String note) {
+        return new Fact(name, String.format(Locale.ROOT, "%.1f ms", value), note);
     }
 
-    private static boolean isMeasured(String name, List<JsonNode> evaluations) {
-        return evaluations.stream().anyMatch(e -> e.path("metrics").has(name));
+    static String millions(long parameters) {
+        return String.format(Locale.ROOT, "%.2f million", parameters / 1e6);
     }
 
-    private static LineChart.Series metric(String name, List<JsonNode> evaluations) {
-        return series(
-                name,
-                evaluations,
-                e -> {
-                    double value = e.path("metrics").path(name).asDouble(-1);
-                    return value < 0 ? Double.NaN : value;
-                });
-    }
-
-    private static LineChart.Series series(
-            String name, List<JsonNode> events, ToDoubleFunction<JsonNode> value) {
-        return LineChart.Series.of(
-                name,
-                events.stream().mapToDouble(e -> e.path("iteration").asDouble()).toArray(),
-                events.stream().mapToDouble(value).toArray());
-    }
-
-    private List<JsonNode> events() {
-        List<JsonNode> events = new ArrayList<>();
-        for (String line : text(folder.resolve("metrics.jsonl")).lines().toList()) {
-            try {
-                events.add(JSON.readTree(line));
-            } catch (IOException e) {
-                throw SaccadeException.io(e, "%s/metrics.jsonl: not JSON: %s", folder, line);
-            }
-        }
-        return events;
-    }
-
-    private static List<JsonNode> ofKind(List<JsonNode> events, String kind) {
-        return events.stream().filter(e -> kind.equals(e.path("event").asText())).toList();
-    }
-
-    private static String text(Path file) {
-        try {
-            return Files.exists(file) ? Files.readString(file, StandardCharsets.UTF_8) : "";
-        } catch (IOException e) {
-            throw SaccadeException.io(e, "%s: cannot be read: %s", file, e.getMessage());
-        }
+    private String bestAt(JsonNode best) {
+        String monitor = best.path("monitor").asText();
+        return String.format(
+                Locale.ROOT,
+                "step %d, epoch %d, by %s %.4f",
+                best.path("iteration").asLong(),
+                best.path("epoch").asInt() + 1,
+                monitor,
+                best.path("metrics").path(monitor).asDouble());
     }
 }

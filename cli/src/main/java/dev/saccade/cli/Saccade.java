@@ -37,6 +37,7 @@ import java.util.function.IntSupplier;
             DemoCommand.class,
             TrainCommand.class,
             EvalCommand.class,
+            ReportCommand.class,
             PredictCommand.class,
             CheckCommand.class,
             BrowseCommand.class,

@@ -2,6 +2,7 @@ package dev.saccade.cli;
 
 import com.google.common.collect.ImmutableMap;
 import com.google.common.io.ByteSource;
+import com.google.common.primitives.ImmutableDoubleArray;
 
 import dev.saccade.core.Count;
 import dev.saccade.core.structures.LabelMap;
@@ -18,6 +19,7 @@ import dev.saccade.report.HeatMap;
 import dev.saccade.report.ReportData.Fact;
 import dev.saccade.report.Section;
 import dev.saccade.report.SegmentationExamples;
+import dev.saccade.report.Selection;
 import dev.saccade.report.ShareTable;
 import dev.saccade.report.draw.Jpeg;
 import dev.saccade.report.draw.LabelCanvas;
@@ -25,6 +27,7 @@ import dev.saccade.report.draw.LabelCanvas;
 import org.opencv.core.Mat;
 import org.opencv.imgproc.Imgproc;
 
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -37,7 +40,6 @@ import java.util.stream.Stream;
 /** What a report says of a segmenter. */
 final class SegmentationFigures {
 
-    private static final int EXAMPLES = 6;
     private static final int LONGEST_EDGE = 640;
 
     private static final Map<String, String> MEANINGS =
@@ -61,14 +63,16 @@ final class SegmentationFigures {
      *
      * @param segmenter what was measured; it is run again on the photographs that are shown
      * @param dataset the held-back photographs
+     * @param examples how many of them are shown at most
      */
     static TaskFigures collect(
-            Segmenter segmenter, Dataset dataset, SegmentationEvaluation evaluation) {
+            Segmenter segmenter,
+            Dataset dataset,
+            SegmentationEvaluation evaluation,
+            int examples) {
         return new TaskFigures(
                 headline(evaluation.values()),
-                "Agreement with the labels",
-                List.of("mIoU", "mAcc", "aAcc", "boundary_mIoU"),
-                new SegmentationFigures(segmenter, dataset).examples(),
+                new SegmentationFigures(segmenter, dataset).examples(evaluation.ious(), examples),
                 List.of(
                         section("Agreement", "", summary(evaluation.values())),
                         confusions(evaluation),
@@ -76,7 +80,7 @@ final class SegmentationFigures {
     }
 
     private static Section section(String title, String lead, ShareTable table) {
-        return new Section(title, lead, List.of(table), List.of(), List.of());
+        return new Section(title, lead, table);
     }
 
     private static List<Fact> headline(Map<String, Double> values) {
@@ -129,9 +133,8 @@ final class SegmentationFigures {
                 "Confusions",
                 "The mistakes that cost most pixels, each with its share of the pixels of the"
                         + " class.",
-                List.of(new ShareTable(List.of("Class", "Mistake", "share"), rows)),
-                List.of(),
-                List.of(map));
+                new ShareTable(List.of("Class", "Mistake", "share"), rows),
+                map);
     }
 
     private static ShareTable classes(List<ClassOverlap> classes) {
@@ -158,30 +161,30 @@ final class SegmentationFigures {
         return value < 0 ? OptionalDouble.empty() : OptionalDouble.of(value);
     }
 
-    /** Returns some photographs, evenly spread over the data set. */
-    private SegmentationExamples examples() {
-        int count = Math.min(EXAMPLES, dataset.size());
+    /**
+     * Returns some photographs, the worst first.
+     *
+     * @param ious the mean IoU of each of the data set; NaN where nothing is labeled
+     */
+    private SegmentationExamples examples(ImmutableDoubleArray ious, int count) {
+        Comparator<Integer> worstFirst = Comparator.comparingDouble(ious::get);
         return new SegmentationExamples(
-                IntStream.range(0, count)
-                        .mapToObj(i -> example((int) ((i + 0.5) * dataset.size() / count)))
+                Selection.of(dataset.size(), count, worstFirst).stream()
+                        .map(index -> List.of(example(index, ious.get(index))))
                         .toList(),
-                dataset.classes());
+                List.of(""),
+                dataset.classes(),
+                dataset.size());
     }
 
-    private SegmentationExamples.Picture example(int index) {
+    private SegmentationExamples.Picture example(int index, double iou) {
         Photo photo = dataset.photo(index);
         LabelMap truth = dataset.labels(index);
         LabelMap predicted = segmenter.predict(ImageSource.of(photo.file()));
         Mat image = ImageReader.read(photo.file());
         try {
-            Size shown = shown(photo.size());
-            Imgproc.resize(
-                    image,
-                    image,
-                    new org.opencv.core.Size(shown.width(), shown.height()),
-                    0,
-                    0,
-                    Imgproc.INTER_AREA);
+            Size shown = ShownPhoto.size(photo.size(), LONGEST_EDGE);
+            ShownPhoto.shrink(image, LONGEST_EDGE);
             Set<Integer> labels = new TreeSet<>(truth.masks().keySet());
             labels.addAll(predicted.masks().keySet());
             return new SegmentationExamples.Picture(
@@ -189,19 +192,11 @@ final class SegmentationFigures {
                     tinted(image, truth.resize(shown)),
                     tinted(image, predicted.resize(shown)),
                     labels,
-                    tally(truth, predicted));
+                    iou,
+                    tally(truth, predicted, iou));
         } finally {
             image.release();
         }
-    }
-
-    private static Size shown(Size photo) {
-        double scale = (double) LONGEST_EDGE / Math.max(photo.width(), photo.height());
-        return scale >= 1
-                ? photo
-                : new Size(
-                        Math.max(1, (int) Math.rint(photo.height() * scale)),
-                        Math.max(1, (int) Math.rint(photo.width() * scale)));
     }
 
     private ByteSource tinted(Mat image, LabelMap labels) {
@@ -213,7 +208,7 @@ final class SegmentationFigures {
         }
     }
 
-    private String tally(LabelMap truth, LabelMap predicted) {
+    private String tally(LabelMap truth, LabelMap predicted, double iou) {
         PixelConfusion pixels = new PixelConfusion(dataset.classes().size());
         pixels.add(truth, predicted);
         long right = 0;
@@ -224,6 +219,10 @@ final class SegmentationFigures {
         }
         return all == 0
                 ? "nothing is labeled"
-                : String.format(Locale.ROOT, "%.1f %% of pixels right", 100.0 * right / all);
+                : String.format(
+                        Locale.ROOT,
+                        "%.1f %% of pixels right, mIoU %.3f",
+                        100.0 * right / all,
+                        iou);
     }
 }

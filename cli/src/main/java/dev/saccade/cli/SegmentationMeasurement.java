@@ -23,12 +23,14 @@ import java.util.Optional;
  * @param dataset what it was measured on
  * @param evaluation how it did
  * @param others the metrics of other evaluators that its run names
+ * @param photographsPerSecond how fast it was measured
  */
 record SegmentationMeasurement(
         Segmenter segmenter,
         Dataset dataset,
         SegmentationEvaluation evaluation,
-        Map<String, Double> others)
+        Map<String, Double> others,
+        double photographsPerSecond)
         implements Measurement {
 
     /** Runs a segmenter over a data set with a progress bar; returns nothing but in rank 0. */
@@ -45,9 +47,13 @@ record SegmentationMeasurement(
                         workers);
         return Measurement.run(segmenter, dataset, evaluator, others, workers)
                 .map(
-                        metrics ->
+                        ran ->
                                 new SegmentationMeasurement(
-                                        segmenter, dataset, evaluator.evaluate(), metrics));
+                                        segmenter,
+                                        dataset,
+                                        evaluator.evaluate(),
+                                        ran.others(),
+                                        ran.photographsPerSecond()));
     }
 
     @Override
@@ -78,7 +84,7 @@ record SegmentationMeasurement(
     }
 
     @Override
-    public TaskFigures figures() {
-        return SegmentationFigures.collect(segmenter, dataset, evaluation);
+    public TaskFigures figures(int examples) {
+        return SegmentationFigures.collect(segmenter, dataset, evaluation, examples);
     }
 }

@@ -104,14 +104,18 @@ final class TrainCommand implements Callable<Integer> {
         if (trained.outcome == Outcome.INTERRUPTED) {
             return INTERRUPTED;
         }
-        DataConfig data = training.config().data();
-        if (trained.reports.isPresent() && data.val().isPresent()) {
-            String subtitle = "Trained on %s".formatted(data.root());
+        if (trained.reports.isPresent()) {
+            String subtitle = subtitle(training.config());
             PrintWriter to = spec.commandLine().getOut();
             Path report = report(folder, subtitle, trained.reports.get(), to);
             spec.commandLine().getErr().println(Printable.format("report: %s", report));
         }
         return 0;
+    }
+
+    /** Returns the sentence about a run that stands on its page. */
+    static String subtitle(RunConfig config) {
+        return "Trained on %s.".formatted(config.data().root());
     }
 
     private void requireRestartable() {
@@ -213,21 +217,7 @@ final class TrainCommand implements Callable<Integer> {
      */
     static Path report(Path folder, String subtitle, DataReports reports, PrintWriter out) {
         RunConfig config = Training.config(folder);
-        DataConfig data = config.data();
-        Dataset dataset = data.val().orElseThrow().open(data.root());
-        Device computing = Devices.here().choose(config.device());
-        try (TrainedModel<?> model = TrainedModel.load(RunArgument.bestOf(folder), computing)) {
-            Measurement measured =
-                    Task.of(model)
-                            .measure(dataset, MeasurementOptions.ofReport(config))
-                            .orElseThrow();
-            measured.tables().forEach(out::println);
-            out.flush();
-            return RunReport.write(folder, subtitle, measured.figures(), statistics(reports));
-        }
-    }
-
-    private static Map<String, DatasetStatistics> statistics(DataReports reports) {
-        return Maps.transformValues(reports.byRole(), DatasetReport::statistics);
+        RunMeasurement.printing(config, out).keep(folder, config, subtitle, reports);
+        return RunReport.write(folder);
     }
 }

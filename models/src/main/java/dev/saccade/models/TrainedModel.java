@@ -147,6 +147,11 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
         return spec;
     }
 
+    /** Returns the number of parameters, frozen ones included. */
+    public final long parameterCount() {
+        return model.parameterCount();
+    }
+
     /**
      * Returns what is predicted for a photograph.
      *

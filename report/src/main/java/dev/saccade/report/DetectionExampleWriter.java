@@ -60,7 +60,7 @@ final class DetectionExampleWriter {
         out.open("label", "class", "threshold").text("Predictions with a score of at least ");
         out.leaf("output", start);
         out.empty(
-                "input", "type", "range", "min", "0.05", "max", "0.95", "step", "0.01", "value",
+                "input", "type", "range", "min", "0", "max", "1", "step", "0.01", "value",
                 start);
         out.close();
     }
@@ -96,7 +96,8 @@ final class DetectionExampleWriter {
         String width = String.valueOf(example.size().width());
         String height = String.valueOf(example.size().height());
         String jpeg = Base64.getEncoder().encodeToString(example.jpeg().read());
-        out.open("figure", "class", "example");
+        int mistakes = byRun.stream().mapToInt(run -> run.mistakes(threshold)).sum();
+        out.open("figure", "class", "example", "data-mistakes", String.valueOf(mistakes));
         PictureRow row = new PictureRow(out, examples.runs());
         row.open();
         openPhoto(example, "truth");
@@ -149,7 +150,7 @@ final class DetectionExampleWriter {
         Instances truth = example.truth();
         ImmutableDoubleArray scores = example.truthScores();
         for (int i = truth.size() - 1; i >= 0; i--) {
-            boolean missed = scores.get(i) < threshold;
+            boolean missed = examples.runs().size() == 1 && scores.get(i) < threshold;
             object(truth, i, scores.get(i), missed ? "box lone" : "box");
         }
         double height = fontSize(example);

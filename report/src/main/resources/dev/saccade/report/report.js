@@ -60,14 +60,40 @@ const slider = document.querySelector(".threshold input");
 slider?.addEventListener("input", () => {
   const threshold = Number(slider.value);
   document.querySelector(".threshold output").textContent = threshold.toFixed(2);
-  for (const example of document.querySelectorAll(".example")) {
-    const truth = [...example.querySelectorAll(".truth .box")];
-    const found = [...example.querySelectorAll(".found .box")];
-    const weak = (box) => threshold > Number(box.dataset.score);
-    truth.forEach((box) => box.classList.toggle("lone", weak(box)));
-    for (const shape of example.querySelectorAll(".found [data-score]")) shape.classList.toggle("weak", weak(shape));
-    const hits = truth.filter((box) => !weak(box)).length;
-    const wrong = found.filter((box) => !weak(box) && box.classList.contains("lone")).length;
-    example.querySelector(".tally").textContent = `${hits} of ${truth.length} found, ${wrong} false`;
-  }
+  for (const example of document.querySelectorAll(".example")) show(example, threshold);
 });
+slider?.addEventListener("change", sort);
+
+// Objects are missed or found by each run; the labels are dashed where the only run misses them.
+function show(example, threshold) {
+  const weak = (shape) => threshold > Number(shape.dataset.score);
+  const truth = [...example.querySelectorAll(".truth .box")];
+  const views = [...example.querySelectorAll(".found")];
+  if (views.length === 1) truth.forEach((box) => box.classList.toggle("lone", weak(box)));
+  let mistakes = 0;
+  for (const view of views) {
+    for (const shape of view.querySelectorAll("[data-score]")) shape.classList.toggle("weak", weak(shape));
+    const sure = [...view.querySelectorAll(".box")].filter((box) => !weak(box));
+    const wrong = sure.filter((box) => box.classList.contains("lone")).length;
+    const hits = sure.length - wrong;
+    mistakes += truth.length - hits + wrong;
+    view.parentElement.querySelector(".tally").textContent = `${hits} of ${truth.length} found, ${wrong} false`;
+  }
+  example.dataset.mistakes = mistakes;
+}
+
+// The order of the pictures: by mistakes, or by name.
+const order = document.querySelector(".order select");
+order?.addEventListener("change", sort);
+
+function sort() {
+  const examples = document.querySelector(".examples");
+  const name = (example) => example.querySelector(".name").textContent;
+  const mistakes = (example) => Number(example.dataset.mistakes);
+  const by = {
+    worst: (a, b) => mistakes(b) - mistakes(a),
+    best: (a, b) => mistakes(a) - mistakes(b),
+    name: (a, b) => name(a).localeCompare(name(b)),
+  };
+  examples.replaceChildren(...[...examples.children].sort(by[order.value]));
+}

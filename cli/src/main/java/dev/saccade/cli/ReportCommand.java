@@ -1,0 +1,170 @@
+package dev.saccade.cli;
+
+import dev.saccade.core.Printable;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Problems;
+import dev.saccade.models.TrainedModel;
+import dev.saccade.report.Report;
+import dev.saccade.report.ReportData;
+import dev.saccade.train.DataReports;
+import dev.saccade.train.config.RunConfig;
+import dev.saccade.train.RunFolder;
+import dev.saccade.train.Training;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+
+/** Writes the page of a run, or one of several side by side, at any time. */
+@Command(
+        name = "report",
+        description = {
+            "Write a page about a run, also while it trains, or one about several side by side.",
+            "The best checkpoint is measured on held-back photographs unless it was before: what is"
+                    + " found out stays in RUN/report.json."
+        },
+        mixinStandardHelpOptions = true,
+        footer = {
+            "",
+            "Example:  saccade report runs/resnet18_fpn_bccd",
+            "          saccade report runs/small runs/large --out comparison.html"
+        })
+final class ReportCommand implements Callable<Integer> {
+
+    @Spec private CommandSpec spec;
+    @Mixin private DataOption data;
+    @Mixin private ComputeOptions compute;
+
+    @Parameters(arity = "1..*", paramLabel = "RUN", description = "The folders of runs.")
+    private List<Path> runs;
+
+    @Option(
+            names = "--out",
+            paramLabel = "FILE",
+            description =
+                    "Where the page goes, in place of one that is there; by default"
+                            + " RUN/report.html, and comparison.html for several runs.")
+    private Optional<Path> out = Optional.empty();
+
+    @Option(
+            names = "--examples",
+            paramLabel = "N",
+            description =
+                    "How many held-back photographs are shown: half of them the worst, the others"
+                            + " spread over all; 24 by default, or as many as were before.")
+    private Optional<Integer> examples = Optional.empty();
+
+    @Option(
+            names = "--no-eval",
+            description = "Measure nothing: show what was measured before, if anything was.")
+    private boolean noEval;
+
+    @Override
+    public Integer call() {
+        examples.ifPresent(n -> ConfigArguments.requirePositive("--examples", n));
+        requireRuns();
+        Path file = out.orElse(runs.size() == 1 ? runs.get(0).resolve("report.html") : Path.of("comparison.html"));
+        requirePage(file);
+        if (!noEval) {
+            runs.forEach(this::measure);
+        }
+        List<RunReport> reports = runs.stream().map(RunReport::read).toList();
+        ReportData page =
+                reports.size() == 1
+                        ? reports.get(0).data()
+                        : new RunComparison(reports).data();
+        Report.write(file, page);
+        spec.commandLine().getErr().println(Printable.format("report: %s", file));
+        return 0;
+    }
+
+    private void requireRuns() {
+        Problems problems = new Problems();
+        for (Path run : runs) {
+            if (!Files.isRegularFile(new RunFolder(run).config())) {
+                problems.add("%s: expected the folder of a run, with its config.yaml", run);
+            }
+        }
+        problems.throwIfAny("report");
+    }
+
+    /** Keeps a page from taking the place of something else. */
+    private static void requirePage(Path file) {
+        Path folder = file.toAbsolutePath().getParent();
+        if (!file.toString().endsWith(".html") || Files.isDirectory(file)) {
+            throw SaccadeException.user("--out %s: expected a file that ends in .html", file);
+        }
+        if (folder == null || !Files.isDirectory(folder)) {
+            throw SaccadeException.user("--out %s: there is no folder %s", file, folder);
+        }
+    }
+
+    /** Measures a run, unless its best checkpoint was measured or there is nothing to measure. */
+    private void measure(Path run) {
+        PrintWriter err = spec.commandLine().getErr();
+        Optional<RunFigures> kept = FiguresFile.read(run);
+        int wanted = examples.or(() -> shownBefore(kept)).orElse(RunMeasurement.EXAMPLES);
+        RunFolder folder = new RunFolder(run);
+        Optional<Path> checkpoint =
+                Stream.of(folder.best(), folder.last()).filter(Files::isRegularFile).findFirst();
+        if (checkpoint.isEmpty()) {
+            err.println(Printable.format("%s: no checkpoint yet; nothing is measured", run));
+            return;
+        }
+        if (kept.filter(figures -> figures.areOf(checkpoint.get(), wanted)).isPresent()) {
+            return;
+        }
+        RunConfig config =
+                RunConfig.load(
+                        folder.config(),
+                        data.root().map(DataOption::override).stream().toArray(String[]::new));
+        if (config.data().val().isEmpty()) {
+            err.println(
+                    Printable.format("%s: its config has no data.val; nothing is measured", run));
+            return;
+        }
+        if (!Files.isDirectory(config.data().root()) && data.root().isEmpty()) {
+            err.println(
+                    Printable.format(
+                            "%s: there is no folder %s; nothing is measured (--data DIR says where"
+                                    + " the data set is)",
+                            run, config.data().root()));
+            return;
+        }
+        DataReports reports = CheckCommand.check(Training.of(config), false);
+        if (reports.hasErrors()) {
+            reports.byRole().forEach((role, report) -> CheckCommand.print(role, report, err));
+            throw SaccadeException.user(
+                    "%s: the data set has errors; nothing was measured", config.data().root());
+        }
+        String subtitle =
+                kept.map(RunFigures::subtitle).orElseGet(() -> TrainCommand.subtitle(config));
+        new RunMeasurement(wanted, this::load, measured -> {})
+                .keep(run, config, subtitle, reports);
+    }
+
+    private TrainedModel<?> load(Path checkpoint) {
+        return compute.applyTo(TrainedModel.load(checkpoint, compute.chooseDevice()));
+    }
+
+    private static Optional<Integer> shownBefore(Optional<RunFigures> kept) {
+        return kept.flatMap(RunFigures::measured)
+                .map(measured -> measured.task().examples())
+                .map(
+                        shown ->
+                                shown.size() < shown.all()
+                                        ? shown.size()
+                                        : Math.max(shown.size(), RunMeasurement.EXAMPLES));
+    }
+}
