@@ -1,11 +1,18 @@
 package dev.saccade.cli;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
+import dev.saccade.core.parts.TargetKind;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.loader.SampleReader;
 import dev.saccade.train.config.RunConfig;
+
+import dev.saccade.report.Browse;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -14,12 +21,20 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.Callable;
 
 /** Shows what training will see: photographs after their transforms, with their labels. */
 @Command(
         name = "browse",
-        description = "Write pictures of augmented training samples with their labels.",
+        description = {
+            "Write pictures of augmented training samples with their labels, and a page to search"
+                    + " them: by class, size of objects and fault."
+        },
         mixinStandardHelpOptions = true,
         footer = {
             "",
@@ -34,14 +49,16 @@ final class BrowseCommand implements Callable<Integer> {
             names = "--out",
             paramLabel = "DIR",
             defaultValue = "browse",
-            description = "Where the pictures go; ${DEFAULT-VALUE} by default.")
+            description = "Where index.html and the pictures go; ${DEFAULT-VALUE} by default.")
     private Path out;
 
     @Option(
             names = "--count",
             paramLabel = "N",
             defaultValue = "24",
-            description = "How many samples; ${DEFAULT-VALUE} by default.")
+            description =
+                    "How many samples, the first ones; ${DEFAULT-VALUE} by default. A page of 10,000"
+                            + " has been tried.")
     private int count;
 
     @Option(
@@ -55,21 +72,61 @@ final class BrowseCommand implements Callable<Integer> {
     public Integer call() {
         ConfigArguments.requirePositive("--count", count);
         RunConfig run = config.bind();
-        Dataset dataset = run.data().requireTrain().open(run.data().root());
-        SampleReader reader =
-                new SampleReader(run.data().trainTransforms(), run.model().head().targets());
-        Pictures written = new Pictures(MadeFolder.cleared(out, "browse"), dataset.classes());
+        Dataset.Config named = run.data().requireTrain();
+        Dataset dataset = named.open(run.data().root());
+        TargetKind targets = run.model().head().targets();
+        CheckOptions quick = new CheckOptions(false, targets, run.data().workers(), () -> {});
+        BrowsedFaults faults =
+                BrowsedFaults.of(dataset, named.check(run.data().root(), quick).findings());
+        SampleReader reader = new SampleReader(run.data().trainTransforms(), targets);
+        MadeFolder made = MadeFolder.cleared(out, "browse");
+        Pictures written = new Pictures(made, dataset.classes());
         int wanted = Math.min(count, dataset.size());
+        List<Browse.Photo> photos = new ArrayList<>();
         try (Progress progress = new Progress("browse", wanted, " samples")) {
             for (int i = 0; i < wanted; i++) {
+                List<String> known = faults.ofPhoto(i);
                 try (Sample sample = reader.trainingSample(dataset, i, run.seed(), epoch)) {
-                    written.write(sample);
+                    photos.add(photo(sample, written.write(sample), known));
                 }
                 progress.to(i + 1);
             }
         }
+        Browse page =
+                new Browse(
+                        config.name(),
+                        "What training sees in epoch %d: %d of %s."
+                                .formatted(epoch, wanted, Count.of(dataset.size(), "photograph")),
+                        dataset.classes(),
+                        photos,
+                        faults.others(wanted));
+        made.write("index.html", page.page().getBytes(UTF_8));
         String pictures = Count.of(wanted, "picture");
-        spec.commandLine().getErr().println(Printable.format("%s written to %s", pictures, out));
+        spec.commandLine()
+                .getErr()
+                .println(
+                        Printable.format(
+                                "%s written to %s; look at %s",
+                                pictures, out, out.resolve("index.html")));
         return 0;
+    }
+
+    private static Browse.Photo photo(Sample sample, String name, List<String> faults) {
+        Instances objects = sample.targets();
+        Set<Integer> labels = new TreeSet<>();
+        Set<Browse.ObjectSize> sizes = EnumSet.noneOf(Browse.ObjectSize.class);
+        for (int i = 0; i < objects.size(); i++) {
+            labels.add(objects.label(i));
+            sizes.add(Browse.ObjectSize.of(objects.boxes().area(i)));
+        }
+        sample.labels().ifPresent(map -> labels.addAll(map.masks().keySet()));
+        return new Browse.Photo(
+                sample.info().file(),
+                Pictures.picture(name),
+                Pictures.thumbnail(name),
+                labels,
+                sizes,
+                objects.size(),
+                faults);
     }
 }

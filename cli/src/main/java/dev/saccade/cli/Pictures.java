@@ -22,6 +22,8 @@ import java.util.Set;
 /** Writes photographs with what they show into a folder, under names that do not collide. */
 final class Pictures {
 
+    private static final int THUMBNAIL_EDGE = 320;
+
     private final MadeFolder folder;
     private final List<String> classes;
     private final Set<String> taken = new HashSet<>();
@@ -60,12 +62,19 @@ final class Pictures {
         folder.write(labels(name), map.toPng());
     }
 
-    /** Writes a sample as its transforms left it. */
-    void write(Sample sample) {
+    /**
+     * Writes a sample as its transforms left it, and a small picture of it.
+     *
+     * @return the name by which {@link #picture} and {@link #thumbnail} find them
+     */
+    String write(Sample sample) {
         Mat picture = Canvas.picture(sample, classes);
         try {
             String name = name(sample.info().file());
             folder.write(picture(name), Jpeg.encode(picture));
+            ShownPhoto.shrink(picture, THUMBNAIL_EDGE);
+            folder.write(thumbnail(name), Jpeg.encode(picture));
+            return name;
         } finally {
             picture.release();
         }
@@ -101,8 +110,14 @@ final class Pictures {
         return !taken.contains(name) && !folder.has(picture(name)) && !folder.has(labels(name));
     }
 
-    private static String picture(String name) {
+    /** Returns the file of a picture, from the folder on. */
+    static String picture(String name) {
         return name + ".jpg";
+    }
+
+    /** Returns the file of a small picture, from the folder on. */
+    static String thumbnail(String name) {
+        return "thumbnails/" + name + ".jpg";
     }
 
     private static String labels(String name) {

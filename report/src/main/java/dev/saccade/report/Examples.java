@@ -22,12 +22,9 @@ public sealed interface Examples permits DetectionExamples, SegmentationExamples
         out.leaf("option", "by name", "value", "name");
         out.close().close().text(" ");
         String shown = "%d of %d shown".formatted(examples.size(), examples.all());
-        out.leaf("span", shown, "class", "note");
-        if (examples.size() < examples.all()) {
-            out.text(" ");
-            String more = "; more with ./saccade report RUN --examples " + examples.all();
-            out.leaf("span", more, "class", "note");
-        }
+        String more = "; for all: ./saccade report RUN --examples " + examples.all();
+        boolean whole = examples.size() == examples.all();
+        out.leaf("span", whole ? shown : shown + more, "class", "note");
         out.close();
     }
 }

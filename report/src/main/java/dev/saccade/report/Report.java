@@ -1,13 +1,11 @@
 package dev.saccade.report;
 
 import com.google.common.base.Splitter;
-import com.google.common.io.Resources;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.report.ReportData.Fact;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -49,16 +47,7 @@ public final class Report {
     }
 
     private String page() throws IOException {
-        out.verbatim("<!DOCTYPE html>\n").open("html", "lang", "en").open("head");
-        out.empty("meta", "charset", "utf-8");
-        out.empty("meta", "name", "viewport", "content", "width=device-width, initial-scale=1");
-        String policy =
-                "default-src 'none'; img-src data:; style-src 'unsafe-inline';"
-                        + " script-src 'unsafe-inline'";
-        out.empty("meta", "http-equiv", "Content-Security-Policy", "content", policy);
-        out.leaf("title", data.header().title());
-        out.open("style").verbatim(resource("report.css")).close().close();
-        out.open("body").open("main");
+        Page.open(out, data.header().title(), "data:", "report.css");
         headline();
         data.overview().forEach(this::section);
         examples();
@@ -67,9 +56,8 @@ public final class Report {
         dataSet();
         config();
         section(new Section("Environment", "", new FactList(data.setup().environment())));
-        out.close();
-        out.open("script").verbatim(resource("report.js")).close();
-        return out.close().close().toString();
+        Page.close(out, "report.js");
+        return out.toString();
     }
 
     private void headline() {
@@ -156,10 +144,5 @@ public final class Report {
 
     private Markup openSection(String title) {
         return out.open("section").leaf("h2", title);
-    }
-
-    private static String resource(String name) throws IOException {
-        return Resources.toString(
-                Resources.getResource(Report.class, name), StandardCharsets.UTF_8);
     }
 }

@@ -1,0 +1,164 @@
+package dev.saccade.report;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableSet;
+
+import dev.saccade.core.Printable;
+import dev.saccade.core.SaccadeException;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/**
+ * A page to look through photographs of a data set, with search by class, size of objects and
+ * fault. Their pictures lie in files beside it and are loaded when they come into sight, 60 a time;
+ * 10,000 photographs make a page of about 2 MB.
+ *
+ * @param title of the page
+ * @param subtitle one sentence about the photographs
+ * @param classes the names of the labels
+ * @param photos in their order
+ * @param findings what is wrong with the data set and belongs to none of them
+ */
+public record Browse(
+        String title,
+        String subtitle,
+        List<String> classes,
+        List<Photo> photos,
+        List<String> findings) {
+
+    /** Only pictures beside the page are loaded. */
+    private static final String BESIDE = "'self' file:";
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    /** Copies the lists. */
+    public Browse {
+        classes = ImmutableList.copyOf(classes);
+        photos = ImmutableList.copyOf(photos);
+        findings = ImmutableList.copyOf(findings);
+    }
+
+    /** How large an object is, by the square root of its area in pixels, as COCO tells them. */
+    public enum ObjectSize {
+        /** Below 32. */
+        SMALL,
+        /** From 32 to below 96. */
+        MEDIUM,
+        /** 96 and more. */
+        LARGE;
+
+        /** Returns the size of an area in pixels. */
+        public static ObjectSize of(double area) {
+            return area < 32 * 32 ? SMALL : area < 96 * 96 ? MEDIUM : LARGE;
+        }
+    }
+
+    /**
+     * A photograph.
+     *
+     * @param name such as the name of its file
+     * @param picture the file of its picture, from the folder of the page; empty if there is none
+     * @param thumbnail likewise, of a small one
+     * @param labels the positions of the classes that it shows
+     * @param sizes of its objects
+     * @param objects how many there are
+     * @param faults what is wrong with it
+     */
+    public record Photo(
+            String name,
+            String picture,
+            String thumbnail,
+            Set<Integer> labels,
+            Set<ObjectSize> sizes,
+            int objects,
+            List<String> faults) {
+
+        /** Copies the collections. */
+        public Photo {
+            labels = ImmutableSet.copyOf(labels);
+            sizes = ImmutableSet.copyOf(sizes);
+            faults = ImmutableList.copyOf(faults);
+        }
+
+        /** Returns it in the order that the script knows; texts as they may be shown. */
+        private List<Object> row() {
+            return List.of(
+                    Printable.line(name),
+                    picture,
+                    thumbnail,
+                    labels,
+                    sizes.stream().map(Enum::ordinal).toList(),
+                    objects,
+                    faults.stream().map(Printable::line).toList());
+        }
+    }
+
+    /** Returns the page, whose place is the folder of the pictures. */
+    public String page() {
+        Markup out = new Markup();
+        try {
+            Page.open(out, title, BESIDE, "report.css", "browse.css");
+            out.open("header").leaf("h1", title).leaf("p", subtitle).close();
+            search(out);
+            out.open("div", "id", "photos", "class", "photos").close();
+            out.open("nav").leaf("button", "Before", "id", "before", "type", "button");
+            out.leaf("span", "", "id", "range");
+            out.leaf("button", "After", "id", "after", "type", "button").close();
+            out.open("noscript").text("The pictures lie beside this page; to search them, it needs");
+            out.text(" JavaScript.").close();
+            if (!findings.isEmpty()) {
+                out.open("section").leaf("h2", "Other findings").open("ul");
+                findings.forEach(finding -> out.leaf("li", finding));
+                out.close().close();
+            }
+            out.open("script", "type", "application/json", "id", "data").verbatim(data()).close();
+            Page.close(out, "browse.js");
+        } catch (IOException e) {
+            throw SaccadeException.internal(e, "the style or script of a page is not there");
+        }
+        return out.toString();
+    }
+
+    private void search(Markup out) {
+        out.open("form", "class", "search");
+        out.open("label").text("Name ");
+        out.empty("input", "type", "search", "id", "name", "autocomplete", "off").close();
+        select(out, "Class", "class", classes);
+        if (photos.stream().anyMatch(photo -> !photo.sizes.isEmpty())) {
+            select(
+                    out,
+                    "Objects",
+                    "size",
+                    Stream.of(ObjectSize.values())
+                            .map(size -> size.name().toLowerCase(Locale.ROOT))
+                            .toList());
+        }
+        select(out, "Fault", "fault", List.of("with a fault", "without"));
+        out.close();
+    }
+
+    private static void select(Markup out, String name, String id, List<String> options) {
+        out.open("label").text(name + " ").open("select", "id", id);
+        out.leaf("option", "any", "value", "");
+        for (int i = 0; i < options.size(); i++) {
+            out.leaf("option", options.get(i), "value", String.valueOf(i));
+        }
+        out.close().close();
+    }
+
+    /** Returns the photographs as JSON that ends no script. */
+    private String data() throws JsonProcessingException {
+        List<String> names = classes.stream().map(Printable::line).toList();
+        return JSON.writeValueAsString(
+                        List.of(names, photos.stream().map(Photo::row).toList()))
+                .replace("<", "\\u003c")
+                .replace(">", "\\u003e")
+                .replace("&", "\\u0026");
+    }
+}

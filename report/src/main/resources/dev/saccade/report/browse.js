@@ -1,0 +1,73 @@
+"use strict";
+
+const PAGE = 60;
+const [classes, photos] = JSON.parse(document.querySelector("#data").textContent);
+const field = (id) => document.getElementById(id);
+const chosen = (id) => field(id)?.value ?? "";
+const grid = field("photos");
+let found = photos;
+let first = 0;
+
+function element(tag, name, text) {
+  return Object.assign(document.createElement(tag), { className: name, textContent: text });
+}
+
+function address(file) {
+  return file.split("/").map(encodeURIComponent).join("/");
+}
+
+function figure([name, picture, thumbnail, labels, , objects, faults]) {
+  const box = document.createElement("figure");
+  if (picture) {
+    const link = Object.assign(document.createElement("a"), { href: address(picture) });
+    link.append(Object.assign(new Image(), { loading: "lazy", decoding: "async", alt: name, src: address(thumbnail) }));
+    box.append(link);
+  } else {
+    box.append(element("div", "absent", ""));
+  }
+  const caption = document.createElement("figcaption");
+  caption.append(element("span", "name", name));
+  const shown = labels.slice(0, 4).map((label) => classes[label]).join(", ");
+  const more = labels.length > 4 ? ", and " + (labels.length - 4) + " more" : "";
+  caption.append(element("span", "tally", objects > 0 ? objects + ": " + shown + more : shown + more || "nothing labeled"));
+  for (const fault of faults) caption.append(element("span", "fault", fault));
+  box.append(caption);
+  return box;
+}
+
+function show() {
+  grid.replaceChildren(...found.slice(first, first + PAGE).map(figure));
+  const last = Math.min(first + PAGE, found.length);
+  const count = found.length.toLocaleString("en");
+  field("range").textContent = found.length > 0 ? `${first + 1} to ${last} of ${count}` : "none found";
+  field("before").disabled = first === 0;
+  field("after").disabled = last === found.length;
+}
+
+function search() {
+  const name = chosen("name").toLowerCase();
+  const label = chosen("class");
+  const size = chosen("size");
+  const fault = chosen("fault");
+  found = photos.filter(
+    (photo) =>
+      photo[0].toLowerCase().includes(name) &&
+      (label === "" || photo[3].includes(Number(label))) &&
+      (size === "" || photo[4].includes(Number(size))) &&
+      (fault === "" || photo[6].length > 0 === (fault === "0")),
+  );
+  first = 0;
+  show();
+}
+
+function turn(by) {
+  first += by;
+  show();
+  scrollTo(0, 0);
+}
+
+for (const input of document.querySelectorAll(".search input, .search select")) input.addEventListener("input", search);
+document.querySelector(".search").addEventListener("submit", (event) => event.preventDefault());
+field("before").addEventListener("click", () => turn(-PAGE));
+field("after").addEventListener("click", () => turn(PAGE));
+search();
