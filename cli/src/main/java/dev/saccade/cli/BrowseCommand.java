@@ -121,7 +121,7 @@ final class BrowseCommand implements Callable<Integer> {
         }
         sample.labels().ifPresent(map -> labels.addAll(map.masks().keySet()));
         return new Browse.Photo(
-                sample.info().file(),
+                Path.of(sample.info().file()).getFileName().toString(),
                 Pictures.picture(name),
                 Pictures.thumbnail(name),
                 labels,

@@ -45,7 +45,7 @@ final class DetectionExampleWriter {
         writer.lead();
         Examples.writeOrder(out, examples);
         writer.legend();
-        out.open("div", "class", "examples");
+        out.open("div", "class", examples.runs().size() > 1 ? "examples wide" : "examples");
         for (int i = 0; i < examples.pictures().size(); i++) {
             writer.write(examples.pictures().get(i), i);
         }
@@ -55,7 +55,7 @@ final class DetectionExampleWriter {
     private void lead() {
         String start = String.format(Locale.ROOT, "%.2f", threshold);
         out.open("p", "class", "lead");
-        out.text("Labels at the left, predictions at the right with their score in percent. ");
+        out.text("Labels first, then predictions with their score in percent. ");
         out.text("Dashed: a label that was missed, or a prediction that is wrong.").close();
         out.open("label", "class", "threshold").text("Predictions with a score of at least ");
         out.leaf("output", start);

@@ -65,6 +65,9 @@ public final class Report {
                 .leaf("h1", data.header().title())
                 .leaf("p", data.header().subtitle())
                 .close();
+        if (data.header().headline().isEmpty()) {
+            return;
+        }
         out.open("dl", "class", "headline");
         for (Fact fact : data.header().headline()) {
             out.open("div").leaf("dt", fact.name()).leaf("dd", fact.value());

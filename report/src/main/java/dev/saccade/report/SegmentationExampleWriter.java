@@ -22,10 +22,10 @@ final class SegmentationExampleWriter {
     /** Writes what the colors mean, and the pictures. */
     static void write(Markup out, SegmentationExamples examples) throws IOException {
         SegmentationExampleWriter writer = new SegmentationExampleWriter(out, examples);
-        out.leaf("p", "Labels at the left, predictions at the right.", "class", "lead");
+        out.leaf("p", "Labels first, then predictions.", "class", "lead");
         Examples.writeOrder(out, examples);
         writer.legend();
-        out.open("div", "class", "examples");
+        out.open("div", "class", examples.runs().size() > 1 ? "examples wide" : "examples");
         for (List<Picture> picture : examples.pictures()) {
             writer.write(picture);
         }
