@@ -1,0 +1,112 @@
+package dev.saccade.cli;
+
+import static dev.saccade.cli.Ended.saccade;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.stream.Stream;
+
+class ReportCommandTest {
+
+    private static TinyRun tiny;
+
+    @TempDir Path folder;
+
+    @BeforeAll
+    static void train(@TempDir Path shared) throws IOException {
+        tiny = TinyRun.in(shared, "button");
+    }
+
+    /** Returns a copy of the run, whose data set is not where its config says. */
+    private Path copy(String name) throws IOException {
+        Path target = folder.resolve(name);
+        try (Stream<Path> files = Files.walk(tiny.run())) {
+            for (Path file : files.sorted().toList()) {
+                Files.copy(file, target.resolve(tiny.run().relativize(file).toString()));
+            }
+        }
+        Path config = target.resolve("config.yaml");
+        String moved = Files.readString(config).replaceAll("(?m)^  root: .*$", "  root: moved");
+        Files.writeString(config, moved);
+        return target;
+    }
+
+    @Test
+    void aPageIsWrittenAgainAsItWasWithoutMeasuring() throws IOException {
+        byte[] before = Files.readAllBytes(tiny.run().resolve("report.html"));
+        Path page = folder.resolve("again.html");
+        Ended again = saccade("report", tiny.run(), "--out", page);
+        assertEquals(0, again.code(), again.err());
+        assertFalse(again.err().contains("evaluate"), again.err());
+        assertEquals(new String(before, UTF_8), Files.readString(page));
+        assertTrue(Files.readString(page).contains("4 of 4 shown"));
+    }
+
+    @Test
+    void aRunThatWasCopiedHasItsPageWithoutItsData() throws IOException {
+        Path run = copy("copied");
+        // The line that is being written while the run goes on.
+        Files.writeString(
+                run.resolve("metrics.jsonl"), "{\"event\":\"st", StandardOpenOption.APPEND);
+        Ended told = saccade("report", run);
+        assertEquals(0, told.code(), told.err());
+        String page = Files.readString(run.resolve("report.html"));
+        assertTrue(page.contains("Held-back pictures"));
+        assertTrue(page.contains("./saccade predict " + run));
+    }
+
+    @Test
+    void whatWasNotMeasuredIsMeasuredWhereTheDataIs() throws IOException {
+        Path run = copy("other");
+        Files.delete(run.resolve("report.json"));
+        Ended without = saccade("report", run);
+        assertEquals(0, without.code(), without.err());
+        assertTrue(without.err().contains("nothing is measured (--data DIR"), without.err());
+        String page = Files.readString(run.resolve("report.html"));
+        assertTrue(page.contains("Nothing was measured on held-back photographs yet."));
+        assertTrue(page.contains("Learning rate") && !page.contains("Held-back pictures"));
+        assertFalse(Files.exists(run.resolve("report.json")));
+
+        Ended with = saccade("report", run, "--data", tiny.scenes(), "--examples", "2");
+        assertEquals(0, with.code(), with.err());
+        page = Files.readString(run.resolve("report.html"));
+        assertTrue(page.contains("2 of 4 shown; for all: ./saccade report RUN --examples 4"));
+        assertTrue(page.contains("SHA-256"));
+    }
+
+    @Test
+    void severalRunsStandSideBySide() throws IOException {
+        Path other = copy("slower");
+        Path page = folder.resolve("comparison.html");
+        Ended told = saccade("report", tiny.run(), other, "--out", page);
+        assertEquals(0, told.code(), told.err());
+        String html = Files.readString(page);
+        for (String shown :
+                List.of("run · slower", "2 runs side by side", "data.root", "moved", "4 of 4 shown")) {
+            assertTrue(html.contains(shown), shown);
+        }
+        assertEquals(4, html.split("class=\"truth\"", -1).length - 1);
+        assertEquals(8, html.split("class=\"found\"", -1).length - 1);
+    }
+
+    @Test
+    void mistakesAreToldTogether() {
+        Ended told = saccade("report", tiny.scenes(), folder.resolve("none"));
+        assertEquals(2, told.code(), told.err());
+        assertTrue(told.err().contains("2 problems"), told.err());
+        Ended other = saccade("report", tiny.run(), "--out", folder.resolve("page.txt"));
+        assertEquals(2, other.code(), other.err());
+        assertTrue(other.err().contains("expected a file that ends in .html"), other.err());
+    }
+}
