@@ -10,9 +10,8 @@ import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.loader.SampleReader;
-import dev.saccade.train.config.RunConfig;
-
 import dev.saccade.report.Browse;
+import dev.saccade.train.config.RunConfig;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;

@@ -73,10 +73,7 @@ final class DetectionFigures {
                         all.size()),
                 List.of(
                         new Section(
-                                "Precision",
-                                "",
-                                summary(metrics),
-                                new Charts(precision(metrics))),
+                                "Precision", "", summary(metrics), new Charts(precision(metrics))),
                         ScoreFigures.section(scores),
                         new Section(
                                 "Errors",
@@ -88,8 +85,7 @@ final class DetectionFigures {
                         new Section("Classes", "", classes(metrics))));
     }
 
-    private static List<Fact> headline(
-            List<CocoMetrics> metrics, Optional<ScoreCurve.Point> best) {
+    private static List<Fact> headline(List<CocoMetrics> metrics, Optional<ScoreCurve.Point> best) {
         ImmutableList.Builder<Fact> facts = ImmutableList.builder();
         for (CocoMetrics measured : metrics) {
             for (String name : List.of("AP50", "AP", "AP75")) {

@@ -167,7 +167,8 @@ final class FiguresFile {
     }
 
     /** Objects as they are kept: masks as COCO's compressed run lengths. */
-    private record Kept(float[] boxes, int[] labels, float[] scores, List<String> masks, int[] size) {
+    private record Kept(
+            float[] boxes, int[] labels, float[] scores, List<String> masks, int[] size) {
 
         static Kept of(Instances objects) {
             int count = objects.size();

@@ -33,7 +33,8 @@ interface Measurement {
      * Runs a model over a data set with a progress bar, on all {@linkplain ProcessGroup#current()
      * ranks}, for an evaluator that is asked afterwards, and for others that are asked here.
      *
-     * @return the metrics of the others, and how fast it went; nothing but in rank 0, which has all photographs then
+     * @return the metrics of the others, and how fast it went; nothing but in rank 0, which has all
+     *     photographs then
      */
     static <P> Optional<Ran> run(
             TrainedModel<P> model,

@@ -1,15 +1,15 @@
 package dev.saccade.cli;
 
 import dev.saccade.core.Printable;
-import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Problems;
+import dev.saccade.core.SaccadeException;
 import dev.saccade.models.TrainedModel;
 import dev.saccade.report.Report;
 import dev.saccade.report.ReportData;
 import dev.saccade.train.DataReports;
-import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.RunFolder;
 import dev.saccade.train.Training;
+import dev.saccade.train.config.RunConfig;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -74,16 +74,18 @@ final class ReportCommand implements Callable<Integer> {
     public Integer call() {
         examples.ifPresent(n -> ConfigArguments.requirePositive("--examples", n));
         requireRuns();
-        Path file = out.orElse(runs.size() == 1 ? runs.get(0).resolve("report.html") : Path.of("comparison.html"));
+        Path file =
+                out.orElse(
+                        runs.size() == 1
+                                ? runs.get(0).resolve("report.html")
+                                : Path.of("comparison.html"));
         requirePage(file);
         if (!noEval) {
             runs.forEach(this::measure);
         }
         List<RunReport> reports = runs.stream().map(RunReport::read).toList();
         ReportData page =
-                reports.size() == 1
-                        ? reports.get(0).data()
-                        : new RunComparison(reports).data();
+                reports.size() == 1 ? reports.get(0).data() : new RunComparison(reports).data();
         Report.write(file, page);
         spec.commandLine().getErr().println(Printable.format("report: %s", file));
         return 0;
@@ -150,8 +152,7 @@ final class ReportCommand implements Callable<Integer> {
         }
         String subtitle =
                 kept.map(RunFigures::subtitle).orElseGet(() -> TrainCommand.subtitle(config));
-        new RunMeasurement(wanted, this::load, measured -> {})
-                .keep(run, config, subtitle, reports);
+        new RunMeasurement(wanted, this::load, measured -> {}).keep(run, config, subtitle, reports);
     }
 
     private TrainedModel<?> load(Path checkpoint) {

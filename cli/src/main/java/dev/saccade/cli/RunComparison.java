@@ -41,10 +41,15 @@ final class RunComparison {
     RunComparison(List<RunReport> runs) {
         this.runs = ImmutableList.copyOf(runs);
         Map<String, Long> often =
-                runs.stream().collect(Collectors.groupingBy(RunReport::name, Collectors.counting()));
+                runs.stream()
+                        .collect(Collectors.groupingBy(RunReport::name, Collectors.counting()));
         this.names =
                 runs.stream()
-                        .map(run -> often.get(run.name()) > 1 ? run.folder().toString() : run.name())
+                        .map(
+                                run ->
+                                        often.get(run.name()) > 1
+                                                ? run.folder().toString()
+                                                : run.name())
                         .toList();
     }
 
@@ -80,8 +85,7 @@ final class RunComparison {
         return new Section(
                 "Figures",
                 "Of the best checkpoint of each, in held-back photographs.",
-                new TextTable(
-                        Stream.concat(Stream.of("Run"), heads.stream()).toList(), rows));
+                new TextTable(Stream.concat(Stream.of("Run"), heads.stream()).toList(), rows));
     }
 
     private static Map<String, String> headline(RunReport run) {
@@ -100,7 +104,8 @@ final class RunComparison {
                     figures.put("Parameters", RunReport.millions(m.weights().parameters()));
                     figures.put("Speed", RunReport.speed(m).value());
                 });
-        run.training().ifPresent(fact -> figures.put(fact.name(), fact.value() + ", " + fact.note()));
+        run.training()
+                .ifPresent(fact -> figures.put(fact.name(), fact.value() + ", " + fact.note()));
         return figures;
     }
 
@@ -126,8 +131,7 @@ final class RunComparison {
     /** Returns the values of a config by their dotted keys. */
     private static Map<String, String> settings(RunReport run) {
         String json =
-                ConfigWriter.json(
-                        ConfigFile.load(new RunFolder(run.folder()).config(), List.of()));
+                ConfigWriter.json(ConfigFile.load(new RunFolder(run.folder()).config(), List.of()));
         Map<String, String> values = new LinkedHashMap<>();
         JsonNode config = JsonOption.parse(json.getBytes(StandardCharsets.UTF_8)).path("config");
         flatten("", config, values);
@@ -199,12 +203,12 @@ final class RunComparison {
     }
 
     /** Returns the pictures that all runs have, each with what every run has made of it. */
-    private static <T> List<List<T>> shared(
-            List<List<List<T>>> byRun, Function<T, String> name) {
+    private static <T> List<List<T>> shared(List<List<List<T>>> byRun, Function<T, String> name) {
         List<Map<String, T>> known = new ArrayList<>();
         for (List<List<T>> pictures : byRun) {
             Map<String, T> own = new LinkedHashMap<>();
-            pictures.forEach(picture -> own.putIfAbsent(name.apply(picture.get(0)), picture.get(0)));
+            pictures.forEach(
+                    picture -> own.putIfAbsent(name.apply(picture.get(0)), picture.get(0)));
             known.add(own);
         }
         return known.get(0).keySet().stream()

@@ -19,7 +19,15 @@ final class RunCurves {
 
     /** Metrics that stand together in a chart where they were measured, the first ones first. */
     private static final List<String> SHARES =
-            List.of("AP50", "AP", "AP75", "mask_AP50", "mask_AP", "mIoU", "mAcc", "aAcc",
+            List.of(
+                    "AP50",
+                    "AP",
+                    "AP75",
+                    "mask_AP50",
+                    "mask_AP",
+                    "mIoU",
+                    "mAcc",
+                    "aAcc",
                     "boundary_mIoU");
 
     private RunCurves() {}
@@ -78,7 +86,10 @@ final class RunCurves {
     static List<LineChart> of(List<String> names, List<RunEvents> runs) {
         ImmutableList.Builder<LineChart> charts = ImmutableList.builder();
         charts.add(
-                new LineChart("Loss", "step", ofSteps(names, runs, step -> step.path("loss").asDouble()))
+                new LineChart(
+                                "Loss",
+                                "step",
+                                ofSteps(names, runs, step -> step.path("loss").asDouble()))
                         .smoothed());
         for (String name : metricsOf(runs)) {
             List<Series> curves = new ArrayList<>();
@@ -106,8 +117,7 @@ final class RunCurves {
 
     /** Returns the metrics of any run that a comparison shows. */
     private static List<String> metricsOf(List<RunEvents> runs) {
-        return Stream.concat(
-                        SHARES.stream(), runs.stream().flatMap(run -> monitorOf(run).stream()))
+        return Stream.concat(SHARES.stream(), runs.stream().flatMap(run -> monitorOf(run).stream()))
                 .distinct()
                 .filter(name -> runs.stream().anyMatch(run -> isMeasured(name, run.evaluations())))
                 .toList();

@@ -147,7 +147,8 @@ record RunReport(Path folder, RunEvents events, Optional<RunFigures> figures) {
         facts.add(
                 new Fact(
                         "Size",
-                        String.format(Locale.ROOT, "%.1f MiB", weights.bytes() / (double) (1 << 20))));
+                        String.format(
+                                Locale.ROOT, "%.1f MiB", weights.bytes() / (double) (1 << 20))));
         facts.add(new Fact("SHA-256", weights.sha256()));
         events.best().ifPresent(best -> facts.add(new Fact("Best", bestAt(best))));
         Latency latency = measured.latency();

@@ -25,7 +25,6 @@ import dev.saccade.report.draw.Jpeg;
 import dev.saccade.report.draw.LabelCanvas;
 
 import org.opencv.core.Mat;
-import org.opencv.imgproc.Imgproc;
 
 import java.util.Comparator;
 import java.util.List;
@@ -34,7 +33,6 @@ import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /** What a report says of a segmenter. */
@@ -66,10 +64,7 @@ final class SegmentationFigures {
      * @param examples how many of them are shown at most
      */
     static TaskFigures collect(
-            Segmenter segmenter,
-            Dataset dataset,
-            SegmentationEvaluation evaluation,
-            int examples) {
+            Segmenter segmenter, Dataset dataset, SegmentationEvaluation evaluation, int examples) {
         return new TaskFigures(
                 headline(evaluation.values()),
                 new SegmentationFigures(segmenter, dataset).examples(evaluation.ious(), examples),

@@ -15,10 +15,7 @@ import java.util.List;
  * @param examples held-back photographs with what is on them and what was predicted
  * @param sections tables, charts and maps of what was measured
  */
-record TaskFigures(
-        List<Fact> headline,
-        Examples examples,
-        List<Section> sections) {
+record TaskFigures(List<Fact> headline, Examples examples, List<Section> sections) {
 
     /** Keeps copies of the lists. */
     TaskFigures {

@@ -1,9 +1,6 @@
 package dev.saccade.cli;
 
-import ai.djl.Device;
-
 import com.google.common.base.Ascii;
-import com.google.common.collect.Maps;
 
 import dev.saccade.config.ConfigWriter;
 import dev.saccade.core.Devices;
@@ -11,15 +8,10 @@ import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.ops.Autocast;
-import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.DatasetReport;
-import dev.saccade.datasets.DatasetStatistics;
-import dev.saccade.models.TrainedModel;
 import dev.saccade.train.DataReports;
 import dev.saccade.train.Outcome;
 import dev.saccade.train.RunFolder;
 import dev.saccade.train.Training;
-import dev.saccade.train.config.DataConfig;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.hooks.Hook;
 
@@ -31,7 +23,6 @@ import picocli.CommandLine.Spec;
 
 import java.io.PrintWriter;
 import java.nio.file.Path;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 

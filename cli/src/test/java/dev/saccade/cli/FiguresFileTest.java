@@ -116,8 +116,7 @@ class FiguresFileTest {
         Size size = new Size(30, 40);
         Rle mask = Rle.fromBox(size, 3, 4, 10, 12);
         Instances found =
-                Instances.predicted(
-                                Boxes.of(3, 4, 13.25f, 16), new int[] {2}, new float[] {0.123f})
+                Instances.predicted(Boxes.of(3, 4, 13.25f, 16), new int[] {2}, new float[] {0.123f})
                         .withMasks(List.of(mask));
         DetectionExample example =
                 new DetectionExample(
@@ -148,8 +147,7 @@ class FiguresFileTest {
         assertEquals(Optional.empty(), FiguresFile.read(run));
         for (String damaged : List.of("{", "{\"format\":1,\"figures\":{\"data\":7}}")) {
             Files.writeString(run.resolve("report.json"), damaged);
-            SaccadeException e =
-                    assertThrows(SaccadeException.class, () -> FiguresFile.read(run));
+            SaccadeException e = assertThrows(SaccadeException.class, () -> FiguresFile.read(run));
             assertTrue(e.getMessage().contains("report.json: is not what"), e.getMessage());
         }
     }

@@ -1,10 +1,12 @@
 package dev.saccade.cli;
 
 import static dev.saccade.cli.Ended.saccade;
-import static java.nio.charset.StandardCharsets.UTF_8;
+
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
 
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -93,7 +95,12 @@ class ReportCommandTest {
         assertEquals(0, told.code(), told.err());
         String html = Files.readString(page);
         for (String shown :
-                List.of("run · slower", "2 runs side by side", "data.root", "moved", "4 of 4 shown")) {
+                List.of(
+                        "run · slower",
+                        "2 runs side by side",
+                        "data.root",
+                        "moved",
+                        "4 of 4 shown")) {
             assertTrue(html.contains(shown), shown);
         }
         assertEquals(4, html.split("class=\"truth\"", -1).length - 1);

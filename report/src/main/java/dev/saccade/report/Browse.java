@@ -110,7 +110,8 @@ public record Browse(
             out.open("nav").leaf("button", "Before", "id", "before", "type", "button");
             out.leaf("span", "", "id", "range");
             out.leaf("button", "After", "id", "after", "type", "button").close();
-            out.open("noscript").text("The pictures lie beside this page; to search them, it needs");
+            out.open("noscript")
+                    .text("The pictures lie beside this page; to search them, it needs");
             out.text(" JavaScript.").close();
             if (!findings.isEmpty()) {
                 out.open("section").leaf("h2", "Other findings").open("ul");
@@ -155,8 +156,7 @@ public record Browse(
     /** Returns the photographs as JSON that ends no script. */
     private String data() throws JsonProcessingException {
         List<String> names = classes.stream().map(Printable::line).toList();
-        return JSON.writeValueAsString(
-                        List.of(names, photos.stream().map(Photo::row).toList()))
+        return JSON.writeValueAsString(List.of(names, photos.stream().map(Photo::row).toList()))
                 .replace("<", "\\u003c")
                 .replace(">", "\\u003e")
                 .replace("&", "\\u0026");

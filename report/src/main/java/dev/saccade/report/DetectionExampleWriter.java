@@ -59,9 +59,7 @@ final class DetectionExampleWriter {
         out.text("Dashed: a label that was missed, or a prediction that is wrong.").close();
         out.open("label", "class", "threshold").text("Predictions with a score of at least ");
         out.leaf("output", start);
-        out.empty(
-                "input", "type", "range", "min", "0", "max", "1", "step", "0.01", "value",
-                start);
+        out.empty("input", "type", "range", "min", "0", "max", "1", "step", "0.01", "value", start);
         out.close();
     }
 

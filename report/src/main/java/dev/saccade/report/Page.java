@@ -16,8 +16,7 @@ final class Page {
      * @param images where pictures may come from, in the words of a content security policy
      * @param styles the names of our style sheets
      */
-    static void open(Markup out, String title, String images, String... styles)
-            throws IOException {
+    static void open(Markup out, String title, String images, String... styles) throws IOException {
         out.verbatim("<!DOCTYPE html>\n").open("html", "lang", "en").open("head");
         out.empty("meta", "charset", "utf-8");
         out.empty("meta", "name", "viewport", "content", "width=device-width, initial-scale=1");
@@ -39,7 +38,6 @@ final class Page {
     }
 
     private static String resource(String name) throws IOException {
-        return Resources.toString(
-                Resources.getResource(Page.class, name), StandardCharsets.UTF_8);
+        return Resources.toString(Resources.getResource(Page.class, name), StandardCharsets.UTF_8);
     }
 }

@@ -35,9 +35,6 @@ public final class Selection {
                 .limit(kept - chosen.size())
                 .toList()
                 .forEach(chosen::add);
-        return chosen.stream()
-                .sorted()
-                .sorted(worstFirst)
-                .collect(ImmutableList.toImmutableList());
+        return chosen.stream().sorted().sorted(worstFirst).collect(ImmutableList.toImmutableList());
     }
 }

@@ -13,8 +13,7 @@ import java.util.OptionalDouble;
  * @param ofClasses whether the rows are the classes in the order of their labels, shown in the
  *     colors that they have in pictures
  */
-public record ShareTable(List<String> heads, List<Row> rows, boolean ofClasses)
-        implements Block {
+public record ShareTable(List<String> heads, List<Row> rows, boolean ofClasses) implements Block {
 
     /** Copies the lists. */
     public ShareTable {

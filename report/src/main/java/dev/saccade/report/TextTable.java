@@ -19,8 +19,7 @@ public record TextTable(List<String> heads, List<List<String>> rows) implements 
         heads = ImmutableList.copyOf(heads);
         rows = rows.stream().map(ImmutableList::copyOf).collect(ImmutableList.toImmutableList());
         int columns = heads.size();
-        checkArgument(
-                rows.stream().allMatch(row -> row.size() == columns), "%s, %s", heads, rows);
+        checkArgument(rows.stream().allMatch(row -> row.size() == columns), "%s, %s", heads, rows);
     }
 
     @Override

@@ -71,8 +71,7 @@ class BrowseTest {
     }
 
     private static JsonNode data(String html) throws Exception {
-        Matcher data =
-                Pattern.compile("id=\"data\">(.*?)</script>", Pattern.DOTALL).matcher(html);
+        Matcher data = Pattern.compile("id=\"data\">(.*?)</script>", Pattern.DOTALL).matcher(html);
         assertTrue(data.find());
         return new ObjectMapper().readTree(data.group(1));
     }

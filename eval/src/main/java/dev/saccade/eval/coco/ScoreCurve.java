@@ -62,7 +62,9 @@ public record ScoreCurve(
      * the class, or none is found.
      */
     public Optional<Point> best() {
-        return objects == 0 ? Optional.empty() : best(IntStream.range(0, STEPS + 1).mapToObj(this::at).toList());
+        return objects == 0
+                ? Optional.empty()
+                : best(IntStream.range(0, STEPS + 1).mapToObj(this::at).toList());
     }
 
     /** Returns the point with the highest F1, of equals the last; nothing if all are 0. */

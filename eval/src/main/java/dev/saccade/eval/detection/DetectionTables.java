@@ -96,7 +96,12 @@ public final class DetectionTables {
                         best.stream()
                                 .map(
                                         point ->
-                                                point.map(p -> String.format(Locale.ROOT, "%.2f", p.score()))
+                                                point.map(
+                                                                p ->
+                                                                        String.format(
+                                                                                Locale.ROOT,
+                                                                                "%.2f",
+                                                                                p.score()))
                                                         .orElse("n/a")))
                 .with("precision", values(best, ScoreCurve.Point::precision))
                 .with("recall", values(best, ScoreCurve.Point::recall))

@@ -25,8 +25,7 @@ class ScoreCurvesTest {
     private final ScoreCurves curves = curves(groundTruth, detections);
 
     private static ScoreCurves curves(GroundTruth groundTruth, Detections detections) {
-        return CocoMetrics.compute(
-                        groundTruth, detections, CocoParameters.official(IouType.BOX), 1)
+        return CocoMetrics.compute(groundTruth, detections, CocoParameters.official(IouType.BOX), 1)
                 .scoreCurves();
     }
 
@@ -111,7 +110,9 @@ class ScoreCurvesTest {
     /** Returns the best point of a curve whose one detection of one object is right. */
     private static Optional<Point> best(int reached) {
         int[] right =
-                IntStream.rangeClosed(0, ScoreCurve.STEPS).map(step -> step <= reached ? 1 : 0).toArray();
+                IntStream.rangeClosed(0, ScoreCurve.STEPS)
+                        .map(step -> step <= reached ? 1 : 0)
+                        .toArray();
         return new ScoreCurve(
                         "cat",
                         1,

@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.saccade.core.Workers;
 import com.google.common.primitives.ImmutableDoubleArray;
 
+import dev.saccade.core.Workers;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 import dev.saccade.eval.segmentation.SegmentationEvaluation.Confusion;

@@ -145,11 +145,7 @@ public final class Canvas {
                             size.height + 2 * margin));
         }
         for (int i = instances.size() - 1; i >= 0; i--) {
-            label(
-                    places.get(i),
-                    margin,
-                    text(instances, i, classes),
-                    color(instances.label(i)));
+            label(places.get(i), margin, text(instances, i, classes), color(instances.label(i)));
         }
     }
 

@@ -173,9 +173,7 @@ public final class Drawing {
                 picture -> {
                     BufferedImage image =
                             new BufferedImage(
-                                    picture.cols(),
-                                    picture.rows(),
-                                    BufferedImage.TYPE_3BYTE_BGR);
+                                    picture.cols(), picture.rows(), BufferedImage.TYPE_3BYTE_BGR);
                     DataBufferByte pixels = (DataBufferByte) image.getRaster().getDataBuffer();
                     picture.get(0, 0, pixels.getData());
                     return image;

@@ -42,12 +42,9 @@ final class Palette {
             double red = linear(rgb >> 16);
             double green = linear(rgb >> 8 & 0xFF);
             double blue = linear(rgb & 0xFF);
-            double l =
-                    Math.cbrt(0.4122214708 * red + 0.5363325363 * green + 0.0514459929 * blue);
-            double m =
-                    Math.cbrt(0.2119034982 * red + 0.6806995451 * green + 0.1073969566 * blue);
-            double s =
-                    Math.cbrt(0.0883024619 * red + 0.2817188376 * green + 0.6299787005 * blue);
+            double l = Math.cbrt(0.4122214708 * red + 0.5363325363 * green + 0.0514459929 * blue);
+            double m = Math.cbrt(0.2119034982 * red + 0.6806995451 * green + 0.1073969566 * blue);
+            double s = Math.cbrt(0.0883024619 * red + 0.2817188376 * green + 0.6299787005 * blue);
             return new Color(
                     rgb,
                     0.2104542553 * l + 0.7936177850 * m - 0.0040720468 * s,
@@ -75,7 +72,9 @@ final class Palette {
         }
     }
 
-    /** Returns 256 colors, {@code 0xRRGGBB}; however many are used, the first are farthest apart. */
+    /**
+     * Returns 256 colors, {@code 0xRRGGBB}; however many are used, the first are farthest apart.
+     */
     static ImmutableIntArray colors() {
         List<Color> candidates = candidates();
         double[] nearest = new double[candidates.size()];

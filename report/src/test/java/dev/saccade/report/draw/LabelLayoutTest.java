@@ -49,8 +49,7 @@ class LabelLayoutTest {
 
     @Test
     void aNameNeverLeavesThePhotograph() {
-        LabelLayout.Place place =
-                layout.place(Boxes.of(190, 96, 200, 100), 0, 70, 10);
+        LabelLayout.Place place = layout.place(Boxes.of(190, 96, 200, 100), 0, 70, 10);
 
         assertTrue(place.left() + place.width() <= 200, place.toString());
         assertTrue(place.top() + place.height() <= 100, place.toString());
