@@ -3,11 +3,15 @@ package dev.saccade.cli;
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.parts.TargetKind;
+import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.DatasetStatistics;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.ObjectStatistics;
 import dev.saccade.datasets.PixelStatistics;
+import dev.saccade.datasets.convert.ForeignCheck;
+import dev.saccade.datasets.convert.ForeignLabels;
 import dev.saccade.train.DataReports;
 import dev.saccade.train.Training;
 
@@ -18,22 +22,32 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 
 /** Finds every fault of a data set before anything is trained on it. */
 @Command(
         name = "check",
-        description = "Find every fault of a data set in one pass.",
+        description = {
+            "Find every fault of a data set in one pass. Labels of YOLO, Pascal VOC, LabelMe, CVAT,"
+                    + " Cityscapes and the like are checked where they lie: name their folder in"
+                    + " place of a config."
+        },
         mixinStandardHelpOptions = true,
         footer = {
             "",
             "Exit code 2 if there are errors.",
-            "Example:  saccade check configs/retinanet/resnet18_fpn_bccd.yaml --data data/bccd"
+            "Example:  saccade check configs/retinanet/resnet18_fpn_bccd.yaml --data data/bccd",
+            "          saccade check birds-yolo"
         })
 final class CheckCommand implements Callable<Integer> {
 
     @Spec private CommandSpec spec;
     @Mixin private ConfigArguments config;
+    @Mixin private FormatOption format;
     @Mixin private JsonOption json;
 
     @Option(
@@ -43,14 +57,43 @@ final class CheckCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        DataReports reports = check(config.training(), !quick);
-        if (json.wanted()) {
-            json.print(spec, reports.byRole());
-        } else {
-            reports.byRole()
-                    .forEach((role, report) -> print(role, report, spec.commandLine().getOut()));
+        Optional<Path> folder = config.folder();
+        if (folder.isPresent()) {
+            return checkForeign(ForeignFolder.of(folder.get(), format.wanted()));
         }
+        DataReports reports = check(config.training(), !quick);
+        tell(reports.byRole());
         return reports.hasErrors() ? SaccadeException.Kind.USER.exitCode() : 0;
+    }
+
+    private void tell(Map<String, DatasetReport> reports) {
+        if (json.wanted()) {
+            json.print(spec, reports);
+        } else {
+            reports.forEach((role, report) -> print(role, report, spec.commandLine().getOut()));
+        }
+    }
+
+    private int checkForeign(ForeignFolder folder) {
+        ForeignLabels labels = folder.read();
+        PrintWriter err = spec.commandLine().getErr();
+        err.println(folder.told(labels));
+        labels.notes().forEach(note -> err.println(Printable.format("note: %s", note)));
+        Map<String, DatasetReport> reports = new LinkedHashMap<>();
+        try (Progress progress = new Progress("check", -1, " photos")) {
+            int threads = Runtime.getRuntime().availableProcessors();
+            ForeignCheck.run(
+                            folder.path(),
+                            labels,
+                            new CheckOptions(!quick, TargetKind.BOXES, threads, progress::step))
+                    .forEach((part, report) -> reports.put(part.key(), report));
+        }
+        tell(reports);
+        boolean hasErrors = reports.values().stream().anyMatch(report -> report.errors() > 0);
+        err.println(
+                (hasErrors ? "mend the errors, then convert it: " : "to train on it, convert it: ")
+                        + folder.convertCommand(format.wanted().isPresent(), labels));
+        return hasErrors ? SaccadeException.Kind.USER.exitCode() : 0;
     }
 
     /** Checks the data sets of a training, with a progress bar. */

@@ -11,6 +11,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,6 +44,20 @@ final class ConfigArguments {
     /** Returns the run that is named in place of a config, if one is. */
     Optional<Path> run() {
         return Optional.ofNullable(named).filter(path -> PathKind.find(path) == PathKind.RUN);
+    }
+
+    /**
+     * Returns the folder of photographs and labels that is named in place of a config, if one is.
+     *
+     * @throws SaccadeException of kind user, if values of a config are given with it
+     */
+    Optional<Path> folder() {
+        boolean isFolder = named != null && Files.isDirectory(named) && run().isEmpty();
+        if (isFolder && (!overrides.isEmpty() || data.root().isPresent())) {
+            throw SaccadeException.user(
+                    "%s: is a folder; --data and --set go with a config", named);
+        }
+        return isFolder ? Optional.of(named) : Optional.empty();
     }
 
     /** Returns the file's name without ending, or the run's, by which runs are called. */

@@ -14,8 +14,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -26,6 +28,10 @@ import java.util.stream.Stream;
 final class MadeFolder {
 
     private static final String LIST = ".made_by_saccade_";
+
+    /** Stands for the sum of a file that is a link to another, with which it changes. */
+    static final String LINKED = "linked";
+
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final Path folder;
@@ -84,12 +90,19 @@ final class MadeFolder {
     }
 
     private void clear() throws IOException {
+        for (Path path : unchanged()) {
+            Files.deleteIfExists(path);
+        }
+    }
+
+    /** Returns the files on the list that are there; refuses those that were changed since. */
+    private List<Path> unchanged() throws IOException {
         List<Path> left = new ArrayList<>();
         try (Stream<String> lines = Files.lines(list, StandardCharsets.UTF_8)) {
             for (Made file : lines.map(MadeFolder::parse).flatMap(Optional::stream).toList()) {
                 Path path = folder.resolve(file.name);
                 if (isInside(path) && Files.isRegularFile(path)) {
-                    if (!sum(path).equals(file.sum)) {
+                    if (!file.sum.equals(LINKED) && !sum(path).equals(file.sum)) {
                         throw SaccadeException.user(
                                 "%s: was changed after it was made here; move it away, or name"
                                         + " another folder with --out",
@@ -99,9 +112,7 @@ final class MadeFolder {
                 }
             }
         }
-        for (Path path : left) {
-            Files.deleteIfExists(path);
-        }
+        return left;
     }
 
     private boolean isInside(Path file) {
@@ -118,7 +129,50 @@ final class MadeFolder {
         }
     }
 
-    private static String sum(Path file) throws IOException {
+    /**
+     * Refuses a folder that another is to take the place of, unless it is new, empty, or holds what
+     * a command has left in it and nothing else.
+     *
+     * @throws SaccadeException of kind user that says what else there is
+     */
+    static void requireReplaceable(Path folder, String command) {
+        MadeFolder made = new MadeFolder(folder, command);
+        if (!Files.isRegularFile(made.list)) {
+            made.requireEmpty();
+            return;
+        }
+        try (Stream<Path> content = Files.walk(folder)) {
+            Set<Path> own = new HashSet<>(made.unchanged());
+            own.add(made.list);
+            Optional<Path> other =
+                    content.filter(path -> !Files.isDirectory(path) && !own.contains(path))
+                            .findFirst();
+            if (other.isPresent()) {
+                throw SaccadeException.user(
+                        "%s: was not made by this command, which would take it away with the rest"
+                                + " of %s; move it away, or name another folder with --out",
+                        other.get(), folder);
+            }
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be read: %s", folder, e.getMessage());
+        }
+    }
+
+    /** Returns the line of the list for a file. */
+    static String line(String name, String sum) {
+        try {
+            return JSON.writeValueAsString(new Made(name, sum)) + "\n";
+        } catch (JsonProcessingException e) {
+            throw SaccadeException.internal(e, "%s: a name that cannot be written", name);
+        }
+    }
+
+    /** Returns the list of a command in a folder. */
+    static Path list(Path folder, String command) {
+        return new MadeFolder(folder, command).list;
+    }
+
+    static String sum(Path file) throws IOException {
         return MoreFiles.asByteSource(file).hash(Hashing.sha256()).toString();
     }
 
@@ -135,9 +189,8 @@ final class MadeFolder {
     void write(String name, byte[] content) {
         Path file = folder.resolve(name);
         try {
-            Made made = new Made(name, Hashing.sha256().hashBytes(content).toString());
-            Files.writeString(
-                    list, JSON.writeValueAsString(made) + "\n", StandardOpenOption.APPEND);
+            String sum = Hashing.sha256().hashBytes(content).toString();
+            Files.writeString(list, line(name, sum), StandardOpenOption.APPEND);
             Files.createDirectories(file.getParent());
             Files.write(file, content, StandardOpenOption.CREATE_NEW);
         } catch (IOException e) {

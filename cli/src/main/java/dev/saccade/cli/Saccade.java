@@ -41,6 +41,7 @@ import java.util.function.IntSupplier;
             PredictCommand.class,
             CheckCommand.class,
             BrowseCommand.class,
+            ConvertDataCommand.class,
             InfoCommand.class,
             BenchCommand.class,
             ConvertCommand.class,

@@ -39,7 +39,7 @@ public final class LabelFormat {
     private LabelFormat() {}
 
     /** Returns what a file looks like; nothing if it is not known, or cannot be read. */
-    static Optional<String> guess(Path file) {
+    public static Optional<String> guess(Path file) {
         try {
             String name = file.getFileName().toString().toLowerCase(Locale.ROOT);
             return name.endsWith(".json") ? guessJson(file) : guessFromStart(name, start(file));

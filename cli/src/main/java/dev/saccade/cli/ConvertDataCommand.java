@@ -1,0 +1,187 @@
+package dev.saccade.cli;
+
+import dev.saccade.core.Count;
+import dev.saccade.core.Printable;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.DatasetReport;
+import dev.saccade.datasets.Finding;
+import dev.saccade.datasets.check.Findings;
+import dev.saccade.datasets.convert.Conversion;
+import dev.saccade.datasets.convert.ForeignCheck;
+import dev.saccade.datasets.convert.ForeignLabels;
+import dev.saccade.datasets.convert.LabeledPhoto;
+import dev.saccade.datasets.convert.Part;
+import dev.saccade.datasets.convert.Split;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** Turns labels in the formats of others into those that training reads. */
+@Command(
+        name = "convert-data",
+        description = {
+            "Convert labels of YOLO, Pascal VOC, LabelMe, CVAT, Cityscapes and the like: objects to"
+                    + " COCO's format, label maps to ADE20K's layout. Photographs are linked where"
+                    + " the disk allows it, else copied."
+        },
+        mixinStandardHelpOptions = true,
+        footer = {
+            "",
+            "Exit code 2 if there are errors; then nothing is written.",
+            "Example:  saccade convert-data birds-yolo --out birds",
+            "          saccade convert-data birds-voc --out birds --val-share 0.1"
+        })
+final class ConvertDataCommand implements Callable<Integer> {
+
+    private static final String NAME = "convert-data";
+    private static final double USUAL_SHARE = 0.2;
+
+    @Spec private CommandSpec spec;
+
+    @Parameters(
+            index = "0",
+            paramLabel = "FOLDER",
+            description = "The photographs and labels; they stay as they are.")
+    private Path from;
+
+    @Option(
+            names = "--out",
+            paramLabel = "DIR",
+            required = true,
+            description = "The folder to make; one that this command has made is replaced.")
+    private Path out;
+
+    @Mixin private FormatOption format;
+
+    @Option(
+            names = "--val-share",
+            paramLabel = "SHARE",
+            description =
+                    "How much is held back to measure on, where the labels do not say; 0.2 by"
+                            + " default.")
+    private Optional<Double> share = Optional.empty();
+
+    @Option(
+            names = "--seed",
+            paramLabel = "N",
+            defaultValue = "0",
+            description = "Holds other photographs back; ${DEFAULT-VALUE} by default.")
+    private long seed;
+
+    @Option(
+            names = "--skip-faulty",
+            description = "Leave out photographs with errors, instead of writing nothing.")
+    private boolean skipFaulty;
+
+    @Override
+    public Integer call() {
+        share.ifPresent(ConvertDataCommand::requireInside);
+        requireApart();
+        ForeignFolder folder = ForeignFolder.of(from, format.wanted());
+        try (UnfinishedFolder target = new UnfinishedFolder(out, NAME)) {
+            PrintWriter err = spec.commandLine().getErr();
+            ForeignLabels read = folder.read();
+            err.println(folder.told(read));
+            read.notes().forEach(note -> err.println(Printable.format("note: %s", note)));
+            ForeignLabels labels = divided(sound(read, err), err);
+            try (Progress progress = new Progress("convert", labels.photos().size(), " photos")) {
+                Conversion.write(labels, target, progress::step);
+            }
+            boolean linked = target.isLinked();
+            target.finish();
+            err.println(
+                    Printable.format(
+                            "%s: %s written; photographs were %s",
+                            out,
+                            Stream.of(Part.values())
+                                    .filter(part -> !labels.photos(part).isEmpty())
+                                    .map(part -> told(part, labels))
+                                    .collect(Collectors.joining(", ")),
+                            linked
+                                    ? "linked, they take no room"
+                                    : "copied, the disk has no links between the folders"));
+            err.println("next: ./saccade new " + ForeignFolder.quoted(out));
+        }
+        return 0;
+    }
+
+    private static void requireInside(double value) {
+        if (!(value > 0 && value < 1)) {
+            throw SaccadeException.user(
+                    "--val-share %s: expected a number above 0 and below 1", value);
+        }
+    }
+
+    private void requireApart() {
+        Path source = from.toAbsolutePath().normalize();
+        if (out.toAbsolutePath().normalize().startsWith(source)) {
+            throw SaccadeException.user(
+                    "--out %s: lies in the folder that is converted; name one beside it", out);
+        }
+    }
+
+    private static String told(Part part, ForeignLabels labels) {
+        return "%d photographs %s"
+                .formatted(
+                        labels.photos(part).size(),
+                        part == Part.TRAIN ? "to learn from" : "for " + part.key());
+    }
+
+    /** Returns the labels without what is faulty, if that is wanted; else refuses faults. */
+    private ForeignLabels sound(ForeignLabels labels, PrintWriter err) {
+        Findings all = new Findings();
+        labels.findings().forEach(all);
+        long faulty = labels.photos().stream().filter(LabeledPhoto::isFaulty).count();
+        labels.photos().stream()
+                .filter(photo -> !skipFaulty || !photo.isFaulty())
+                .forEach(photo -> photo.findings().forEach(all));
+        DatasetReport report = all.report(ForeignCheck.count(labels));
+        report.told(Finding.Severity.WARNING).forEach(line -> err.println("warning: " + line));
+        report.requireSound(
+                Printable.format(
+                        "%s%s",
+                        from,
+                        faulty > 0 && !skipFaulty
+                                ? ", of which nothing is converted; mend it, or leave out %s with"
+                                                .formatted(Count.of(faulty, "photograph"))
+                                        + " --skip-faulty"
+                                : ""));
+        if (faulty > 0) {
+            err.println(Count.of(faulty, "photograph") + " with errors left out (--skip-faulty)");
+        }
+        return labels.withoutFaulty();
+    }
+
+    private ForeignLabels divided(ForeignLabels labels, PrintWriter err) {
+        if (labels.photos(Part.TRAIN).isEmpty()) {
+            throw SaccadeException.user(
+                    "%s: has no photograph to learn from, only for %s",
+                    from, ForeignFolder.hasVal(labels) ? "val" : "test");
+        }
+        if (ForeignFolder.hasVal(labels)) {
+            if (share.isPresent()) {
+                throw SaccadeException.user(
+                        "--val-share: %s says itself what is for val; leave it out", from);
+            }
+            return labels;
+        }
+        double held = share.orElse(USUAL_SHARE);
+        err.println(
+                Printable.format(
+                        "note: the labels do not say what is for val, so a share of %s is held back,"
+                                + " by the names of the photographs and --seed %d",
+                        held, seed));
+        return Split.heldBack(labels, held, seed);
+    }
+}

@@ -1,0 +1,102 @@
+package dev.saccade.cli;
+
+import dev.saccade.core.Count;
+import dev.saccade.core.Printable;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.check.DataFolder;
+import dev.saccade.datasets.convert.ForeignFormat;
+import dev.saccade.datasets.convert.ForeignLabels;
+import dev.saccade.datasets.convert.Part;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/**
+ * A folder of labels in the format of others, as a command was given it.
+ *
+ * @param path where it is
+ * @param format what is in it
+ */
+record ForeignFolder(Path path, ForeignFormat format) {
+
+    /**
+     * Returns a folder with its format.
+     *
+     * @param wanted the format, if the user has named one
+     * @throws SaccadeException of kind user, if nothing or several things are in it
+     */
+    static ForeignFolder of(Path path, Optional<ForeignFormat> wanted) {
+        if (wanted.isPresent()) {
+            return new ForeignFolder(path, wanted.get());
+        }
+        List<ForeignFormat> formats = ForeignFormat.in(path);
+        if (formats.isEmpty()) {
+            throw SaccadeException.user(
+                    "%s; labels of %s are read, and --format names one where they are not seen",
+                    DataFolder.content(path), titles(List.of(ForeignFormat.values())));
+        } else if (formats.size() > 1) {
+            throw SaccadeException.user(
+                    "%s: looks like %s; say which with --format %s",
+                    path,
+                    titles(formats),
+                    formats.stream().map(ForeignFormat::key).collect(Collectors.joining(" or ")));
+        }
+        return new ForeignFolder(path, formats.get(0));
+    }
+
+    private static String titles(List<ForeignFormat> formats) {
+        return formats.stream().map(ForeignFormat::title).collect(Collectors.joining(", "));
+    }
+
+    /** Returns its labels, with a count of photographs while they are read. */
+    ForeignLabels read() {
+        try (Progress progress = new Progress("read labels", -1, " photos")) {
+            return format.read(path, progress::step);
+        }
+    }
+
+    /** Returns what is in it, in a line. */
+    String told(ForeignLabels labels) {
+        return Printable.format(
+                "%s: %s, %s, %s",
+                path,
+                format.title(),
+                Count.of(labels.photos().size(), "photograph"),
+                Count.of(labels.classes().size(), "class"));
+    }
+
+    /** Returns the command that converts it, to be pasted. */
+    String convertCommand(boolean isChosen, ForeignLabels labels) {
+        return "./saccade convert-data %s --out %s%s"
+                .formatted(
+                        quoted(path),
+                        quoted(freeFolder(labels.pixels().isPresent() ? "-ade20k" : "-coco")),
+                        isChosen ? " --format " + format.key() : "");
+    }
+
+    private Path freeFolder(String ending) {
+        Path start = path.normalize().toString().isEmpty() ? path.toAbsolutePath() : path;
+        String name = start.normalize().getFileName() + ending;
+        Path folder = start.normalize().resolveSibling(name);
+        for (int n = 2; Files.exists(folder); n++) {
+            folder = start.normalize().resolveSibling(name + n);
+        }
+        return folder;
+    }
+
+    /** Returns a path as a shell takes it for one word. */
+    static String quoted(Path path) {
+        String text = path.toString();
+        return text.matches("[A-Za-z0-9_./:@%+,=-]+")
+                ? text
+                : "'" + Printable.line(text).replace("'", "'\\''") + "'";
+    }
+
+    /** Returns whether something is there to measure on. */
+    static boolean hasVal(ForeignLabels labels) {
+        return !labels.photos(Part.VAL).isEmpty();
+    }
+}

@@ -1,0 +1,258 @@
+package dev.saccade.datasets.convert;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableSortedSet;
+
+import dev.saccade.config.Nearest;
+import dev.saccade.core.Count;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Workers;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Annotation;
+import dev.saccade.datasets.Finding;
+import dev.saccade.datasets.Segmentation;
+import dev.saccade.datasets.image.ImageHeader;
+import dev.saccade.datasets.image.ImageReader;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+
+/** A folder of labels while it is read, and what all formats have in common. */
+final class Reading {
+
+    private final SourceFolder folder;
+    private final Runnable onPhoto;
+    private final List<Finding> findings;
+    private final List<String> notes = new ArrayList<>();
+
+    /**
+     * Starts with a folder.
+     *
+     * @param findings what is wrong with it so far
+     * @param onPhoto called after each photograph, from the calling thread
+     */
+    Reading(SourceFolder folder, List<Finding> findings, Runnable onPhoto) {
+        this.folder = folder;
+        this.findings = findings;
+        this.onPhoto = onPhoto;
+    }
+
+    SourceFolder folder() {
+        return folder;
+    }
+
+    /** Returns where a file is, as messages have it. */
+    String place(String file) {
+        return folder.path(file).toString();
+    }
+
+    void report(Finding finding) {
+        findings.add(finding);
+    }
+
+    void error(String place, String message) {
+        findings.add(Finding.error(place, "", message));
+    }
+
+    void warning(String place, String message) {
+        findings.add(Finding.warning(place, "", message));
+    }
+
+    /** Says what was decided, in a sentence. */
+    void note(String sentence) {
+        notes.add(sentence);
+    }
+
+    /** Does tasks on all processors and returns their results in the order of the tasks. */
+    static <T> List<T> inParallel(List<Callable<T>> tasks, Runnable onEach) {
+        ImmutableList.Builder<T> results = ImmutableList.builder();
+        int threads = Runtime.getRuntime().availableProcessors();
+        try (Workers workers = new Workers("label-reader", threads)) {
+            workers.run(
+                    tasks,
+                    result -> {
+                        results.add(result);
+                        onEach.run();
+                    });
+        }
+        return results.build();
+    }
+
+    /** Does the tasks that each read a photograph. */
+    List<LabeledPhoto> photos(List<Callable<LabeledPhoto>> tasks) {
+        return inParallel(tasks, onPhoto);
+    }
+
+    /**
+     * Returns what is drawn, made to objects.
+     *
+     * @param known the names of the classes; those that occur, sorted, if none are
+     */
+    ForeignLabels labels(Optional<? extends List<String>> known, List<Drawing> drawings) {
+        List<String> classes =
+                known.<List<String>>map(ImmutableList::copyOf)
+                        .orElseGet(() -> namesOf(drawings).asList());
+        Map<String, Integer> labels = new HashMap<>();
+        for (int label = 0; label < classes.size(); label++) {
+            labels.putIfAbsent(classes.get(label), label);
+        }
+        List<Callable<LabeledPhoto>> tasks = new ArrayList<>();
+        once(drawings).forEach(drawing -> tasks.add(() -> photo(drawing, labels)));
+        return labels(classes, photos(tasks), Optional.empty());
+    }
+
+    /** Returns what was read of photographs. */
+    ForeignLabels labels(
+            List<String> classes, List<LabeledPhoto> photos, Optional<PixelCode> pixels) {
+        if (photos.isEmpty()) {
+            error(folder.toString(), "has no photograph with labels");
+        }
+        List<LabeledPhoto> sorted =
+                photos.stream().sorted(Comparator.comparing(LabeledPhoto::name)).toList();
+        tellMixture(sorted);
+        return new ForeignLabels(classes, sorted, pixels, notes, findings);
+    }
+
+    private static ImmutableSortedSet<String> namesOf(List<Drawing> drawings) {
+        ImmutableSortedSet.Builder<String> names = ImmutableSortedSet.naturalOrder();
+        drawings.forEach(drawing -> drawing.objects().forEach(object -> names.add(object.name())));
+        return names.build();
+    }
+
+    /** Two files of labels for one photograph would make two photographs of it. */
+    private List<Drawing> once(List<Drawing> drawings) {
+        Map<String, Drawing> first = new HashMap<>();
+        List<Drawing> once = new ArrayList<>();
+        for (Drawing drawing : drawings) {
+            Drawing other = first.putIfAbsent(drawing.photograph(), drawing);
+            if (other == null || drawing.photograph().isEmpty()) {
+                once.add(drawing);
+            } else if (drawing.part().equals(other.part())) {
+                error(
+                        drawing.place(),
+                        "labels %s, and so does %s".formatted(drawing.photograph(), other.place()));
+            } else {
+                error(
+                        drawing.place(),
+                        "%s is in %s and in %s; expected it in one part"
+                                .formatted(
+                                        drawing.photograph(),
+                                        other.part().orElse(Part.TRAIN).key(),
+                                        drawing.part().orElse(Part.TRAIN).key()));
+            }
+        }
+        return once;
+    }
+
+    private LabeledPhoto photo(Drawing drawing, Map<String, Integer> labels) {
+        Path file = folder.path(drawing.file());
+        List<Finding> faults = new ArrayList<>(drawing.findings());
+        Size size = new Size(0, 0);
+        if (!drawing.photograph().isEmpty()) {
+            try {
+                ImageHeader header = header(drawing, file);
+                ImageReader.check(file.toString(), header);
+                size = header.size();
+                requireSize(drawing, header, faults);
+            } catch (SaccadeException e) {
+                faults.add(Finding.error(file.toString(), e));
+            }
+        }
+        PhotoObjects objects = new PhotoObjects(size, faults);
+        for (DrawnObject object : drawing.objects()) {
+            Integer label = labels.get(object.name());
+            if (label == null) {
+                objects.error(
+                        object.place(),
+                        "class \"%s\" is not among the classes %s%s"
+                                .formatted(
+                                        object.name(),
+                                        labels.keySet().stream().sorted().limit(20).toList(),
+                                        Nearest.suggestion(object.name(), labels.keySet())));
+            } else if (size.area() > 0) {
+                objects.add(drawing.inFractions() ? scaled(object, size) : object, label);
+            }
+        }
+        return new LabeledPhoto(
+                drawing.photograph(),
+                file,
+                drawing.embedded(),
+                drawing.part(),
+                size,
+                objects.objects(),
+                Optional.empty(),
+                objects.findings());
+    }
+
+    private static ImageHeader header(Drawing drawing, Path file) {
+        return drawing.embedded()
+                ? ImageHeader.read(file.toString(), LabelMeReader.embedded(file))
+                : ImageHeader.read(file);
+    }
+
+    private static void requireSize(Drawing drawing, ImageHeader header, List<Finding> faults) {
+        Optional<Size> declared = drawing.declared().filter(size -> !size.equals(header.size()));
+        if (declared.isPresent()) {
+            String message =
+                    "says %s (height x width), but %s is %s"
+                            .formatted(declared.get(), drawing.photograph(), header.size());
+            faults.add(
+                    Finding.error(
+                            drawing.place(),
+                            "",
+                            header.turned() && declared.get().equals(header.stored())
+                                    ? message
+                                            + ", turned upright: it was labeled without turning it,"
+                                            + " EXIF orientation "
+                                            + header.orientation()
+                                    : message + "; its labels are of another picture"));
+        }
+    }
+
+    private static DrawnObject scaled(DrawnObject object, Size size) {
+        List<Outline> outlines = new ArrayList<>();
+        for (Outline outline : object.outlines()) {
+            if (outline instanceof Outline.Box box) {
+                outlines.add(
+                        new Outline.Box(
+                                box.left() * size.width(),
+                                box.top() * size.height(),
+                                box.right() * size.width(),
+                                box.bottom() * size.height()));
+            } else if (outline instanceof Outline.Ring ring) {
+                double[] points = ring.points().clone();
+                for (int i = 0; i < points.length; i++) {
+                    points[i] *= i % 2 == 0 ? size.width() : size.height();
+                }
+                outlines.add(new Outline.Ring(points));
+            }
+        }
+        return new DrawnObject(
+                object.place(), object.name(), object.group(), outlines, object.difficult());
+    }
+
+    /** Says that some objects have no mask where others do. */
+    private void tellMixture(List<LabeledPhoto> photos) {
+        long boxes = 0;
+        long all = 0;
+        for (LabeledPhoto photo : photos) {
+            for (Annotation object : photo.objects()) {
+                boxes += object.segmentation() instanceof Segmentation.None ? 1 : 0;
+                all++;
+            }
+        }
+        if (boxes > 0 && boxes < all) {
+            warning(
+                    folder.toString(),
+                    "%d of %s have a box and no outline; they stay boxes, which models of boxes"
+                                    .formatted(boxes, Count.of(all, "object"))
+                            + " learn, but models of masks refuse");
+        }
+    }
+}

@@ -1,0 +1,227 @@
+package dev.saccade.datasets.convert;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableListMultimap;
+import com.google.common.collect.Multimaps;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.Finding;
+
+import java.io.IOException;
+import java.nio.file.FileSystemLoopException;
+import java.nio.file.FileVisitOption;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.EnumSet;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
+
+/**
+ * The files of a folder of labels, listed once; hidden ones are passed over. Files are called by
+ * their paths from the folder, with {@code /} between the names. What labels say of paths is looked
+ * up in this list, so nothing outside of the folder is ever read.
+ */
+final class SourceFolder {
+
+    private static final Pattern PHOTOGRAPH =
+            Pattern.compile(".*\\.(jpe?g|jpe|png|bmp|dib|tiff?|webp)", Pattern.CASE_INSENSITIVE);
+
+    private static final Pattern DRIVE = Pattern.compile("[A-Za-z]:");
+
+    private final Path root;
+    private final ImmutableList<String> files;
+    private final Set<String> paths;
+    private final ImmutableListMultimap<String, String> photographsByStem;
+
+    private SourceFolder(Path root, List<String> files, Set<String> folders) {
+        this.root = root;
+        this.files = ImmutableList.sortedCopyOf(files);
+        this.paths = new HashSet<>(folders);
+        paths.addAll(files);
+        this.photographsByStem = Multimaps.index(photographs(), SourceFolder::stem);
+    }
+
+    /**
+     * Lists the files of a folder.
+     *
+     * @param findings told of links that lead back to a folder above, which are not followed
+     * @throws SaccadeException if it cannot be listed
+     */
+    static SourceFolder list(Path root, Consumer<Finding> findings) {
+        List<String> files = new ArrayList<>();
+        Set<String> folders = new HashSet<>(Set.of(""));
+        try {
+            Files.walkFileTree(
+                    root,
+                    EnumSet.of(FileVisitOption.FOLLOW_LINKS),
+                    Integer.MAX_VALUE,
+                    new SimpleFileVisitor<>() {
+                        @Override
+                        public FileVisitResult preVisitDirectory(
+                                Path folder, BasicFileAttributes attributes) {
+                            if (!folder.equals(root) && isHidden(folder)) {
+                                return FileVisitResult.SKIP_SUBTREE;
+                            }
+                            folders.add(name(root, folder));
+                            return FileVisitResult.CONTINUE;
+                        }
+
+                        @Override
+                        public FileVisitResult visitFile(
+                                Path file, BasicFileAttributes attributes) {
+                            if (!isHidden(file)) {
+                                files.add(name(root, file));
+                            }
+                            return FileVisitResult.CONTINUE;
+                        }
+
+                        @Override
+                        public FileVisitResult visitFileFailed(Path file, IOException failure)
+                                throws IOException {
+                            if (!(failure instanceof FileSystemLoopException)) {
+                                throw failure;
+                            }
+                            findings.accept(
+                                    Finding.warning(
+                                            file.toString(),
+                                            "",
+                                            "is a link to a folder above it, it is not followed"));
+                            return FileVisitResult.CONTINUE;
+                        }
+                    });
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be listed: %s", root, e.getMessage());
+        }
+        return new SourceFolder(root, files, folders);
+    }
+
+    private static boolean isHidden(Path path) {
+        String name = path.getFileName().toString();
+        return name.startsWith(".") || name.equals("__MACOSX");
+    }
+
+    private static String name(Path root, Path file) {
+        return root.relativize(file).toString().replace('\\', '/');
+    }
+
+    /** Returns all files, sorted. */
+    ImmutableList<String> files() {
+        return files;
+    }
+
+    /** Returns the files whose names end in something, whatever the case. */
+    ImmutableList<String> ending(String ending) {
+        return matching(file -> file.toLowerCase(Locale.ROOT).endsWith(ending));
+    }
+
+    /** Returns the files that are named like images that are read. */
+    ImmutableList<String> photographs() {
+        return matching(file -> PHOTOGRAPH.matcher(file).matches());
+    }
+
+    private ImmutableList<String> matching(Predicate<String> wanted) {
+        return files.stream().filter(wanted).collect(ImmutableList.toImmutableList());
+    }
+
+    /** Returns the first of some files that is there. */
+    Optional<String> first(String... candidates) {
+        return List.of(candidates).stream().filter(paths::contains).findFirst();
+    }
+
+    /** Returns whether there is a file or folder of this path. */
+    boolean has(String path) {
+        return paths.contains(path);
+    }
+
+    /** Returns the photograph of a path without its ending. */
+    Optional<String> photographOf(String stem) {
+        return photographsByStem.get(stem).stream().findFirst();
+    }
+
+    /** Returns where a file is. */
+    Path path(String file) {
+        return root.resolve(file);
+    }
+
+    /** Returns where the folder is. */
+    @Override
+    public String toString() {
+        return root.toString();
+    }
+
+    /** Returns a path without the ending of its file. */
+    static String stem(String path) {
+        int dot = path.lastIndexOf('.');
+        return dot > path.lastIndexOf('/') ? path.substring(0, dot) : path;
+    }
+
+    /** Returns the folder that a file is in, with a slash behind it; nothing for that of all. */
+    static String parent(String path) {
+        return path.substring(0, path.lastIndexOf('/') + 1);
+    }
+
+    /** Returns the name of a file in its folder. */
+    static String fileName(String path) {
+        return path.substring(path.lastIndexOf('/') + 1);
+    }
+
+    /**
+     * Returns the file or folder that labels mean by a path: the longest end of it that is there,
+     * seen from the folder of the labels or from the top. So paths of another machine lead to their
+     * files, {@code C:\work\birds\images\a.jpg} as well as {@code ../train/images}.
+     *
+     * @param from the folder that the path stands in, as {@link #parent} has it
+     * @param path as it stands there, with slashes of either kind
+     */
+    Optional<String> find(String from, String path) {
+        String written = DRIVE.matcher(path.replace('\\', '/')).replaceFirst("");
+        String absolute = root.toAbsolutePath().normalize().toString().replace('\\', '/') + "/";
+        if (written.startsWith(absolute)) {
+            written = written.substring(absolute.length());
+        }
+        while (true) {
+            for (String start : List.of(from, "")) {
+                Optional<String> found = normalized(start + written).filter(paths::contains);
+                if (found.isPresent() && !(found.get().isEmpty() && !isDot(written))) {
+                    return found;
+                }
+            }
+            int slash = written.indexOf('/');
+            if (slash < 0) {
+                return Optional.empty();
+            }
+            written = written.substring(slash + 1);
+        }
+    }
+
+    private static boolean isDot(String path) {
+        return path.equals(".") || path.equals("./");
+    }
+
+    /** Returns a path without {@code .} and {@code ..}; nothing if it leads out of the folder. */
+    private static Optional<String> normalized(String path) {
+        Deque<String> names = new ArrayDeque<>();
+        for (String name : path.split("/")) {
+            if (name.equals("..")) {
+                if (names.pollLast() == null) {
+                    return Optional.empty();
+                }
+            } else if (!name.isEmpty() && !name.equals(".")) {
+                names.addLast(name);
+            }
+        }
+        return Optional.of(String.join("/", names));
+    }
+}

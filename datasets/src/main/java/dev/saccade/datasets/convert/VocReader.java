@@ -1,0 +1,312 @@
+package dev.saccade.datasets.convert;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.primitives.Doubles;
+import com.google.common.primitives.Ints;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Finding;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+
+/**
+ * Pascal VOC: an XML file for each photograph.
+ *
+ * <p>Boxes name the first and the last pixel, counted from 1: as detectron2 does, {@code xmin} and
+ * {@code ymin} lose 1 and {@code xmax} and {@code ymax} stay, so a box of the whole photograph is
+ * that of COCO. mmdetection takes 1 from all four, which loses a row and a column. Many tools write
+ * edges that count from 0 under the same names; a folder in which a box begins at 0 is read so.
+ *
+ * <p>Objects that are {@code difficult} become crowds: training passes over them, and finding them
+ * is neither right nor wrong, as in VOC's own measure and mmdetection's converter.
+ */
+final class VocReader implements LabelReader {
+
+    private static final String SETS = "ImageSets/Main/";
+
+    @Override
+    public boolean knows(SourceFolder folder, Samples samples) {
+        return samples.have("Pascal VOC");
+    }
+
+    @Override
+    public ForeignLabels read(Reading reading) {
+        SourceFolder folder = reading.folder();
+        List<Callable<Drawing>> tasks = new ArrayList<>();
+        for (String file : folder.ending(".xml")) {
+            tasks.add(() -> new File(folder, file).read());
+        }
+        List<Drawing> drawings = listed(reading, Reading.inParallel(tasks, () -> {}));
+        return reading.labels(
+                ClassNames.find(
+                        folder,
+                        reading::report,
+                        "classes.txt",
+                        "labels.txt",
+                        "Annotations/classes.txt"),
+                fromZero(reading, drawings));
+    }
+
+    /** Moves boxes to where they are on photographs whose upper left corner is 0. */
+    private static List<Drawing> fromZero(Reading reading, List<Drawing> drawings) {
+        Optional<DrawnObject> zero =
+                drawings.stream()
+                        .flatMap(drawing -> drawing.objects().stream())
+                        .filter(object -> box(object).left() == 0 || box(object).top() == 0)
+                        .findFirst();
+        if (zero.isPresent()) {
+            reading.note(
+                    "a box begins at 0 (%s), so they are edges that count from 0, not VOC's pixels"
+                                    .formatted(zero.get().place())
+                            + " that count from 1");
+            return drawings;
+        }
+        reading.note("boxes are from the first to the last pixel, counted from 1");
+        return drawings.stream().map(VocReader::fromZero).toList();
+    }
+
+    private static Drawing fromZero(Drawing drawing) {
+        List<DrawnObject> objects = new ArrayList<>();
+        for (DrawnObject object : drawing.objects()) {
+            Outline.Box box = box(object);
+            Outline moved =
+                    new Outline.Box(box.left() - 1, box.top() - 1, box.right(), box.bottom());
+            objects.add(
+                    new DrawnObject(
+                            object.place(),
+                            object.name(),
+                            object.group(),
+                            List.of(moved),
+                            object.difficult()));
+        }
+        return drawing.with(objects);
+    }
+
+    private static Outline.Box box(DrawnObject object) {
+        return (Outline.Box) object.outlines().get(0);
+    }
+
+    /** Returns what the lists of parts name, if there are any; else all, by their folders. */
+    private static List<Drawing> listed(Reading reading, List<Drawing> drawings) {
+        SourceFolder folder = reading.folder();
+        Map<String, Drawing> byId = new LinkedHashMap<>();
+        for (Drawing drawing : drawings) {
+            byId.put(SourceFolder.stem(SourceFolder.fileName(drawing.place())), drawing);
+        }
+        Listing listing = new Listing();
+        boolean hasParts = folder.has(SETS + "train.txt") || folder.has(SETS + "val.txt");
+        for (String list : folder.files()) {
+            boolean isList = (list.startsWith(SETS) || list.contains("/" + SETS));
+            String name = SourceFolder.fileName(list);
+            Optional<Part> part =
+                    name.equals("trainval.txt") && !hasParts
+                            ? Optional.of(Part.TRAIN)
+                            : Part.named(SourceFolder.stem(name));
+            if (isList && part.isPresent() && name.endsWith(".txt")) {
+                read(reading, list, part, byId, listing);
+            }
+        }
+        listing.tellRepeated(reading);
+        if (listing.parts().isEmpty()) {
+            return drawings.stream().map(d -> d.of(Part.ofPath(d.photograph()))).toList();
+        }
+        int left = drawings.size() - listing.parts().size();
+        if (left > 0) {
+            reading.warning(
+                    folder.toString(),
+                    "%d of %d photographs with labels are in no list of %s, they are left out"
+                            .formatted(left, drawings.size(), SETS));
+        }
+        return listing.parts().entrySet().stream()
+                .map(entry -> byId.get(entry.getKey()).of(entry.getValue()))
+                .toList();
+    }
+
+    private static void read(
+            Reading reading,
+            String list,
+            Optional<Part> part,
+            Map<String, Drawing> byId,
+            Listing listing) {
+        try {
+            List<String> lines = TextFile.lines(reading.folder().path(list));
+            for (int i = 0; i < lines.size(); i++) {
+                String id = lines.get(i).strip().split("\\s+")[0];
+                if (byId.containsKey(id)) {
+                    listing.add(id, part, reading.place(list));
+                } else if (!id.isEmpty()) {
+                    reading.error(
+                            reading.place(list) + ":" + (i + 1), "there is no " + id + ".xml");
+                }
+            }
+        } catch (SaccadeException e) {
+            reading.report(Finding.error(reading.place(list), e));
+        }
+    }
+
+    /** One file, and what stands in it. */
+    private static final class File implements XmlFile.Visitor {
+
+        private static final String OBJECT = "annotation/object";
+        private static final int MOST_OBJECTS = 100_000;
+
+        private final SourceFolder folder;
+        private final String file;
+        private final String place;
+        private final List<DrawnObject> objects = new ArrayList<>();
+        private final List<Finding> findings = new ArrayList<>();
+        private String photograph = "";
+        private int width;
+        private int height;
+        private String objectPlace = "";
+        private String name = "";
+        private boolean difficult;
+        private final Map<String, Double> edges = new LinkedHashMap<>();
+        private boolean isWrong;
+
+        File(SourceFolder folder, String file) {
+            this.folder = folder;
+            this.file = file;
+            this.place = folder.path(file).toString();
+        }
+
+        Drawing read() {
+            try {
+                XmlFile.visit(folder.path(file), this);
+            } catch (SaccadeException e) {
+                findings.add(Finding.error(place, e));
+            }
+            Optional<String> photo = photo();
+            if (photo.isEmpty()) {
+                findings.add(
+                        Finding.error(
+                                place,
+                                "",
+                                "there is no photograph %s"
+                                        .formatted(
+                                                photograph.isEmpty()
+                                                        ? "of this name"
+                                                        : photograph)));
+            }
+            Optional<Size> declared =
+                    width > 0 && height > 0
+                            ? Optional.of(new Size(height, width))
+                            : Optional.empty();
+            return new Drawing(
+                    photo.orElse(""),
+                    photo.orElse(""),
+                    /* embedded= */ false,
+                    place,
+                    Optional.empty(),
+                    declared,
+                    /* inFractions= */ false,
+                    objects,
+                    PhotoObjects.limited(findings));
+        }
+
+        /** Returns the photograph of the name of the file; else the one that is named in it. */
+        private Optional<String> photo() {
+            String stem = SourceFolder.stem(SourceFolder.fileName(file));
+            String parent = SourceFolder.parent(file);
+            String above = SourceFolder.parent(parent.replaceFirst("/$", ""));
+            List<String> folders =
+                    ImmutableList.of(parent, above + "JPEGImages/", above + "images/", above, "");
+            Optional<String> same =
+                    folders.stream()
+                            .map(start -> folder.photographOf(start + stem))
+                            .flatMap(Optional::stream)
+                            .findFirst();
+            return same.or(
+                    () ->
+                            photograph.isEmpty()
+                                    ? Optional.empty()
+                                    : folders.stream()
+                                            .map(start -> folder.find(start, photograph))
+                                            .flatMap(Optional::stream)
+                                            .findFirst());
+        }
+
+        @Override
+        public void start(String path, XmlFile at) {
+            if (path.equals(OBJECT)) {
+                objectPlace = at.place();
+                name = "";
+                difficult = false;
+                isWrong = false;
+                edges.clear();
+            } else if (!path.equals("annotation") && !path.startsWith("annotation/")) {
+                throw SaccadeException.user("%s: <%s>, expected <annotation>", at.place(), path);
+            }
+        }
+
+        @Override
+        public void end(String path, String text, XmlFile at) {
+            switch (path) {
+                case "annotation/filename" -> photograph = text;
+                case "annotation/size/width" -> width = side(text);
+                case "annotation/size/height" -> height = side(text);
+                case OBJECT + "/name" -> name = text;
+                case OBJECT + "/difficult" -> difficult = text.equals("1") || text.equals("true");
+                case OBJECT + "/bndbox/xmin",
+                        OBJECT + "/bndbox/ymin",
+                        OBJECT + "/bndbox/xmax",
+                        OBJECT + "/bndbox/ymax" ->
+                        edge(path.substring(path.lastIndexOf('/') + 1), text, at);
+                case OBJECT -> object();
+                default -> {}
+            }
+        }
+
+        private static int side(String text) {
+            Integer side = Ints.tryParse(text);
+            return side == null ? 0 : side;
+        }
+
+        private void edge(String key, String text, XmlFile at) {
+            Double number = Doubles.tryParse(text);
+            if (number == null || !Double.isFinite(number)) {
+                isWrong = true;
+                findings.add(
+                        Finding.error(
+                                at.place(),
+                                "",
+                                "%s: got \"%s\", expected a number with a point"
+                                        .formatted(key, text)));
+            } else {
+                edges.put(key, number);
+            }
+        }
+
+        private void object() {
+            if (isWrong) {
+                return;
+            }
+            if (name.isEmpty() || edges.size() != 4) {
+                findings.add(
+                        Finding.error(
+                                objectPlace,
+                                "",
+                                name.isEmpty()
+                                        ? "an object without a name"
+                                        : "an object without a bndbox of xmin, ymin, xmax and"
+                                                + " ymax"));
+            } else if (objects.size() == MOST_OBJECTS) {
+                throw SaccadeException.user("%s: more than %d objects", objectPlace, MOST_OBJECTS);
+            } else {
+                Outline box =
+                        new Outline.Box(
+                                edges.get("xmin"),
+                                edges.get("ymin"),
+                                edges.get("xmax"),
+                                edges.get("ymax"));
+                objects.add(new DrawnObject(objectPlace, name, "", List.of(box), difficult));
+            }
+        }
+    }
+}

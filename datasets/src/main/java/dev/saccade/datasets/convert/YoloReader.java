@@ -1,0 +1,209 @@
+package dev.saccade.datasets.convert;
+
+import com.google.common.primitives.Doubles;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.Finding;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Callable;
+
+/**
+ * YOLO: a text file for each photograph, a line for each object: the number of its class and, in
+ * fractions of the photograph turned upright, center, width and height of its box, or the points of
+ * its outline.
+ *
+ * <p>Follows Ultralytics in what is where: labels of {@code images/a.jpg} are in {@code
+ * labels/a.txt}, else beside it; photographs without labels show nothing; coordinates may miss the
+ * photograph by a hundredth. It differs where a file has boxes and outlines: each line is what it
+ * is, while there a box would be read as an outline of two points.
+ */
+final class YoloReader implements LabelReader {
+
+    private static final double TOLERANCE = 0.01;
+    private static final int MOST_OBJECTS = 100_000;
+
+    @Override
+    public boolean knows(SourceFolder folder, Samples samples) {
+        return samples.have("YOLO");
+    }
+
+    @Override
+    public ForeignLabels read(Reading reading) {
+        YoloData data = YoloData.find(reading);
+        SourceFolder folder = reading.folder();
+        Map<String, Optional<Part>> photographs = data.photographs();
+        List<Callable<Drawing>> tasks = new ArrayList<>();
+        Set<String> labels = new HashSet<>();
+        for (Map.Entry<String, Optional<Part>> entry : photographs.entrySet()) {
+            Optional<String> file = labelsOf(entry.getKey(), folder);
+            file.ifPresent(labels::add);
+            tasks.add(() -> drawing(reading, data, entry.getKey(), file, entry.getValue()));
+        }
+        tellOrphans(reading, data, photographs.keySet(), labels);
+        return reading.labels(Optional.of(data.names()), Reading.inParallel(tasks, () -> {}));
+    }
+
+    /** Returns the file of the labels of a photograph. */
+    private static Optional<String> labelsOf(String photograph, SourceFolder folder) {
+        String beside = SourceFolder.stem(photograph) + ".txt";
+        String rooted = "/" + beside;
+        int images = rooted.lastIndexOf("/images/");
+        if (images < 0) {
+            return folder.first(beside);
+        }
+        String mirrored = rooted.substring(0, images) + "/labels/" + rooted.substring(images + 8);
+        return folder.first(mirrored.substring(1), beside);
+    }
+
+    private static void tellOrphans(
+            Reading reading, YoloData data, Set<String> photographs, Set<String> labels) {
+        if (!photographs.isEmpty() && labels.isEmpty()) {
+            reading.error(
+                    reading.folder().toString(),
+                    ("none of %d photographs has labels, expected those of %s in a file of its"
+                                    + " name that ends in .txt, in labels/ in place of images/ or"
+                                    + " beside it")
+                            .formatted(photographs.size(), photographs.iterator().next()));
+        }
+        for (String file : reading.folder().ending(".txt")) {
+            boolean isOrphan =
+                    !labels.contains(file)
+                            && !data.files().contains(file)
+                            && photographOf(file, reading.folder()).isEmpty()
+                            && YoloData.isLabels(reading.folder().path(file));
+            if (isOrphan) {
+                reading.warning(
+                        reading.place(file), "labels without a photograph, they are left out");
+            }
+        }
+    }
+
+    private static Optional<String> photographOf(String labels, SourceFolder folder) {
+        String stem = "/" + SourceFolder.stem(labels);
+        int at = stem.lastIndexOf("/labels/");
+        String mirrored =
+                at < 0 ? stem : stem.substring(0, at) + "/images/" + stem.substring(at + 8);
+        return folder.photographOf(mirrored.substring(1))
+                .or(() -> folder.photographOf(stem.substring(1)));
+    }
+
+    private static Drawing drawing(
+            Reading reading,
+            YoloData data,
+            String photograph,
+            Optional<String> labels,
+            Optional<Part> part) {
+        List<DrawnObject> objects = new ArrayList<>();
+        List<Finding> findings = new ArrayList<>();
+        String place = reading.place(labels.orElse(photograph));
+        if (labels.isPresent()) {
+            try {
+                List<String> lines = TextFile.lines(reading.folder().path(labels.get()));
+                if (lines.size() > MOST_OBJECTS) {
+                    throw SaccadeException.user(
+                            "%s: %d lines, at most %d expected", place, lines.size(), MOST_OBJECTS);
+                }
+                for (int i = 0; i < lines.size(); i++) {
+                    if (!lines.get(i).isBlank()) {
+                        read(lines.get(i).strip(), place + ":" + (i + 1), data, findings)
+                                .ifPresent(objects::add);
+                    }
+                }
+            } catch (SaccadeException e) {
+                findings.add(Finding.error(place, e));
+            }
+        }
+        return new Drawing(
+                photograph,
+                photograph,
+                /* embedded= */ false,
+                place,
+                part,
+                Optional.empty(),
+                /* inFractions= */ true,
+                objects,
+                PhotoObjects.limited(findings));
+    }
+
+    private static Optional<DrawnObject> read(
+            String line, String place, YoloData data, List<Finding> findings) {
+        String[] words = line.split("\\s+");
+        double[] numbers = new double[words.length];
+        for (int i = 0; i < words.length; i++) {
+            Double number = Doubles.tryParse(words[i]);
+            if (number == null || !Double.isFinite(number)) {
+                return fault(
+                        findings,
+                        place,
+                        "got \"%s\", expected numbers with a point, and blanks between them"
+                                .formatted(words[i]));
+            }
+            numbers[i] = number;
+        }
+        int label = (int) numbers[0];
+        if (label != numbers[0] || label < 0 || label >= data.names().size()) {
+            return fault(
+                    findings,
+                    place,
+                    "class %s, expected 0 to %d, of the %d names in %s"
+                            .formatted(
+                                    words[0],
+                                    data.names().size() - 1,
+                                    data.names().size(),
+                                    data.source()));
+        }
+        int count = data.keypoints() > 0 ? 4 : numbers.length - 1;
+        boolean isBox = count == 4;
+        if (data.keypoints() > 0 && numbers.length != 5 + data.keypoints()) {
+            return fault(
+                    findings,
+                    place,
+                    "%d numbers, expected class, x, y, width, height and %d of points (kpt_shape)"
+                            .formatted(numbers.length, data.keypoints()));
+        } else if (!isBox && (count < 6 || count % 2 != 0)) {
+            return fault(
+                    findings,
+                    place,
+                    numbers.length == 6
+                            ? "6 numbers, expected class, x, y, width and height; a score makes it"
+                                    + " what was found, not what is labeled"
+                            : "%d numbers, expected a class, and a box of 4 or an outline of 3 or"
+                                            .formatted(numbers.length)
+                                    + " more points");
+        }
+        for (int i = 1; i <= count; i++) {
+            if (numbers[i] < -TOLERANCE || numbers[i] > 1 + TOLERANCE) {
+                return fault(
+                        findings,
+                        place,
+                        "got %s, expected fractions of the photograph, 0 to 1".formatted(words[i]));
+            }
+        }
+        return Optional.of(
+                new DrawnObject(place, data.names().get(label), outline(numbers, count)));
+    }
+
+    private static Outline outline(double[] numbers, int count) {
+        if (count == 4) {
+            double x = numbers[1];
+            double y = numbers[2];
+            double width = numbers[3];
+            double height = numbers[4];
+            return new Outline.Box(x - width / 2, y - height / 2, x + width / 2, y + height / 2);
+        }
+        return new Outline.Ring(Arrays.copyOfRange(numbers, 1, count + 1));
+    }
+
+    private static Optional<DrawnObject> fault(
+            List<Finding> findings, String place, String message) {
+        findings.add(Finding.error(place, "", message));
+        return Optional.empty();
+    }
+}
