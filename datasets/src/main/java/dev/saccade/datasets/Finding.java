@@ -3,6 +3,9 @@ package dev.saccade.datasets;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
 /**
  * Something that is wrong with a data set.
  *
@@ -23,6 +26,9 @@ public record Finding(Severity severity, String file, String subject, String mes
 
     private static final int LONGEST = 300;
 
+    /** What follows a file in a message: line and column, if they are known, and what is wrong. */
+    private static final Pattern PLACE = Pattern.compile("((?::\\d+)*):? ?(.*)", Pattern.DOTALL);
+
     /** Shortens texts that come from a hostile file. */
     public Finding {
         subject = shortened(subject);
@@ -41,12 +47,13 @@ public record Finding(Severity severity, String file, String subject, String mes
     public static Finding error(String file, SaccadeException problem) {
         String message = problem.getMessage();
         String named = Printable.line(file);
-        return error(
-                file,
-                "",
-                message.startsWith(named)
-                        ? message.substring(named.length()).replaceFirst("^:? ?", "")
-                        : message);
+        if (!message.startsWith(named)) {
+            return error(file, "", message);
+        }
+        Matcher rest = PLACE.matcher(message.substring(named.length()));
+        return rest.matches()
+                ? error(file + rest.group(1), "", rest.group(2))
+                : error(file, "", message.substring(named.length()));
     }
 
     public static Finding warning(String file, String subject, String message) {

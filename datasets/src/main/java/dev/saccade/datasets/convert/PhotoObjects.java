@@ -1,6 +1,7 @@
 package dev.saccade.datasets.convert;
 
 import com.google.common.primitives.Doubles;
+import com.google.common.primitives.Ints;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Rle;
@@ -11,6 +12,7 @@ import dev.saccade.datasets.Segmentation;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
@@ -51,25 +53,30 @@ final class PhotoObjects {
         return objects;
     }
 
-    /** Returns the first 100 and how many there are besides; one of 10,000 lines tells no more. */
+    /** Returns the first 100 by their lines and how many there are besides. */
     List<Finding> findings() {
         return limited(findings);
     }
 
-    /** Returns the first 100 findings of a file, and one that says how many there are besides. */
+    /** Returns likewise the findings of a file; one of 10,000 lines tells no more. */
     static List<Finding> limited(List<Finding> findings) {
-        if (findings.size() <= MOST_FINDINGS) {
-            return findings;
+        List<Finding> sorted =
+                findings.stream().sorted(Comparator.comparing(PhotoObjects::line)).toList();
+        if (sorted.size() <= MOST_FINDINGS) {
+            return sorted;
         }
-        List<Finding> most = new ArrayList<>(findings.subList(0, MOST_FINDINGS));
-        Finding last = findings.get(MOST_FINDINGS);
-        boolean errors = findings.stream().anyMatch(f -> f.severity() == Finding.Severity.ERROR);
-        String more = "and %d more".formatted(findings.size() - MOST_FINDINGS);
-        most.add(
-                errors
-                        ? Finding.error(last.file(), "", more)
-                        : Finding.warning(last.file(), "", more));
+        List<Finding> most = new ArrayList<>(sorted.subList(0, MOST_FINDINGS));
+        boolean errors = sorted.stream().anyMatch(f -> f.severity() == Finding.Severity.ERROR);
+        String file = sorted.get(MOST_FINDINGS).file();
+        String more = "and %d more".formatted(sorted.size() - MOST_FINDINGS);
+        most.add(errors ? Finding.error(file, "", more) : Finding.warning(file, "", more));
         return most;
+    }
+
+    private static int line(Finding finding) {
+        String file = finding.file();
+        Integer line = Ints.tryParse(file.substring(file.lastIndexOf(':') + 1));
+        return line == null ? 0 : line;
     }
 
     void error(String place, String message) {

@@ -297,7 +297,7 @@ class CocoCheckTest {
                         folder,
                         List.of(),
                         new CheckOptions(true, TargetKind.BOXES, 1, () -> {}));
-        assertFindings(report, "a.json: 1:13: no valid JSON");
+        assertFindings(report, "a.json:1:13: no valid JSON");
         assertEquals(0, report.statistics().photographs());
     }
 

@@ -1,0 +1,151 @@
+package dev.saccade.datasets.convert;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.image.ImageFiles;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.Comparator;
+import java.util.List;
+
+/** What the JSON files of LabelMe mean. */
+class LabelMeReaderTest {
+
+    private static final String TRIANGLE = "[[10, 10], [20, 10], [10, 30]]";
+
+    @TempDir Path folder;
+    private Labels labels;
+
+    @BeforeEach
+    void photograph() {
+        labels = new Labels(folder).photo("a.png", 100, 50);
+    }
+
+    private void write(String name, String imagePath, String data, String... shapes) {
+        labels.text(
+                name,
+                "{\"version\": \"5.0.1\", \"flags\": {},",
+                "\"imageData\": " + data + ",",
+                "\"imagePath\": \"" + imagePath + "\", \"imageHeight\": 50, \"imageWidth\": 100,",
+                "\"shapes\": [",
+                String.join(",\n", shapes),
+                "]}");
+    }
+
+    private static String shape(String label, String type, String group, String points) {
+        return ("{\"label\": \"%s\", \"points\": %s, \"group_id\": %s, \"shape_type\": \"%s\","
+                        + " \"flags\": {\"x\": [1]}}")
+                .formatted(label, points, group, type);
+    }
+
+    @Test
+    void shapesBecomeOutlinesAndBoxesAndGroupsOneObject() {
+        write(
+                "a.json",
+                "..\\\\photos\\\\a.png",
+                "null",
+                shape("cat", "polygon", "null", TRIANGLE),
+                shape("dog", "rectangle", "null", "[[40, 30], [20, 10]]"),
+                shape("dog", "polygon", "1", TRIANGLE),
+                shape("cat", "polygon", "1", TRIANGLE.replace("10]", "12]")),
+                shape("dog", "rectangle", "1", "[[60, 10], [70, 20]]"),
+                shape("__ignore__", "polygon", "null", TRIANGLE));
+        ForeignLabels read = labels.read(ForeignFormat.LABELME);
+        assertEquals(
+                List.of(
+                        "a.png cat [10.0, 10.0, 10.0, 20.0] [3]",
+                        "a.png dog [20.0, 10.0, 20.0, 20.0]",
+                        "a.png dog [10.0, 10.0, 60.0, 20.0] [3, 4]",
+                        "a.png cat [10.0, 12.0, 10.0, 18.0] [3]"),
+                Labels.told(read));
+    }
+
+    /** Recorded from the formula of labelme's {@code labelme2coco.py}. */
+    @Test
+    void circlesBecomeThePolygonsOfTheOriginal() {
+        write("a.json", "a.png", "null", shape("cat", "circle", "null", "[[50, 25], [50, 45]]"));
+        ForeignLabels read = labels.read(ForeignFormat.LABELME);
+        assertEquals(List.of("a.png cat [30.0, 5.0, 40.0, 40.0] [12]"), Labels.told(read));
+        double[] large = Outline.Ring.ofEllipse(50, 25, 300, 300).points();
+        assertEquals(2 * 38, large.length);
+        assertArrayEquals(
+                new double[] {50, 325, 99.378377, 320.908391}, Arrays.copyOf(large, 4), 1e-6);
+    }
+
+    @Test
+    void aPhotographThatIsMissingIsTakenFromInside() {
+        byte[] png = ImageFiles.png(100, 50, 5);
+        String data = "\"" + Base64.getEncoder().encodeToString(png) + "\"";
+        write("b.json", "b.png", data, shape("cat", "polygon", "null", TRIANGLE));
+        write("a.json", "a.png", "\"no base64\"", shape("cat", "polygon", "null", TRIANGLE));
+        ForeignLabels read = labels.read(ForeignFormat.LABELME);
+        assertEquals(List.of(), labels.findings(read));
+        LabeledPhoto inside = read.photos().get(1);
+        assertEquals("b.png", inside.name());
+        assertTrue(inside.embedded());
+        assertEquals(new Size(50, 100), inside.size());
+        assertArrayEquals(png, LabelMeReader.embedded(inside.file()));
+    }
+
+    @Test
+    void everyMistakeIsToldWithItsLine() {
+        write(
+                "a.json",
+                "a.png",
+                "null",
+                shape("cat", "polygon", "null", "[[1, 1], [2, 2]]"),
+                shape("", "polygon", "null", TRIANGLE),
+                shape("cat", "mask", "null", "[[1, 1], [2, 2]]"),
+                shape("cat", "point", "null", "[[1, 1]]"),
+                shape("cat", "polygon", "null", "[[1, \"x\"], [2, 2], [3, 3]]"),
+                shape("cat", "rectangle", "null", "[[1, 1]]"),
+                shape("cat", "circle", "null", "[[1, 1]]"),
+                "7");
+        write("gone.json", "gone.png", "null");
+        labels.text("broken.json", "{\"shapes\": [", "{]");
+        assertEquals(
+                List.of(
+                        "ERROR a.json:5: a polygon of 2 points, expected 3 or more",
+                        "ERROR a.json:6: a shape without a label",
+                        "ERROR a.json:7: shape_type mask is not read, expected polygon, rectangle"
+                                + " or circle",
+                        "warning a.json:8: a point is no object, it is left out",
+                        "ERROR a.json:9: points: expected pairs of numbers",
+                        "ERROR a.json:10: a rectangle of 2 numbers, expected two opposite corners",
+                        "ERROR a.json:11: a circle of 2 numbers, expected its center and a point on"
+                                + " it",
+                        "ERROR a.json:12: expected a shape",
+                        "ERROR gone.json: there is no photograph gone.png, and no imageData in its"
+                                + " place"),
+                labels.findings(ForeignFormat.LABELME).stream()
+                        .filter(told -> !told.contains("broken"))
+                        .sorted(Comparator.comparing(told -> told.contains("gone")))
+                        .toList());
+        assertTrue(
+                labels.findings(ForeignFormat.LABELME).stream()
+                        .anyMatch(told -> told.startsWith("ERROR broken.json:2:")),
+                labels.findings(ForeignFormat.LABELME).toString());
+    }
+
+    @Test
+    void twoFilesForOnePhotographAreAMistake() {
+        write("a.json", "a.png", "null", shape("cat", "polygon", "null", TRIANGLE));
+        write("b.json", "a.png", "null", shape("cat", "polygon", "null", TRIANGLE));
+        labels.photo("c.png", 10, 10);
+        assertEquals(
+                List.of(
+                        "warning .: 1 photographs have no file of labels, such as c.png; they are"
+                                + " left out",
+                        "ERROR b.json: labels a.png, and so does a.json"),
+                labels.findings(ForeignFormat.LABELME));
+    }
+}

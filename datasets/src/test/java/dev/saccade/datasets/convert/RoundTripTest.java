@@ -1,0 +1,229 @@
+package dev.saccade.datasets.convert;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import com.google.common.io.MoreFiles;
+import com.google.common.io.RecursiveDeleteOption;
+
+import dev.saccade.datasets.Annotation;
+import dev.saccade.datasets.Segmentation;
+import dev.saccade.datasets.coco.CocoDataset;
+
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Combinators;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** What is written in a format of others comes back as COCO within the rounding of that format. */
+class RoundTripTest {
+
+    private static final int WIDTH = 640;
+    private static final int HEIGHT = 480;
+    private static final List<String> CLASSES = List.of("cat", "dog", "owl");
+
+    /** A box, or a triangle in it. */
+    record Shape(int label, int left, int top, int width, int height, boolean isTriangle) {
+
+        double[] triangle() {
+            return new double[] {left, top, left + width, top, left, top + height};
+        }
+    }
+
+    @Provide
+    Arbitrary<List<Shape>> shapes() {
+        return Combinators.combine(
+                        Arbitraries.integers().between(0, 2),
+                        Arbitraries.integers().between(0, WIDTH - 20),
+                        Arbitraries.integers().between(0, HEIGHT - 20),
+                        Arbitraries.integers().between(2, 20),
+                        Arbitraries.integers().between(2, 20),
+                        Arbitraries.of(true, false))
+                .as(Shape::new)
+                .list()
+                .uniqueElements()
+                .ofMaxSize(12);
+    }
+
+    @Property(tries = 60)
+    void yolo(@ForAll("shapes") List<Shape> shapes) throws IOException {
+        List<String> lines = new ArrayList<>();
+        for (Shape s : shapes) {
+            lines.add(
+                    s.isTriangle
+                            ? "%d %.6f %.6f %.6f %.6f %.6f %.6f"
+                                    .formatted(
+                                            s.label,
+                                            (double) s.left / WIDTH,
+                                            (double) s.top / HEIGHT,
+                                            (double) (s.left + s.width) / WIDTH,
+                                            (double) s.top / HEIGHT,
+                                            (double) s.left / WIDTH,
+                                            (double) (s.top + s.height) / HEIGHT)
+                            : "%d %.6f %.6f %.6f %.6f"
+                                    .formatted(
+                                            s.label,
+                                            (s.left + s.width / 2.0) / WIDTH,
+                                            (s.top + s.height / 2.0) / HEIGHT,
+                                            (double) s.width / WIDTH,
+                                            (double) s.height / HEIGHT));
+        }
+        inFolder(
+                labels ->
+                        labels.photo("images/a.png", WIDTH, HEIGHT)
+                                .text("classes.txt", CLASSES.toArray(String[]::new))
+                                .text("labels/a.txt", lines.toArray(String[]::new)),
+                ForeignFormat.YOLO,
+                shapes,
+                1e-3);
+    }
+
+    @Property(tries = 60)
+    void labelMe(@ForAll("shapes") List<Shape> shapes) throws IOException {
+        List<String> written = new ArrayList<>();
+        for (Shape s : shapes) {
+            String points =
+                    s.isTriangle
+                            ? "[[%d,%d],[%d,%d],[%d,%d]]"
+                                    .formatted(
+                                            s.left,
+                                            s.top,
+                                            s.left + s.width,
+                                            s.top,
+                                            s.left,
+                                            s.top + s.height)
+                            : "[[%d,%d],[%d,%d]]"
+                                    .formatted(
+                                            s.left, s.top, s.left + s.width, s.top + s.height);
+            written.add(
+                    "{\"label\":\"%s\",\"shape_type\":\"%s\",\"points\":%s}"
+                            .formatted(
+                                    CLASSES.get(s.label),
+                                    s.isTriangle ? "polygon" : "rectangle",
+                                    points));
+        }
+        inFolder(
+                labels ->
+                        labels.photo("a.png", WIDTH, HEIGHT)
+                                .text("labels.txt", CLASSES.toArray(String[]::new))
+                                .text(
+                                        "a.json",
+                                        "{\"shapes\":[" + String.join(",", written) + "],",
+                                        "\"imagePath\":\"a.png\"}"),
+                ForeignFormat.LABELME,
+                shapes,
+                1e-4);
+    }
+
+    @Property(tries = 60)
+    void voc(@ForAll("shapes") List<Shape> all) throws IOException {
+        List<Shape> shapes = all.stream().filter(shape -> !shape.isTriangle).toList();
+        StringBuilder objects = new StringBuilder();
+        for (Shape s : shapes) {
+            objects.append(
+                    ("<object><name>%s</name><bndbox><xmin>%d</xmin><ymin>%d</ymin><xmax>%d</xmax>"
+                                    + "<ymax>%d</ymax></bndbox></object>")
+                            .formatted(
+                                    CLASSES.get(s.label),
+                                    s.left + 1,
+                                    s.top + 1,
+                                    s.left + s.width,
+                                    s.top + s.height));
+        }
+        inFolder(
+                labels ->
+                        labels.photo("JPEGImages/a.png", WIDTH, HEIGHT)
+                                .text("classes.txt", CLASSES.toArray(String[]::new))
+                                .text("Annotations/a.xml", "<annotation>" + objects, "</annotation>"),
+                ForeignFormat.VOC,
+                shapes,
+                0);
+    }
+
+    /** Writes the labels of a format, converts them, and reads the result as training does. */
+    private static void inFolder(
+            Consumer<Labels> writer,
+            ForeignFormat format,
+            List<Shape> shapes,
+            double rounding)
+            throws IOException {
+        Path folder = Files.createTempDirectory("labels");
+        Path target = Files.createTempDirectory("coco");
+        try {
+            writer.accept(new Labels(folder));
+            ForeignLabels read = format.read(folder, () -> {});
+            Conversion.write(read, new PlainFolder(target), () -> {});
+            CocoDataset coco =
+                    CocoDataset.open(
+                            target.resolve("annotations_train.json"),
+                            target.resolve("images"),
+                            List.of());
+            assertEquals(CLASSES, coco.classes());
+            assertEquals(1, coco.size());
+            List<Annotation> objects = coco.annotations(0);
+            assertEquals(shapes.size(), objects.size());
+            for (int i = 0; i < shapes.size(); i++) {
+                require(shapes.get(i), objects.get(i), rounding);
+            }
+        } finally {
+            MoreFiles.deleteRecursively(folder, RecursiveDeleteOption.ALLOW_INSECURE);
+            MoreFiles.deleteRecursively(target, RecursiveDeleteOption.ALLOW_INSECURE);
+        }
+    }
+
+    private static void require(Shape shape, Annotation object, double rounding) {
+        assertEquals(shape.label, object.label());
+        Annotation.Bbox box = object.box();
+        assertArrayEquals(
+                new double[] {shape.left, shape.top, shape.width, shape.height},
+                new double[] {box.x(), box.y(), box.width(), box.height()},
+                rounding);
+        double area = shape.width * shape.height * (shape.isTriangle ? 0.5 : 1);
+        assertEquals(area, object.area(), 50 * rounding);
+        if (shape.isTriangle) {
+            double[] ring = ((Segmentation.Polygons) object.segmentation()).rings().get(0);
+            assertArrayEquals(shape.triangle(), ring, rounding);
+        } else {
+            assertEquals(new Segmentation.None(), object.segmentation());
+        }
+    }
+
+    /** Writes files where they belong at once. */
+    record PlainFolder(Path folder) implements ConvertedFolder {
+
+        @Override
+        public OutputStream create(String name) {
+            return new ByteArrayOutputStream() {
+                @Override
+                public void close() throws IOException {
+                    Path file = folder.resolve(name);
+                    Files.createDirectories(file.getParent());
+                    Files.write(file, toByteArray());
+                }
+            };
+        }
+
+        @Override
+        public void take(String name, Path file) {
+            try {
+                Path place = folder.resolve(name);
+                Files.createDirectories(place.getParent());
+                Files.copy(file, place);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+}

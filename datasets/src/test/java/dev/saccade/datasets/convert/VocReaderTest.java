@@ -1,0 +1,186 @@
+package dev.saccade.datasets.convert;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.saccade.datasets.image.ImageFiles;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.nio.file.Path;
+import java.util.List;
+
+/** What the XML files of Pascal VOC mean. */
+class VocReaderTest {
+
+    @TempDir Path folder;
+    private Labels labels;
+
+    @BeforeEach
+    void photographs() {
+        labels = new Labels(folder);
+        labels.photo("JPEGImages/a.png", 100, 50).photo("JPEGImages/b.png", 100, 50);
+        write("a", object("dog", 1, 1, 100, 50, 0));
+        write("b", object("cat", 11, 21, 20, 30, 1));
+    }
+
+    private void write(String id, String... objects) {
+        labels.text(
+                "Annotations/" + id + ".xml",
+                "<annotation>",
+                "<filename>" + id + ".png</filename>",
+                "<size><width>100</width><height>50</height><depth>3</depth></size>",
+                String.join("\n", objects),
+                "</annotation>");
+    }
+
+    private static String object(String name, Object... edges) {
+        return ("<object><name>%s</name><bndbox><xmin>%s</xmin><ymin>%s</ymin><xmax>%s</xmax>"
+                        + "<ymax>%s</ymax></bndbox><difficult>%s</difficult>"
+                        + "<part><name>head</name><bndbox><xmin>3</xmin></bndbox></part></object>")
+                .formatted(
+                        name,
+                        edges[0],
+                        edges[1],
+                        edges[2],
+                        edges[3],
+                        edges.length > 4 ? edges[4] : 0);
+    }
+
+    @Test
+    void boxesAreFromTheFirstToTheLastPixelAndDifficultOnesAreCrowds() {
+        ForeignLabels read = labels.read(ForeignFormat.VOC);
+        assertEquals(List.of("cat", "dog"), read.classes());
+        assertEquals(
+                List.of(
+                        "JPEGImages/a.png dog [0.0, 0.0, 100.0, 50.0]",
+                        "JPEGImages/b.png cat [10.0, 20.0, 10.0, 10.0] crowd"),
+                Labels.told(read));
+        assertEquals(List.of(), labels.findings(read));
+    }
+
+    @Test
+    void boxesThatBeginAtZeroCountFromZero() {
+        write("b", object("cat", 0, 20, 20, 30));
+        ForeignLabels read = labels.read(ForeignFormat.VOC);
+        assertEquals(
+                List.of(
+                        "JPEGImages/a.png dog [1.0, 1.0, 99.0, 49.0]",
+                        "JPEGImages/b.png cat [0.0, 20.0, 20.0, 10.0]"),
+                Labels.told(read));
+        assertTrue(read.notes().get(0).startsWith("a box begins at 0"), read.notes().toString());
+    }
+
+    @Test
+    void listsTellThePartsAndWhatIsInNoneIsLeftOut() {
+        labels.photo("JPEGImages/c.png", 100, 50);
+        write("c", object("cat", 1, 1, 2, 2));
+        labels.text("ImageSets/Main/train.txt", "a", "gone");
+        labels.text("ImageSets/Main/val.txt", "b  1");
+        labels.text("ImageSets/Main/trainval.txt", "a", "b");
+        labels.text("ImageSets/Main/cat_train.txt", "a -1");
+        ForeignLabels read = labels.read(ForeignFormat.VOC);
+        assertEquals(1, read.photos(Part.TRAIN).size());
+        assertEquals(1, read.photos(Part.VAL).size());
+        assertEquals(
+                List.of(
+                        "ERROR ImageSets/Main/train.txt:2: there is no gone.xml",
+                        "warning .: 1 of 3 photographs with labels are in no list of"
+                                + " ImageSets/Main/, they are left out"),
+                labels.findings(read));
+    }
+
+    @Test
+    void classesMayBeGivenAndOthersAreMistakes() {
+        labels.text("labels.txt", "dog", "cart");
+        ForeignLabels read = labels.read(ForeignFormat.VOC);
+        assertEquals(List.of("dog", "cart"), read.classes());
+        assertEquals(
+                List.of(
+                        "ERROR Annotations/b.xml:4: class \"cat\" is not among the classes [cart,"
+                                + " dog]; did you mean cart?"),
+                labels.findings(read));
+    }
+
+    @Test
+    void everyMistakeIsToldWithItsLine() {
+        write(
+                "a",
+                object("dog", 5, 5, 3, 9),
+                object("dog", "1,5", 5, 4, 9),
+                object("dog", 200, 5, 300, 9),
+                "<object><name>dog</name></object>",
+                object("", 5, 5, 6, 9),
+                object("dog", 90, 5, 120, 9));
+        write("gone", object("dog", 1, 1, 2, 2));
+        labels.photo("JPEGImages/small.png", 10, 10);
+        write("small", object("dog", 2, 2, 3, 3));
+        labels.text("Annotations/broken.xml", "<annotation>", "<object>", "</annotation>");
+        labels.photo("JPEGImages/broken.png", 10, 10);
+        List<String> told = labels.findings(ForeignFormat.VOC);
+        assertEquals(
+                List.of(
+                        "ERROR Annotations/gone.xml: there is no photograph gone.png",
+                        "ERROR Annotations/a.xml:4: box [4.0, 4.0, 3.0, 9.0], expected left, top,"
+                                + " right and bottom edge, each beyond its opposite",
+                        "ERROR Annotations/a.xml:5: xmin: got \"1,5\", expected a number with a"
+                                + " point",
+                        "warning Annotations/a.xml:6: box [199.0, 4.0, 300.0, 9.0] lies outside of"
+                                + " 50x100, it is left out",
+                        "ERROR Annotations/a.xml:7: an object without a bndbox of xmin, ymin, xmax"
+                                + " and ymax",
+                        "ERROR Annotations/a.xml:8: an object without a name",
+                        "warning Annotations/a.xml:9: box [89.0, 4.0, 120.0, 9.0] sticks out of"
+                                + " 50x100, it is clipped",
+                        "ERROR Annotations/small.xml: says 50x100 (height x width), but"
+                                + " JPEGImages/small.png is 10x10; its labels are of another"
+                                + " picture"),
+                told.stream().filter(line -> !line.contains("broken")).toList());
+        assertTrue(
+                told.stream()
+                        .anyMatch(
+                                line ->
+                                        line.startsWith(
+                                                "ERROR Annotations/broken.xml:3:3: no valid XML:")),
+                told.toString());
+    }
+
+    @Test
+    void aPhotographThatWasNotTurnedIsNamed() {
+        labels.bytes(
+                "JPEGImages/a.png", ImageFiles.withOrientation(ImageFiles.jpeg(100, 50), 6));
+        assertEquals(
+                List.of(
+                        "ERROR Annotations/a.xml: says 50x100 (height x width), but"
+                                + " JPEGImages/a.png is 100x50, turned upright: it was labeled"
+                                + " without turning it, EXIF orientation 6"),
+                labels.findings(ForeignFormat.VOC).stream()
+                        .filter(told -> told.startsWith("ERROR"))
+                        .toList());
+    }
+
+    @Test
+    void entitiesNeitherGrowNorReadOtherFiles() {
+        labels.text("secret.txt", "secret");
+        labels.text(
+                "Annotations/a.xml",
+                "<?xml version=\"1.0\"?>",
+                "<!DOCTYPE a [<!ENTITY x SYSTEM \"file://" + folder + "/secret.txt\">",
+                "<!ENTITY l \"lol\"><!ENTITY m \"&l;&l;&l;&l;&l;&l;&l;&l;&l;&l;\">]>",
+                "<annotation><filename>&x;&m;</filename></annotation>");
+        List<String> told = labels.findings(ForeignFormat.VOC);
+        assertEquals(1, told.size(), told.toString());
+        assertTrue(told.get(0).startsWith("ERROR Annotations/a.xml:4:"), told.toString());
+    }
+
+    @Test
+    void deepXmlIsRefused() {
+        labels.text("Annotations/a.xml", "<annotation>" + "<a>".repeat(100_000));
+        assertEquals(
+                List.of(
+                        "ERROR Annotations/a.xml:1: elements in more than 100 others"),
+                labels.findings(ForeignFormat.VOC));
+    }
+}

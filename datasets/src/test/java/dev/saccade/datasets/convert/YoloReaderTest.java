@@ -1,0 +1,255 @@
+package dev.saccade.datasets.convert;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.image.ImageFiles;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/** What YOLO's files mean, in the layouts that are about. */
+class YoloReaderTest {
+
+    private static final String NAMES = "names: [cat, dog]";
+
+    @TempDir Path folder;
+    private Labels labels;
+
+    @BeforeEach
+    void photographs() {
+        labels = new Labels(folder);
+        labels.photo("images/train/a.png", 100, 50).photo("images/val/b.png", 100, 50);
+        labels.text("labels/train/a.txt", "0 0.5 0.5 0.2 0.4");
+        labels.text("labels/val/b.txt", "1 0.5 0.5 0.2 0.4");
+    }
+
+    @Test
+    void boxesAndOutlinesAreInPixels() {
+        labels.text("data.yaml", "train: images/train", "val: images/val", NAMES);
+        labels.text("labels/val/b.txt", "1 0.1 0.2 0.5 0.2 0.3 0.8");
+        ForeignLabels read = labels.read(ForeignFormat.YOLO);
+        assertEquals(List.of("cat", "dog"), read.classes());
+        assertEquals(
+                List.of(
+                        "images/train/a.png cat [40.0, 15.0, 20.0, 20.0]",
+                        "images/val/b.png dog [10.0, 10.0, 40.0, 30.0] [3]"),
+                Labels.told(read));
+        assertEquals(
+                List.of(Optional.of(Part.TRAIN), Optional.of(Part.VAL)),
+                read.photos().stream().map(LabeledPhoto::part).toList());
+    }
+
+    @Test
+    void oneFileMayHaveBoxesAndOutlinesAndNothingIsMistakenForTheOther() {
+        labels.text("data.yaml", "train: images/train", "val: images/val", NAMES);
+        labels.text("labels/train/a.txt", "0 0.5 0.5 0.2 0.4", "0 0.1 0.2 0.5 0.2 0.3 0.8");
+        labels.text("labels/val/b.txt");
+        ForeignLabels read = labels.read(ForeignFormat.YOLO);
+        assertEquals(
+                List.of(
+                        "images/train/a.png cat [40.0, 15.0, 20.0, 20.0]",
+                        "images/train/a.png cat [10.0, 10.0, 40.0, 30.0] [3]"),
+                Labels.told(read));
+        assertTrue(labels.findings(read).get(0).contains("1 of 2 objects have a box and no outline"));
+    }
+
+    @Test
+    void namesMayBeAMapAndPathsThoseOfAnotherMachine() {
+        labels.text(
+                "data.yaml",
+                "path: C:\\Users\\ann\\birds",
+                "train: [../train/images/train]",
+                "val: /home/ann/birds/images/val",
+                "test:",
+                "names:",
+                "  0: cat",
+                "  1: dog");
+        ForeignLabels read = labels.read(ForeignFormat.YOLO);
+        assertEquals(List.of("cat", "dog"), read.classes());
+        assertEquals(1, read.photos(Part.VAL).size());
+        assertEquals(1, read.photos(Part.TRAIN).size());
+    }
+
+    @Test
+    void listsOfPhotographsNameThem() {
+        labels.text(
+                "data.yaml", "train: train.txt", "val: [val.txt]", "test: gone.txt", NAMES);
+        labels.text("train.txt", "\ufeff./images/train/a.png\r", "", "images/train/gone.png");
+        labels.text("val.txt", "D:\\data\\images\\val\\b.png");
+        assertEquals(
+                List.of(
+                        "ERROR train.txt:3: there is no photograph images/train/gone.png",
+                        "warning data.yaml:3: test: gone.txt is not in the folder"),
+                labels.findings(ForeignFormat.YOLO).stream().sorted().toList());
+    }
+
+    @Test
+    void darknetSaysWhatIsWhere() {
+        labels.text("obj.names", "cat", "dog");
+        labels.text(
+                "obj.data", "classes = 2", "train = data/train.txt", "valid = data/test.txt",
+                "names = data/obj.names", "backup = backup/");
+        labels.text("train.txt", "data/images/train/a.png");
+        labels.text("test.txt", "data/images/val/b.png");
+        ForeignLabels read = labels.read(ForeignFormat.YOLO);
+        assertEquals(List.of(), labels.findings(read));
+        assertEquals(
+                List.of("images/val/b.png"),
+                read.photos(Part.VAL).stream().map(LabeledPhoto::name).toList());
+    }
+
+    @Test
+    void withoutAnyFileOfTheDataSetFoldersTellTheParts() throws IOException {
+        Path other = Files.createDirectory(folder.resolve("other"));
+        Labels flat = new Labels(other);
+        flat.photo("train/a.png", 10, 10).text("train/a.txt", "0 0.5 0.5 1 1");
+        flat.photo("valid/a.png", 10, 10).text("valid/a.txt", "0 0.5 0.5 1 1");
+        flat.text("train/classes.txt", "cat");
+        ForeignLabels read = flat.read(ForeignFormat.YOLO);
+        assertEquals(
+                List.of(
+                        "train/a.png cat [0.0, 0.0, 10.0, 10.0]",
+                        "valid/a.png cat [0.0, 0.0, 10.0, 10.0]"),
+                Labels.told(read));
+        assertEquals(1, read.photos(Part.VAL).size());
+    }
+
+    @Test
+    void photographsWithoutLabelsShowNothing() throws IOException {
+        labels.text("data.yaml", "train: images/train", "val: images/val", NAMES);
+        Files.delete(folder.resolve("labels/train/a.txt"));
+        ForeignLabels read = labels.read(ForeignFormat.YOLO);
+        assertEquals(2, read.photos().size());
+        assertEquals(List.of(), labels.findings(read));
+    }
+
+    @Test
+    void everyMistakeIsToldWithItsLine() {
+        labels.text("data.yaml", "train: images/train", "val: images/val", NAMES);
+        labels.text(
+                "labels/train/a.txt",
+                "2 0.5 0.5 0.2 0.4",
+                "0 0,5 0,5 0,2 0,4",
+                "0 0.5 0.5 0.2",
+                "0 0.5 0.5 0.2 0.4 0.9",
+                "0 nan 0.5 0.2 0.4",
+                "0 50 25 20 20",
+                "0 0.5 0.5 0 0.4",
+                "0 0.5 0.5 0.2 0.4",
+                "0 0.5 0.5 0.2 0.4",
+                "1 1 0.5 0.4 0.4",
+                "1 0.5 0.5 0.6 0.5 0.7 0.5",
+                "0.5 0.5 0.5 0.2 0.4");
+        labels.text("labels/val/b.txt", "1 0.1 0.2 0.5 0.2 0.3 0.8");
+        labels.text("labels/val/orphan.txt", "0 0.5 0.5 0.2 0.4");
+        assertEquals(
+                List.of(
+                        "warning labels/val/orphan.txt: labels without a photograph, they are left"
+                                + " out",
+                        "warning .: 2 of 3 objects have a box and no outline; they stay boxes,"
+                                + " which models of boxes learn, but models of masks refuse",
+                        "ERROR labels/train/a.txt:1: class 2, expected 0 to 1, of the 2 names in"
+                                + " data.yaml",
+                        "ERROR labels/train/a.txt:2: got \"0,5\", expected numbers with a point,"
+                                + " and blanks between them",
+                        "ERROR labels/train/a.txt:3: 4 numbers, expected a class, and a box of 4 or"
+                                + " an outline of 3 or more points",
+                        "ERROR labels/train/a.txt:4: 6 numbers, expected class, x, y, width and"
+                                + " height; a score makes it what was found, not what is labeled",
+                        "ERROR labels/train/a.txt:5: got \"nan\", expected numbers with a point, and"
+                                + " blanks between them",
+                        "ERROR labels/train/a.txt:6: got 50, expected fractions of the photograph,"
+                                + " 0 to 1",
+                        "warning labels/train/a.txt:7: box [50.0, 15.0, 50.0, 35.0] has no area, it"
+                                + " is left out",
+                        "warning labels/train/a.txt:9: the same object stands above, it is taken"
+                                + " once",
+                        "warning labels/train/a.txt:10: box [80.0, 15.0, 120.0, 35.0] sticks out of"
+                                + " 50x100, it is clipped",
+                        "warning labels/train/a.txt:11: box [50.0, 25.0, 70.0, 25.0] has no area,"
+                                + " it is left out",
+                        "ERROR labels/train/a.txt:12: class 0.5, expected 0 to 1, of the 2 names in"
+                                + " data.yaml"),
+                labels.findings(ForeignFormat.YOLO));
+    }
+
+    @Test
+    void mistakesOfTheDataSetAreTold() {
+        labels.text(
+                "data.yaml",
+                "train: images/train",
+                "val: images/gone",
+                "nc: 3",
+                "names: [cat, cat]");
+        assertEquals(
+                List.of(
+                        "ERROR data.yaml:4: class \"cat\" comes twice",
+                        "ERROR data.yaml:3: nc: 3 classes, but 2 names",
+                        "ERROR data.yaml:2: val: images/gone is not in ., expected a folder of"
+                                + " photographs or a list of them"),
+                labels.findings(ForeignFormat.YOLO).stream()
+                        .filter(told -> told.startsWith("ERROR"))
+                        .toList());
+    }
+
+    @Test
+    void whatWasLearnedDoesNotMeasure() {
+        labels.text("data.yaml", "train: images", "val: images/val", NAMES);
+        ForeignLabels read = labels.read(ForeignFormat.YOLO);
+        assertEquals(
+                "warning data.yaml:2: 1 photograph here, such as images/val/b.png, is for train"
+                        + " too; they are taken for that alone",
+                labels.findings(read).get(0));
+        assertEquals(2, read.photos(Part.TRAIN).size());
+    }
+
+    @Test
+    void textThatIsNotUtf8IsNamedWithItsLine() {
+        labels.text("data.yaml", "train: images/train", "val: images/val", NAMES);
+        labels.bytes("labels/train/a.txt", "0 0.5 0.5 0.2 0.4\n\u00e9".getBytes(
+                StandardCharsets.ISO_8859_1));
+        assertEquals(
+                List.of(
+                        "ERROR labels/train/a.txt:2: no text in UTF-8, expected that; save it so"),
+                labels.findings(ForeignFormat.YOLO));
+    }
+
+    @Test
+    void fractionsAreOfThePhotographTurnedUpright() {
+        labels.text("data.yaml", "train: images/train", "val: images/val", NAMES);
+        labels.bytes("images/train/a.png", ImageFiles.withOrientation(ImageFiles.jpeg(40, 20), 6));
+        ForeignLabels read = labels.read(ForeignFormat.YOLO);
+        assertEquals(new Size(40, 20), read.photos().get(0).size());
+        assertTrue(Labels.told(read).get(0).endsWith("cat [8.0, 12.0, 4.0, 16.0]"));
+    }
+
+    @Test
+    void linksInCirclesAreNotFollowed() throws IOException {
+        labels.text("data.yaml", "train: images/train", "val: images/val", NAMES);
+        Files.createSymbolicLink(folder.resolve("images/up"), folder);
+        assertEquals(
+                List.of("warning images/up: is a link to a folder above it, it is not followed"),
+                labels.findings(ForeignFormat.YOLO));
+    }
+
+    @Test
+    void noPathLeavesTheFolder() throws IOException {
+        Path inside = Files.createDirectory(folder.resolve("inside"));
+        Labels few = new Labels(inside);
+        few.photo("images/a.png", 10, 10).text("labels/a.txt", "0 0.5 0.5 1 1");
+        few.text("data.yaml", "train: images", "val: ../images/val", NAMES);
+        assertTrue(
+                few.findings(ForeignFormat.YOLO).get(0).startsWith("ERROR data.yaml:2: val: "),
+                few.findings(ForeignFormat.YOLO).toString());
+    }
+}
