@@ -59,7 +59,8 @@ final class CheckCommand implements Callable<Integer> {
     public Integer call() {
         Optional<Path> folder = config.folder();
         if (folder.isPresent()) {
-            return checkForeign(ForeignFolder.of(folder.get(), format.wanted()));
+            String others = "a config, such as configs/retinanet/resnet18_fpn_bccd.yaml, or ";
+            return checkForeign(ForeignFolder.of(folder.get(), format.wanted(), others));
         }
         DataReports reports = check(config.training(), !quick);
         tell(reports.byRole());

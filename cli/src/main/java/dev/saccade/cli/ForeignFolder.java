@@ -26,17 +26,22 @@ record ForeignFolder(Path path, ForeignFormat format) {
      * Returns a folder with its format.
      *
      * @param wanted the format, if the user has named one
+     * @param expected what else could have been named, with a comma behind it
      * @throws SaccadeException of kind user, if nothing or several things are in it
      */
-    static ForeignFolder of(Path path, Optional<ForeignFormat> wanted) {
+    static ForeignFolder of(Path path, Optional<ForeignFormat> wanted, String expected) {
         if (wanted.isPresent()) {
             return new ForeignFolder(path, wanted.get());
         }
         List<ForeignFormat> formats = ForeignFormat.in(path);
         if (formats.isEmpty()) {
-            throw SaccadeException.user(
-                    "%s; labels of %s are read, and --format names one where they are not seen",
-                    DataFolder.content(path), titles(List.of(ForeignFormat.values())));
+            PathKind.require(
+                    path,
+                    "%sa folder with labels of %s, which --format names where they are not seen; %s"
+                            .formatted(
+                                    expected,
+                                    titles(List.of(ForeignFormat.values())),
+                                    DataFolder.content(path)));
         } else if (formats.size() > 1) {
             throw SaccadeException.user(
                     "%s: looks like %s; say which with --format %s",

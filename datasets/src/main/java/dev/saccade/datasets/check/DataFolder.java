@@ -25,6 +25,9 @@ public final class DataFolder {
 
     private static final int MOST_SHOWN = 2;
 
+    /** The formats that a command converts. */
+    private static final List<String> CONVERTED = List.of("YOLO", "Pascal VOC", "LabelMe", "CVAT");
+
     private DataFolder() {}
 
     /**
@@ -98,12 +101,15 @@ public final class DataFolder {
         if (coco != null) {
             return "%s has %s".formatted(folder, shown(coco));
         } else if (!formats.isEmpty()) {
-            return "%s looks like %s, which has to be converted first"
+            return "%s looks like %s, which has to be converted first%s"
                     .formatted(
                             folder,
                             formats.entrySet().stream()
                                     .map(f -> f.getKey() + " (" + shown(f.getValue()) + ")")
-                                    .collect(Collectors.joining(", ")));
+                                    .collect(Collectors.joining(", ")),
+                            CONVERTED.stream().anyMatch(formats::containsKey)
+                                    ? ": ./saccade convert-data " + folder + " --out DIR"
+                                    : "");
         } else if (photographs != null) {
             return "%s has images alone (%s)".formatted(folder, shown(photographs));
         }

@@ -58,8 +58,7 @@ class CvatReaderTest {
         for (int pixel : new int[] {8 + 3, 8 + 4, 16 + 3, 16 + 4}) {
             expected[pixel] = 1;
         }
-        assertArrayEquals(
-                expected, objects.get(2).segmentation().mask(new Size(6, 8)).decode());
+        assertArrayEquals(expected, objects.get(2).segmentation().mask(new Size(6, 8)).decode());
         assertEquals(1, read.photos(Part.VAL).size());
         assertEquals(
                 List.of(

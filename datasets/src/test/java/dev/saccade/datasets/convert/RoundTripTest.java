@@ -105,8 +105,7 @@ class RoundTripTest {
                                             s.left,
                                             s.top + s.height)
                             : "[[%d,%d],[%d,%d]]"
-                                    .formatted(
-                                            s.left, s.top, s.left + s.width, s.top + s.height);
+                                    .formatted(s.left, s.top, s.left + s.width, s.top + s.height);
             written.add(
                     "{\"label\":\"%s\",\"shape_type\":\"%s\",\"points\":%s}"
                             .formatted(
@@ -146,7 +145,10 @@ class RoundTripTest {
                 labels ->
                         labels.photo("JPEGImages/a.png", WIDTH, HEIGHT)
                                 .text("classes.txt", CLASSES.toArray(String[]::new))
-                                .text("Annotations/a.xml", "<annotation>" + objects, "</annotation>"),
+                                .text(
+                                        "Annotations/a.xml",
+                                        "<annotation>" + objects,
+                                        "</annotation>"),
                 ForeignFormat.VOC,
                 shapes,
                 0);
@@ -154,10 +156,7 @@ class RoundTripTest {
 
     /** Writes the labels of a format, converts them, and reads the result as training does. */
     private static void inFolder(
-            Consumer<Labels> writer,
-            ForeignFormat format,
-            List<Shape> shapes,
-            double rounding)
+            Consumer<Labels> writer, ForeignFormat format, List<Shape> shapes, double rounding)
             throws IOException {
         Path folder = Files.createTempDirectory("labels");
         Path target = Files.createTempDirectory("coco");

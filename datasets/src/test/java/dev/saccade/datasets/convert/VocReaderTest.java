@@ -149,8 +149,7 @@ class VocReaderTest {
 
     @Test
     void aPhotographThatWasNotTurnedIsNamed() {
-        labels.bytes(
-                "JPEGImages/a.png", ImageFiles.withOrientation(ImageFiles.jpeg(100, 50), 6));
+        labels.bytes("JPEGImages/a.png", ImageFiles.withOrientation(ImageFiles.jpeg(100, 50), 6));
         assertEquals(
                 List.of(
                         "ERROR Annotations/a.xml: says 50x100 (height x width), but"
@@ -179,8 +178,7 @@ class VocReaderTest {
     void deepXmlIsRefused() {
         labels.text("Annotations/a.xml", "<annotation>" + "<a>".repeat(100_000));
         assertEquals(
-                List.of(
-                        "ERROR Annotations/a.xml:1: elements in more than 100 others"),
+                List.of("ERROR Annotations/a.xml:1: elements in more than 100 others"),
                 labels.findings(ForeignFormat.VOC));
     }
 }

@@ -60,7 +60,8 @@ class YoloReaderTest {
                         "images/train/a.png cat [40.0, 15.0, 20.0, 20.0]",
                         "images/train/a.png cat [10.0, 10.0, 40.0, 30.0] [3]"),
                 Labels.told(read));
-        assertTrue(labels.findings(read).get(0).contains("1 of 2 objects have a box and no outline"));
+        assertTrue(
+                labels.findings(read).get(0).contains("1 of 2 objects have a box and no outline"));
     }
 
     @Test
@@ -82,8 +83,7 @@ class YoloReaderTest {
 
     @Test
     void listsOfPhotographsNameThem() {
-        labels.text(
-                "data.yaml", "train: train.txt", "val: [val.txt]", "test: gone.txt", NAMES);
+        labels.text("data.yaml", "train: train.txt", "val: [val.txt]", "test: gone.txt", NAMES);
         labels.text("train.txt", "\ufeff./images/train/a.png\r", "", "images/train/gone.png");
         labels.text("val.txt", "D:\\data\\images\\val\\b.png");
         assertEquals(
@@ -97,8 +97,12 @@ class YoloReaderTest {
     void darknetSaysWhatIsWhere() {
         labels.text("obj.names", "cat", "dog");
         labels.text(
-                "obj.data", "classes = 2", "train = data/train.txt", "valid = data/test.txt",
-                "names = data/obj.names", "backup = backup/");
+                "obj.data",
+                "classes = 2",
+                "train = data/train.txt",
+                "valid = data/test.txt",
+                "names = data/obj.names",
+                "backup = backup/");
         labels.text("train.txt", "data/images/train/a.png");
         labels.text("test.txt", "data/images/val/b.png");
         ForeignLabels read = labels.read(ForeignFormat.YOLO);
@@ -216,11 +220,11 @@ class YoloReaderTest {
     @Test
     void textThatIsNotUtf8IsNamedWithItsLine() {
         labels.text("data.yaml", "train: images/train", "val: images/val", NAMES);
-        labels.bytes("labels/train/a.txt", "0 0.5 0.5 0.2 0.4\n\u00e9".getBytes(
-                StandardCharsets.ISO_8859_1));
+        labels.bytes(
+                "labels/train/a.txt",
+                "0 0.5 0.5 0.2 0.4\n\u00e9".getBytes(StandardCharsets.ISO_8859_1));
         assertEquals(
-                List.of(
-                        "ERROR labels/train/a.txt:2: no text in UTF-8, expected that; save it so"),
+                List.of("ERROR labels/train/a.txt:2: no text in UTF-8, expected that; save it so"),
                 labels.findings(ForeignFormat.YOLO));
     }
 

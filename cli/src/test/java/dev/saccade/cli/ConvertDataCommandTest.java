@@ -1,0 +1,205 @@
+package dev.saccade.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.saccade.datasets.ade20k.Ade20kDataset;
+import dev.saccade.datasets.coco.CocoDataset;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.awt.image.BufferedImage;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import javax.imageio.ImageIO;
+
+/** Labels of others on their way to those that training reads, by the commands alone. */
+class ConvertDataCommandTest {
+
+    @TempDir private Path folder;
+    private Path yolo;
+    private Path out;
+
+    @BeforeEach
+    void write() throws IOException {
+        yolo = folder.resolve("my yolo");
+        out = folder.resolve("coco");
+        for (String name : List.of("a/0", "a/1", "a/2", "a/3", "b/0", "b/1", "b/2", "b/3")) {
+            png(yolo.resolve("images/" + name + ".png"), BufferedImage.TYPE_3BYTE_BGR);
+            text("labels/" + name + ".txt", "1 0.5 0.5 0.5 0.5");
+        }
+        text("classes.txt", "cat\ndog");
+    }
+
+    private static void png(Path file, int type) throws IOException {
+        Files.createDirectories(file.getParent());
+        ImageIO.write(new BufferedImage(40, 32, type), "png", file.toFile());
+    }
+
+    private void text(String name, String content) throws IOException {
+        Path file = yolo.resolve(name);
+        Files.createDirectories(file.getParent());
+        Files.writeString(file, content);
+    }
+
+    private Ended convert(Object... more) {
+        return Ended.saccade(
+                Stream.concat(Stream.of("convert-data", yolo, "--out", out), Stream.of(more))
+                        .toArray());
+    }
+
+    private CocoDataset part(String name) {
+        return CocoDataset.open(
+                out.resolve("annotations_" + name + ".json"), out.resolve("images"), List.of());
+    }
+
+    @Test
+    void checkSaysWhatIsThereAndTheCommandThatConvertsIt() {
+        Ended ended = Ended.saccade("check", yolo);
+        assertEquals(0, ended.code(), ended.err());
+        assertTrue(ended.out().contains("train: 8 photographs"), ended.out());
+        assertTrue(ended.out().contains("0 errors, 0 warnings"), ended.out());
+        String command = "./saccade convert-data '%s' --out '%s-coco'".formatted(yolo, yolo);
+        assertTrue(ended.err().contains(command), ended.err());
+    }
+
+    @Test
+    void aFaultIsToldWithItsLineAndNothingIsWritten() throws IOException {
+        text("labels/a/0.txt", "1 0.5 0.5 0.5 0.5\n7 0.5 0.5 0.5 0.5");
+        String fault = "labels/a/0.txt:2: class 7, expected 0 to 1";
+        Ended checked = Ended.saccade("check", yolo, "--json");
+        assertEquals(2, checked.code());
+        assertTrue(checked.out().contains("labels/a/0.txt:2\""), checked.out());
+        assertTrue(checked.out().contains("class 7, expected 0 to 1"), checked.out());
+        Ended converted = convert();
+        assertEquals(2, converted.code());
+        assertTrue(converted.err().contains(fault), converted.err());
+        assertTrue(converted.err().contains("--skip-faulty"), converted.err());
+        assertEquals(Set.of("my yolo"), names(folder));
+        Ended skipped = convert("--skip-faulty");
+        assertEquals(0, skipped.code(), skipped.err());
+        assertEquals(7, part("train").size() + part("val").size());
+    }
+
+    @Test
+    void photographsKeepTheirFoldersAndAreLinked() throws IOException {
+        Ended ended = convert();
+        assertEquals(0, ended.code(), ended.err());
+        assertTrue(ended.err().contains("./saccade new " + out), ended.err());
+        assertEquals(Set.of("a", "b"), names(out.resolve("images")));
+        assertEquals(List.of("cat", "dog"), part("train").classes());
+        Path source = yolo.resolve("images/a/0.png");
+        Path made = out.resolve("images/a/0.png");
+        boolean linked = ended.err().contains("photographs were linked");
+        Object key = Files.getAttribute(source, "unix:ino");
+        assertEquals(linked, key.equals(Files.getAttribute(made, "unix:ino")));
+    }
+
+    @Test
+    void theShareThatIsHeldBackDependsOnNamesAndSeedAlone() throws IOException {
+        convert("--val-share", "0.4");
+        Set<String> before = fileNames("val");
+        assertFalse(before.isEmpty());
+        png(yolo.resolve("images/a/9.png"), BufferedImage.TYPE_3BYTE_BGR);
+        convert("--val-share", "0.4");
+        Set<String> after = fileNames("val");
+        after.remove("a/9.png");
+        assertEquals(before, after);
+        convert("--val-share", "0.4", "--seed", "1");
+        assertFalse(fileNames("val").equals(before));
+        assertEquals(9, part("train").size() + part("val").size());
+    }
+
+    private Set<String> fileNames(String part) throws IOException {
+        String json = Files.readString(out.resolve("annotations_" + part + ".json"));
+        return Pattern.compile("\"file_name\":\"([^\"]*)\"")
+                .matcher(json)
+                .results()
+                .map((MatchResult name) -> name.group(1))
+                .collect(Collectors.toSet());
+    }
+
+    @Test
+    void onlyWhatThisCommandHasMadeIsReplaced() throws IOException {
+        assertEquals(0, convert().code());
+        Files.writeString(out.resolve("mine.txt"), "mine");
+        Ended other = convert();
+        assertEquals(2, other.code());
+        assertTrue(other.err().contains("mine.txt: was not made by this command"), other.err());
+        Files.delete(out.resolve("mine.txt"));
+        Files.writeString(out.resolve("annotations_val.json"), "{}");
+        assertEquals(2, convert().code());
+        assertEquals("{}", Files.readString(out.resolve("annotations_val.json")));
+        Ended inside = Ended.saccade("convert-data", yolo, "--out", yolo.resolve("coco"));
+        assertEquals(2, inside.code());
+        assertTrue(inside.err().contains("lies in the folder that is converted"), inside.err());
+    }
+
+    @Test
+    void whatAnInterruptedOneHasLeftIsTakenAway() throws IOException {
+        Path unfinished = folder.resolve("coco.unfinished");
+        Files.createDirectories(unfinished.resolve("images"));
+        Files.writeString(unfinished.resolve("images/0.png"), "half");
+        Ended foreign = convert();
+        assertEquals(2, foreign.code());
+        assertTrue(Files.exists(unfinished.resolve("images/0.png")));
+        Files.writeString(unfinished.resolve(".made_by_saccade_convert-data"), "");
+        assertEquals(0, convert().code());
+        assertEquals(Set.of("my yolo", "coco"), names(folder));
+        assertFalse(Files.exists(out.resolve("images/0.png")));
+    }
+
+    @Test
+    void whatIsAmbiguousIsAskedFor() throws IOException {
+        text("a.xml", "<annotation><object/></annotation>");
+        Ended ended = convert();
+        assertEquals(2, ended.code());
+        assertTrue(
+                ended.err().contains("looks like YOLO, Pascal VOC; say which with --format"),
+                ended.err());
+        assertEquals(0, convert("--format", "yolo").code());
+    }
+
+    @Test
+    void labelMapsComeOutInTheLayoutOfAde20k() throws IOException {
+        Path masks = folder.resolve("masks");
+        for (String part : List.of("train", "val")) {
+            png(masks.resolve(part + "/a.png"), BufferedImage.TYPE_3BYTE_BGR);
+            png(masks.resolve(part + "_masks/a.png"), BufferedImage.TYPE_BYTE_GRAY);
+        }
+        Files.writeString(masks.resolve("classes.txt"), "sky\nroad\n");
+        Ended ended = Ended.saccade("convert-data", masks, "--out", out);
+        assertEquals(0, ended.code(), ended.err());
+        Ade20kDataset read =
+                new Ade20kDataset.Config(
+                                "images/validation",
+                                "annotations/validation",
+                                List.of(),
+                                Optional.of("classes.txt"),
+                                true,
+                                255,
+                                ".png",
+                                ".png")
+                        .open(out);
+        assertEquals(List.of("sky", "road"), read.classes());
+        assertEquals(40 * 32, read.labels(0).histogram(2)[0]);
+    }
+
+    private static Set<String> names(Path folder) throws IOException {
+        try (Stream<Path> content = Files.list(folder)) {
+            return content.map(path -> path.getFileName().toString()).collect(Collectors.toSet());
+        }
+    }
+}
