@@ -33,6 +33,11 @@ final class RunArgument {
         return Files.isDirectory(run) ? bestOf(run) : run;
     }
 
+    /** Returns what to call it: the name of the folder of the run, or of the file. */
+    String name() {
+        return run.toAbsolutePath().normalize().getFileName().toString();
+    }
+
     /** Returns the best checkpoint of a run, or its last where there is nothing to be best in. */
     static Path bestOf(Path run) {
         RunFolder folder = new RunFolder(run);

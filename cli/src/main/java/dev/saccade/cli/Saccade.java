@@ -39,6 +39,7 @@ import java.util.function.IntSupplier;
             EvalCommand.class,
             ReportCommand.class,
             PredictCommand.class,
+            ServeCommand.class,
             CheckCommand.class,
             BrowseCommand.class,
             ConvertDataCommand.class,

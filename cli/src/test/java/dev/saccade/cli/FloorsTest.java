@@ -82,7 +82,7 @@ class FloorsTest {
                     List.of("checkpoint"),
                     List.of("backbones", "necks", "heads", "datasets"),
                     List.of("models", "demo"),
-                    List.of("report", "eval", "djl"),
+                    List.of("report", "eval", "djl", "serve"),
                     List.of("train"),
                     List.of("cli", "spark"));
 

@@ -1,0 +1,130 @@
+package dev.saccade.serve;
+
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.http.HttpStatus;
+import org.eclipse.jetty.io.Content;
+import org.eclipse.jetty.server.Request;
+
+import java.io.ByteArrayOutputStream;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Reads the body of a request as it comes, without a thread that waits for it. What is too large is
+ * read to its end, within limits, and not kept: a client that is still sending would not see the
+ * answer.
+ */
+final class BodyReader implements Runnable {
+
+    private static final int MOST_TIMES_THROWN_AWAY = 8;
+
+    private final Request request;
+    private final Limits limits;
+    private final AtomicLong heldOfAll;
+    private final CompletableFuture<byte[]> done = new CompletableFuture<>();
+
+    private final ByteArrayOutputStream kept = new ByteArrayOutputStream();
+    private Problem.Refusal refusal;
+    private long received;
+    private long held;
+
+    private BodyReader(Request request, Limits limits, AtomicLong heldOfAll) {
+        this.request = request;
+        this.limits = limits;
+        this.heldOfAll = heldOfAll;
+    }
+
+    /**
+     * Starts reading.
+     *
+     * @param heldOfAll counts the bytes of all requests until they are answered
+     */
+    static BodyReader start(
+            Request request, Limits limits, AtomicLong heldOfAll, Patience patience) {
+        BodyReader reader = new BodyReader(request, limits, heldOfAll);
+        Request.addCompletionListener(request, failure -> heldOfAll.addAndGet(-reader.held));
+        patience.onLateBody(
+                request,
+                () ->
+                        reader.done.completeExceptionally(
+                                Problem.refusal(
+                                        HttpStatus.REQUEST_TIMEOUT_408,
+                                        "the request was not there within %s s; send smaller"
+                                                + " photographs, or raise the limit",
+                                        limits.patience().toSeconds())));
+        if (request.getHeaders().getLongField(HttpHeader.CONTENT_LENGTH)
+                > MOST_TIMES_THROWN_AWAY * (long) limits.uploadBytes()) {
+            reader.done.completeExceptionally(reader.tooLarge());
+        } else {
+            reader.run();
+        }
+        return reader;
+    }
+
+    /** Returns the body, once it is there; fails with a {@link Problem.Refusal} else. */
+    CompletableFuture<byte[]> done() {
+        return done;
+    }
+
+    @Override
+    public void run() {
+        while (!done.isDone()) {
+            Content.Chunk chunk = request.read();
+            if (chunk == null) {
+                request.demand(this);
+                return;
+            }
+            if (Content.Chunk.isFailure(chunk)) {
+                done.completeExceptionally(
+                        Problem.refusal(
+                                HttpStatus.BAD_REQUEST_400,
+                                "the request ends before its body does: %s",
+                                chunk.getFailure()));
+                return;
+            }
+            take(chunk);
+            chunk.release();
+            if (chunk.isLast()) {
+                end();
+            }
+        }
+    }
+
+    private void take(Content.Chunk chunk) {
+        int length = chunk.remaining();
+        received += length;
+        if (refusal == null && received > limits.uploadBytes()) {
+            refusal = tooLarge();
+            kept.reset();
+        }
+        if (refusal == null) {
+            held += length;
+            if (heldOfAll.addAndGet(length) > limits.uploadBytesOfAll()) {
+                refusal = Problem.busy(1, "too many uploads at a time; try again later");
+                kept.reset();
+                return;
+            }
+            byte[] bytes = new byte[length];
+            chunk.getByteBuffer().get(bytes);
+            kept.writeBytes(bytes);
+        } else if (received > MOST_TIMES_THROWN_AWAY * (long) limits.uploadBytes()) {
+            done.completeExceptionally(refusal);
+        }
+    }
+
+    private Problem.Refusal tooLarge() {
+        return Problem.refusal(
+                HttpStatus.PAYLOAD_TOO_LARGE_413,
+                "the request has more than %d bytes; send smaller photographs, or fewer in a"
+                        + " request",
+                limits.uploadBytes());
+    }
+
+    private void end() {
+        if (refusal == null) {
+            done.complete(kept.toByteArray());
+        } else {
+            done.completeExceptionally(refusal);
+        }
+    }
+}

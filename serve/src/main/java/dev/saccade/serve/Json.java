@@ -1,0 +1,22 @@
+package dev.saccade.serve;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+
+import dev.saccade.core.SaccadeException;
+
+/** Writes answers. */
+final class Json {
+
+    private static final ObjectMapper MAPPER = new ObjectMapper();
+
+    private Json() {}
+
+    static byte[] bytes(Object value) {
+        try {
+            return MAPPER.writeValueAsBytes(value);
+        } catch (JsonProcessingException e) {
+            throw SaccadeException.internal(e, "this answer cannot be written as JSON");
+        }
+    }
+}

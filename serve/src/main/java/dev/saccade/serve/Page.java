@@ -1,0 +1,46 @@
+package dev.saccade.serve;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.google.common.hash.Hashing;
+import com.google.common.io.Resources;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.Base64;
+
+/**
+ * The page on which a model is tried: one HTML file that loads nothing but what the server answers.
+ *
+ * @param html the file
+ * @param policy the header {@code Content-Security-Policy}: nothing runs but the script of the file
+ */
+record Page(byte[] html, String policy) {
+
+    static Page load() {
+        String style = resource("page.css");
+        String script = resource("page.js");
+        String html =
+                resource("page.html")
+                        .replace("/* page.css */", style)
+                        .replace("/* page.js */", script);
+        String policy =
+                "default-src 'none'; connect-src 'self'; img-src blob: data:;"
+                        + (" style-src " + hash(style) + "; script-src " + hash(script))
+                        + "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+        return new Page(html.getBytes(UTF_8), policy);
+    }
+
+    private static String hash(String text) {
+        byte[] digest = Hashing.sha256().hashString(text, UTF_8).asBytes();
+        return "'sha256-" + Base64.getEncoder().encodeToString(digest) + "'";
+    }
+
+    static String resource(String name) {
+        try {
+            return Resources.toString(Resources.getResource(Page.class, name), UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

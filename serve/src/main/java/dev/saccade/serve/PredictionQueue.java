@@ -1,0 +1,181 @@
+package dev.saccade.serve;
+
+import dev.saccade.core.OutOfMemory;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Workers;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.image.ImageHeader;
+import dev.saccade.datasets.image.ImageSource;
+import dev.saccade.datasets.loader.PhotoViews;
+import dev.saccade.datasets.loader.ViewReader;
+import dev.saccade.models.TrainedModel;
+
+import org.eclipse.jetty.http.HttpStatus;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * The photographs of all clients on their way through the model: some threads decode, others
+ * compute meanwhile, and no more are admitted than are answered soon.
+ *
+ * <p>Each photograph goes through the model alone, so its answer does not depend on those that
+ * come at the same time.
+ */
+final class PredictionQueue implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(PredictionQueue.class);
+
+    private static final int MOST_READERS = 8;
+    private static final int PIXELS_OF_A_PERMIT = 1_000_000;
+
+    /**
+     * What was seen in a photograph.
+     *
+     * @param size of the photograph, upright
+     * @param prediction of the model's type
+     */
+    record Seen(Size size, Object prediction) {}
+
+    private final TrainedModel<?> model;
+    private final Limits limits;
+    private final Metrics metrics;
+    private final ViewReader views;
+    private final Workers readers;
+    private final Workers predictors;
+
+    private final Semaphore places;
+    private final Semaphore decoding;
+    private final int decodingPermits;
+    private final Semaphore decoded;
+
+    /**
+     * Starts no thread yet.
+     *
+     * @param together how many photographs the model looks at side by side
+     */
+    PredictionQueue(TrainedModel<?> model, int together, Limits limits, Metrics metrics) {
+        this.model = model;
+        this.limits = limits;
+        this.metrics = metrics;
+        views = new ViewReader(model.spec().viewTransforms());
+        int cores = Runtime.getRuntime().availableProcessors();
+        readers = new Workers("serve-read", Math.min(cores, MOST_READERS));
+        predictors = new Workers("serve-predict", together);
+        places = new Semaphore(limits.queue());
+        decodingPermits = 2 * permits(limits.pixels());
+        decoding = new Semaphore(decodingPermits, /* fair= */ true);
+        decoded = new Semaphore(2 * together, /* fair= */ true);
+        metrics.queue(() -> limits.queue() - places.availablePermits(), limits.queue());
+    }
+
+    private static int permits(long pixels) {
+        return Math.toIntExact(pixels / PIXELS_OF_A_PERMIT + 1);
+    }
+
+    /**
+     * Admits the photographs of a request.
+     *
+     * @param given tells whether the client has gone
+     * @return what is seen in each; fails with a {@link Problem.Refusal} where it cannot be used
+     * @throws Problem.Refusal if there is no room for all of them now
+     */
+    List<CompletableFuture<Seen>> submit(List<Upload> photos, AtomicBoolean gone) {
+        if (!places.tryAcquire(photos.size())) {
+            throw Problem.busy(
+                    metrics.secondsFor(limits.queue()),
+                    "the queue is full, %d photographs of %d are there; try again later",
+                    limits.queue() - places.availablePermits(),
+                    limits.queue());
+        }
+        return photos.stream().map(photo -> start(photo, gone)).toList();
+    }
+
+    private CompletableFuture<Seen> start(Upload photo, AtomicBoolean gone) {
+        CompletableFuture<Seen> seen = new CompletableFuture<>();
+        seen.whenComplete((done, failure) -> places.release());
+        readers.submit(
+                () -> {
+                    decoded.acquire();
+                    try {
+                        read(photo, gone, seen);
+                    } catch (Throwable e) {
+                        decoded.release();
+                        fail(seen, e);
+                    }
+                    return null;
+                });
+        return seen;
+    }
+
+    private void read(Upload photo, AtomicBoolean gone, CompletableFuture<Seen> seen)
+            throws InterruptedException {
+        requireThere(gone);
+        ImageHeader header = ImageHeader.read(photo.name(), photo.content());
+        if (header.stored().area() > limits.pixels()) {
+            throw SaccadeException.user(
+                    "%s: %s of %s pixels, at most %d are looked at here; make it smaller",
+                    photo.name(), header.kind(), header.stored(), limits.pixels());
+        }
+        int permits = Math.min(permits(header.stored().area()), decodingPermits);
+        decoding.acquire(permits);
+        PhotoViews ready;
+        try (var timer = metrics.decoding()) {
+            ImageSource source = ImageSource.of(photo.name(), photo.content());
+            ready = OutOfMemory.IN_PREDICTION.told(() -> views.read(List.of(source)));
+        } finally {
+            decoding.release(permits);
+        }
+        predictors.submit(
+                () -> {
+                    try (ready;
+                            var timer = metrics.predicting()) {
+                        requireThere(gone);
+                        seen.complete(new Seen(header.size(), model.predict(ready)));
+                    } catch (Throwable e) {
+                        fail(seen, e);
+                    } finally {
+                        decoded.release();
+                    }
+                    return null;
+                });
+    }
+
+    private static void requireThere(AtomicBoolean gone) {
+        if (gone.get()) {
+            throw Problem.refusal(HttpStatus.BAD_REQUEST_400, "the client has gone");
+        }
+    }
+
+    private static void fail(CompletableFuture<Seen> seen, Throwable failure) {
+        seen.completeExceptionally(
+                failure instanceof Problem.Refusal refusal ? refusal : refusal(failure));
+    }
+
+    /** Tells whoever sent a photograph what is wrong with it, but nothing of bugs. */
+    private static Problem.Refusal refusal(Throwable failure) {
+        boolean memory = OutOfMemory.reason(failure).isPresent();
+        if (!memory
+                && failure instanceof SaccadeException known
+                && known.kind() == SaccadeException.Kind.USER) {
+            return Problem.refusal(HttpStatus.UNPROCESSABLE_ENTITY_422, "%s", known);
+        }
+        LOG.error("a photograph could not be looked at", failure);
+        return memory
+                ? Problem.busy(1, "the server is out of memory; send a smaller photograph")
+                : Problem.refusal(
+                        HttpStatus.INTERNAL_SERVER_ERROR_500,
+                        "the photograph could not be looked at; the log of the server says why");
+    }
+
+    /** Waits for what is under way. */
+    @Override
+    public void close() {
+        readers.close();
+        predictors.close();
+    }
+}

@@ -1,0 +1,34 @@
+package dev.saccade.serve;
+
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.server.handler.ErrorHandler;
+import org.eclipse.jetty.util.Callback;
+
+import java.nio.ByteBuffer;
+import java.util.Objects;
+
+/** Writes what the HTTP server itself refuses, such as lines that are no HTTP, as a problem. */
+final class ProblemWriter extends ErrorHandler {
+
+    @Override
+    public boolean errorPageForMethod(String method) {
+        return true;
+    }
+
+    @Override
+    protected void generateResponse(
+            Request request,
+            Response response,
+            int code,
+            String message,
+            Throwable cause,
+            Callback callback) {
+        String detail = code >= 500 ? "" : Objects.requireNonNullElse(message, "");
+        byte[] body = Json.bytes(Problem.of(code, detail));
+        response.getHeaders().put(HttpHeader.CONTENT_TYPE, Problem.MEDIA_TYPE);
+        response.getHeaders().put(HttpHeader.CONTENT_LENGTH, body.length);
+        response.write(true, ByteBuffer.wrap(body), callback);
+    }
+}

@@ -1,0 +1,111 @@
+package dev.saccade.serve;
+
+import com.google.common.collect.ImmutableList;
+
+import org.eclipse.jetty.http.HttpFields;
+import org.eclipse.jetty.http.HttpStatus;
+import org.eclipse.jetty.http.MultiPart;
+import org.eclipse.jetty.io.Content;
+
+import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A photograph as a client has sent it.
+ *
+ * @param name of the file, as the client calls it; answers and messages repeat it, nothing opens it
+ * @param content its bytes, of whatever kind
+ */
+record Upload(String name, byte[] content) {
+
+    private static final int MOST_NAME = 1000;
+
+    /**
+     * Returns the files of a {@code multipart/form-data} body, in their order.
+     *
+     * @throws Problem.Refusal if it is none, or has something else than files, or too many
+     */
+    static List<Upload> ofParts(String contentType, byte[] body, int most) {
+        String boundary = MultiPart.extractBoundary(contentType);
+        if (boundary == null || boundary.isEmpty()) {
+            throw malformed("Content-Type has no boundary");
+        }
+        Parts parts = new Parts();
+        try {
+            MultiPart.Parser parser = new MultiPart.Parser(boundary, parts);
+            parser.setMaxParts(most);
+            parser.setPartHeadersMaxLength(8192);
+            parser.parse(Content.Chunk.from(ByteBuffer.wrap(body), true));
+        } catch (RuntimeException e) {
+            throw malformed(String.valueOf(e.getMessage()));
+        }
+        if (parts.failure != null) {
+            throw malformed(String.valueOf(parts.failure.getMessage()));
+        }
+        if (!parts.complete) {
+            throw malformed("its end is missing");
+        }
+        if (!parts.fields.isEmpty()) {
+            throw Problem.refusal(
+                    HttpStatus.BAD_REQUEST_400,
+                    "the field %s is no file; expected files only, and score and masks behind the"
+                            + " ? of the address",
+                    String.join(", ", parts.fields));
+        }
+        if (parts.uploads.isEmpty()) {
+            throw Problem.refusal(
+                    HttpStatus.BAD_REQUEST_400, "no file in the multipart body, expected one or more");
+        }
+        return ImmutableList.copyOf(parts.uploads);
+    }
+
+    private static Problem.Refusal malformed(String reason) {
+        return Problem.refusal(
+                HttpStatus.BAD_REQUEST_400,
+                "the body cannot be read as multipart/form-data: %s",
+                reason);
+    }
+
+    /** Keeps what a body is made of. */
+    private static final class Parts extends MultiPart.AbstractPartsListener {
+
+        private final List<Upload> uploads = new ArrayList<>();
+        private final List<String> fields = new ArrayList<>();
+        private final ByteArrayOutputStream content = new ByteArrayOutputStream();
+        private Throwable failure;
+        private boolean complete;
+
+        @Override
+        public void onPartContent(Content.Chunk chunk) {
+            byte[] bytes = new byte[chunk.remaining()];
+            chunk.getByteBuffer().get(bytes);
+            content.writeBytes(bytes);
+        }
+
+        @Override
+        public void onPart(String name, String fileName, HttpFields headers) {
+            if (fileName == null) {
+                fields.add(shortened(String.valueOf(name)));
+            } else {
+                uploads.add(new Upload(shortened(fileName), content.toByteArray()));
+            }
+            content.reset();
+        }
+
+        private static String shortened(String name) {
+            return name.length() > MOST_NAME ? name.substring(0, MOST_NAME) : name;
+        }
+
+        @Override
+        public void onComplete() {
+            complete = true;
+        }
+
+        @Override
+        public void onFailure(Throwable fault) {
+            failure = fault;
+        }
+    }
+}

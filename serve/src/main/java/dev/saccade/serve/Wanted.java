@@ -1,0 +1,104 @@
+package dev.saccade.serve;
+
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.http.HttpStatus;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.util.Fields;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * What a request wants to be told.
+ *
+ * @param score least score of objects
+ * @param masks how pixels are told
+ * @param png whether a label map is wanted as an image, in place of JSON
+ */
+record Wanted(double score, Masks masks, boolean png) {
+
+    /** As {@code predict} has it. */
+    static final double DEFAULT_SCORE = 0.3;
+
+    private static final Set<String> KNOWN = Set.of("score", "masks");
+
+    /**
+     * Reads the part of an address behind its {@code ?}, and the header {@code Accept}.
+     *
+     * @throws Problem.Refusal that names all that is wrong
+     */
+    static Wanted of(Request request, boolean segments) {
+        Fields query = query(request);
+        List<String> problems = new ArrayList<>();
+        for (Fields.Field field : query) {
+            if (!KNOWN.contains(field.getName())) {
+                problems.add(field.getName() + ": unknown, expected score or masks");
+            } else if (field.getValues().size() > 1) {
+                problems.add(field.getName() + ": is given " + field.getValues().size() + " times");
+            }
+        }
+        double score = DEFAULT_SCORE;
+        String text = query.getValue("score");
+        if (text != null) {
+            score = share(text);
+            if (Double.isNaN(score)) {
+                problems.add("score: got " + text + ", expected a number from 0 to 1");
+            } else if (segments) {
+                problems.add("score: is about objects, and a segmenter finds none");
+            }
+        }
+        String word = query.getValue("masks");
+        Masks masks = Masks.of(word == null ? Masks.RLE.word() : word).orElse(null);
+        if (masks == null) {
+            problems.add("masks: got " + word + ", expected one of " + Masks.words());
+        }
+        if (!problems.isEmpty()) {
+            throw Problem.refusal(
+                    HttpStatus.BAD_REQUEST_400, "%s", String.join("; ", problems));
+        }
+        return new Wanted(score, masks, acceptsPng(request, segments));
+    }
+
+    private static Fields query(Request request) {
+        try {
+            return Request.extractQueryParameters(request);
+        } catch (RuntimeException e) {
+            throw Problem.refusal(
+                    HttpStatus.BAD_REQUEST_400,
+                    "what stands behind the ? of the address cannot be read: %s",
+                    e.getMessage());
+        }
+    }
+
+    private static double share(String text) {
+        try {
+            double number = Double.parseDouble(text);
+            return number >= 0 && number <= 1 ? number : Double.NaN;
+        } catch (NumberFormatException e) {
+            return Double.NaN;
+        }
+    }
+
+    /** Takes the first of the types that a client names and can be given, as it rates them. */
+    private static boolean acceptsPng(Request request, boolean segments) {
+        List<String> accepted = request.getHeaders().getQualityCSV(HttpHeader.ACCEPT);
+        if (accepted.isEmpty()) {
+            return false;
+        }
+        for (String range : accepted) {
+            String type = range.replaceAll("\\s*;.*", "");
+            if (Set.of("*/*", "application/*", "application/json").contains(type)) {
+                return false;
+            }
+            if (segments && Set.of("image/png", "image/*").contains(type)) {
+                return true;
+            }
+        }
+        throw Problem.refusal(
+                HttpStatus.NOT_ACCEPTABLE_406,
+                "Accept: got %s, expected application/json%s",
+                String.join(", ", accepted),
+                segments ? " or image/png" : "; only a segmenter answers with an image");
+    }
+}
