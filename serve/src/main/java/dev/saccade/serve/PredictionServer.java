@@ -13,7 +13,6 @@ import org.eclipse.jetty.server.HttpConnectionFactory;
 import org.eclipse.jetty.server.NetworkConnectionLimit;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
-import org.eclipse.jetty.server.handler.GracefulHandler;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
 
 import java.net.InetAddress;
@@ -22,7 +21,6 @@ import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Answers photographs over HTTP with what a model sees in them, and has a page to try it on.
@@ -46,7 +44,7 @@ public final class PredictionServer implements AutoCloseable {
     private final Server server;
     private final ServerConnector connector;
     private final PredictionQueue queue;
-    private final AtomicBoolean ending;
+    private final UnderWay underWay = new UnderWay();
     private final CountDownLatch ended = new CountDownLatch(1);
 
     private PredictionServer(Settings settings) {
@@ -68,7 +66,6 @@ public final class PredictionServer implements AutoCloseable {
         Patience patience = new Patience(connector.getScheduler(), limits.patience());
         connector.addBean(patience);
         server.addBean(new NetworkConnectionLimit(limits.connections(), connector));
-        ending = new AtomicBoolean();
         Routes routes =
                 new Routes(
                         settings.model,
@@ -78,11 +75,10 @@ public final class PredictionServer implements AutoCloseable {
                         metrics,
                         patience,
                         new Doorkeeper(address.isLoopbackAddress(), settings.origins),
-                        ending);
+                        underWay);
         server.addConnector(connector);
-        server.setHandler(new GracefulHandler(routes));
+        server.setHandler(routes);
         server.setErrorHandler(new ProblemWriter());
-        server.setStopTimeout(LONGEST_END.toMillis());
     }
 
     private static HttpConnectionFactory http() {
@@ -220,12 +216,12 @@ public final class PredictionServer implements AutoCloseable {
     }
 
     /**
-     * Ends the server: from now on it takes no connection and no photograph, answers within half a
-     * minute those that it has, and waits for that.
+     * Ends the server: from now on it takes no photograph and says so at {@code /health}, answers
+     * those that it has, for half a minute at most, and then closes all connections.
      */
     @Override
     public void close() {
-        ending.set(true);
+        underWay.end(LONGEST_END);
         try {
             server.stop();
         } catch (Exception e) {

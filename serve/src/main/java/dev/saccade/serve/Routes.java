@@ -52,7 +52,7 @@ final class Routes extends Handler.Abstract {
     private final Page page = Page.load();
     private final Map<String, Fixed> fixed;
     private final AtomicLong heldUploads = new AtomicLong();
-    private final AtomicBoolean ending;
+    private final UnderWay underWay;
 
     Routes(
             TrainedModel<?> model,
@@ -62,7 +62,7 @@ final class Routes extends Handler.Abstract {
             Metrics metrics,
             Patience patience,
             Doorkeeper door,
-            AtomicBoolean ending) {
+            UnderWay underWay) {
         this.model = model;
         this.segments = ModelFacts.segments(model);
         this.limits = limits;
@@ -70,7 +70,7 @@ final class Routes extends Handler.Abstract {
         this.metrics = metrics;
         this.patience = patience;
         this.door = door;
-        this.ending = ending;
+        this.underWay = underWay;
         String openApi = Page.resource("openapi.json").replace("VERSION", Version.saccade());
         fixed =
                 Map.of(
@@ -139,7 +139,7 @@ final class Routes extends Handler.Abstract {
         } else if (route.equals("/metrics")) {
             exchange.send(HttpStatus.OK_200, Metrics.MEDIA_TYPE, metrics.text());
         } else if (route.equals("/health")) {
-            if (ending.get()) {
+            if (underWay.isEnding()) {
                 throw Problem.refusal(HttpStatus.SERVICE_UNAVAILABLE_503, "the server is ending");
             }
             exchange.send(HttpStatus.OK_200, JSON, Json.bytes(Map.of("status", "ready")));
@@ -150,10 +150,11 @@ final class Routes extends Handler.Abstract {
 
     private void predict(Exchange exchange) {
         Request request = exchange.request;
-        if (ending.get()) {
+        Wanted wanted = Wanted.of(request, segments);
+        if (!underWay.enter()) {
             throw Problem.busy(1, "the server is ending; ask another, or try again later");
         }
-        Wanted wanted = Wanted.of(request, segments);
+        Request.addCompletionListener(request, failure -> underWay.leave());
         BodyReader.start(request, limits, heldUploads, patience)
                 .done()
                 .thenAccept(body -> look(body, wanted, exchange))

@@ -243,12 +243,23 @@ function outline(photo) {
     edge.style.setProperty("--c", color(found.label));
     photo.svg.append(edge);
   }
-  for (const found of boxes) {
-    const [x, y] = found.box;
-    const text = vector("text", {
-      x: x + 4 * unit, y: Math.max(y, 0) + 14 * unit, "font-size": 12 * unit });
-    text.textContent = found.label + " " + found.score.toFixed(2);
-    photo.svg.append(text);
+  names(photo, boxes.reverse(), unit);
+}
+
+// Writes names best first, where there is room; the pointer tells the others.
+function names(photo, found, unit) {
+  const taken = [];
+  for (const { box, label, score } of found) {
+    const written = label + " " + score.toFixed(2);
+    const place = { x: box[0] + 4 * unit, y: Math.max(box[1], 0) + 14 * unit, width: 7 * unit * written.length };
+    const free = taken.every(other =>
+      Math.abs(other.y - place.y) > 13 * unit || other.x > place.x + place.width || place.x > other.x + other.width);
+    if (free) {
+      taken.push(place);
+      const text = vector("text", { x: place.x, y: place.y, "font-size": 12 * unit });
+      text.textContent = written;
+      photo.svg.append(text);
+    }
   }
 }
 

@@ -1,0 +1,342 @@
+package dev.saccade.serve;
+
+import static dev.saccade.serve.Client.problem;
+import static dev.saccade.serve.Client.seen;
+import static dev.saccade.serve.Client.text;
+import static dev.saccade.serve.Client.type;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.google.common.collect.Iterators;
+import com.networknt.schema.JsonSchema;
+import com.networknt.schema.JsonSchemaFactory;
+import com.networknt.schema.SpecVersion;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.Size;
+import dev.saccade.core.structures.Rle;
+import dev.saccade.models.ClassMap;
+import dev.saccade.models.DetectedObject;
+import dev.saccade.models.Detector;
+import dev.saccade.models.Segmenter;
+
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/** Every address of a server, and that each answer is what {@code openapi.json} says. */
+class PredictionServerTest {
+
+    @TempDir private static Path folder;
+    private static Detector detector;
+    private static Segmenter segmenter;
+    private static PredictionServer objects;
+    private static PredictionServer regions;
+
+    @BeforeAll
+    static void start() {
+        detector = TinyModels.detector(folder);
+        segmenter = TinyModels.segmenter(folder);
+        Set<String> origins = Set.of("https://friend.example");
+        objects = PredictionServer.of(detector).name("things").origins(origins).start();
+        regions = PredictionServer.of(segmenter).start();
+    }
+
+    @AfterAll
+    static void end() {
+        Stream.of(objects, regions).forEach(PredictionServer::close);
+        detector.close();
+        segmenter.close();
+    }
+
+    /** Returns an answer that fits the description of its route. */
+    private static HttpResponse<byte[]> described(
+            String method, String path, HttpResponse<byte[]> answer) throws Exception {
+        JsonNode api = new ObjectMapper().readTree(Page.resource("openapi.json"));
+        JsonNode responses =
+                api.get("paths").get(path).get(method).get("responses");
+        JsonNode response =
+                responses.has("" + answer.statusCode())
+                        ? responses.get("" + answer.statusCode())
+                        : responses.get("default");
+        if (response.has("$ref")) {
+            response = api.at(response.get("$ref").asText().substring(1));
+        }
+        String type = type(answer).replaceAll(";.*", "");
+        JsonNode content = response.get("content");
+        assertTrue(content.has(type), type + " is none of " + content);
+        if (type.endsWith("json")) {
+            ObjectNode schema = content.get(type).get("schema").deepCopy();
+            schema.set("components", api.get("components"));
+            JsonSchema described =
+                    JsonSchemaFactory.getInstance(SpecVersion.VersionFlag.V202012)
+                            .getSchema(schema);
+            assertEquals(Set.of(), described.validate(Client.json(answer)), text(answer));
+        }
+        return answer;
+    }
+
+    private static JsonNode predicted(PredictionServer server, String query, byte[] photo)
+            throws Exception {
+        HttpResponse<byte[]> answer =
+                new Client(server).send("POST", "/predict" + query, photo);
+        return seen(described("post", "/predict", answer));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/", "/model", "/health", "/metrics", "/openapi.json"})
+    void everyPlaceIsDescribedAndIsThere(String path) throws Exception {
+        for (PredictionServer server : List.of(objects, regions)) {
+            HttpResponse<byte[]> answer = new Client(server).get(path);
+            assertEquals(200, described("get", path, answer).statusCode());
+            HttpResponse<byte[]> head = new Client(server).send("HEAD", path, new byte[0]);
+            assertEquals(200, head.statusCode());
+            assertEquals(0, head.body().length);
+            Client asker = new Client(server);
+            assertTrue(problem(405, asker.send("DELETE", path, new byte[0])).contains("GET"));
+        }
+    }
+
+    @Test
+    void objectsAreThoseOfTheDetector() throws Exception {
+        byte[] photo = TinyModels.photo("png", 1);
+        List<DetectedObject> expected =
+                detector.detect(photo).stream().filter(each -> each.score() >= 0.2).toList();
+        assertFalse(expected.isEmpty());
+
+        JsonNode answer = predicted(objects, "?score=0.2", photo);
+
+        assertEquals(128, answer.get("width").asInt());
+        assertEquals(90, answer.get("height").asInt());
+        assertEquals(expected.size(), answer.get("objects").size());
+        for (int i = 0; i < expected.size(); i++) {
+            DetectedObject object = expected.get(i);
+            JsonNode told = answer.get("objects").get(i);
+            assertEquals(object.label(), told.get("label").asText());
+            assertEquals((float) object.score(), told.get("score").floatValue());
+            assertEquals((float) object.box().x1(), told.get("box").get(0).floatValue());
+            assertEquals((float) object.box().height(), told.get("box").get(3).floatValue());
+            Rle mask = object.mask().orElseThrow();
+            JsonNode segmentation = told.get("segmentation");
+            assertEquals(mask.toCompressedString(), segmentation.get("counts").asText());
+            assertEquals(90, segmentation.get("size").get(0).asInt());
+        }
+        assertFalse(predicted(objects, "?score=1", photo).get("objects").elements().hasNext());
+    }
+
+    @Test
+    void masksArePolygonsOrLeftOut() throws Exception {
+        byte[] photo = TinyModels.photo("png", 1);
+        JsonNode outlined = predicted(objects, "?score=0.01&masks=polygon", photo);
+        JsonNode bare = predicted(objects, "?score=0.01&masks=false", photo);
+        assertTrue(
+                Iterators.any(
+                        outlined.get("objects").elements(),
+                        each -> !each.get("segmentation").isEmpty()));
+        assertFalse(bare.toString().contains("segmentation"));
+    }
+
+    @Test
+    void regionsAreThoseOfTheSegmenter() throws Exception {
+        byte[] photo = TinyModels.photo("bmp", 2);
+        ClassMap expected = segmenter.segment(photo);
+
+        JsonNode answer = predicted(regions, "", photo);
+
+        assertEquals(expected.shares().size(), answer.get("regions").size());
+        for (JsonNode region : answer.get("regions")) {
+            String label = region.get("label").asText();
+            assertEquals(expected.shares().get(label), region.get("share").asDouble());
+            Rle mask = expected.mask(label);
+            assertEquals(mask.area(), region.get("pixels").asLong());
+            assertEquals(
+                    mask.toCompressedString(), region.at("/segmentation/counts").asText());
+        }
+        assertFalse(predicted(regions, "?masks=false", photo).toString().contains("counts"));
+    }
+
+    @Test
+    void aLabelMapIsAnImageWhereThatIsWanted() throws Exception {
+        byte[] photo = TinyModels.photo("jpg", 2);
+        Client client = new Client(regions);
+        HttpResponse<byte[]> answer = client.predict(photo, "Accept", "image/png, */*;q=0.1");
+        described("post", "/predict", answer);
+        assertEquals("image/png", type(answer));
+        assertArrayEquals(segmenter.segment(photo).toPng(), answer.body());
+        problem(406, new Client(objects).predict(photo, "Accept", "image/png"));
+        problem(406, client.predict(photo, "Accept", "text/html"));
+    }
+
+    @Test
+    void filesOfAFormAreAnsweredOneByOne() throws Exception {
+        Map<String, byte[]> files = new LinkedHashMap<>();
+        files.put("first.png", TinyModels.photo("png", 0));
+        files.put("../../etc/passwd", "<html>".getBytes(StandardCharsets.UTF_8));
+        files.put("ä\u202e.jpg", TinyModels.photo("jpg", 3));
+
+        HttpResponse<byte[]> answer = new Client(objects).sendForm(files, "?score=0.2");
+        JsonNode answers = seen(described("post", "/predict", answer));
+
+        assertEquals(
+                List.copyOf(files.keySet()),
+                List.of(
+                        answers.get(0).get("name").asText(),
+                        answers.get(1).get("name").asText(),
+                        answers.get(2).get("name").asText()));
+        JsonNode alone = predicted(objects, "?score=0.2", files.get("first.png"));
+        assertEquals(alone.get("objects"), answers.get(0).get("objects"));
+        assertEquals(
+                "../../etc/passwd: is no image, it starts with \"<html>\", expected a JPEG, PNG,"
+                        + " BMP, TIFF or WebP image",
+                answers.get(1).at("/problem/detail").asText());
+        assertEquals(144, answers.get(2).get("width").asInt());
+        assertFalse(Files.exists(folder.resolve("first.png")));
+    }
+
+    @Test
+    void aFormWithoutAUsableFileIsAProblem() throws Exception {
+        Map<String, byte[]> files = Map.of("a.txt", new byte[] {1}, "b.txt", new byte[0]);
+        HttpResponse<byte[]> answer = new Client(objects).sendForm(files, "");
+        String told = problem(422, described("post", "/predict", answer));
+        assertTrue(told.contains("a.txt: is no image") && told.contains("b.txt: is empty"), told);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "?score=2 | score: got 2, expected a number from 0 to 1",
+                "?score=x&masks=y | score: got x, expected a number from 0 to 1; masks: got y,"
+                        + " expected one of rle, polygon, false",
+                "?Score=1 | Score: unknown, expected score or masks",
+                "?score=0.1&score=0.2 | score: is given 2 times",
+            })
+    void mistakesInTheAddressAreToldTogether(String query, String expected) throws Exception {
+        Client client = new Client(objects);
+        HttpResponse<byte[]> answer =
+                client.send("POST", "/predict" + query, TinyModels.photo("png", 0));
+        assertEquals(expected, problem(400, described("post", "/predict", answer)));
+    }
+
+    @Test
+    void aSegmenterRefusesAScore() throws Exception {
+        Client client = new Client(regions);
+        String told =
+                problem(400, client.send("POST", "/predict?score=0.5", TinyModels.photo("png", 0)));
+        assertEquals("score: is about objects, and a segmenter finds none", told);
+    }
+
+    @Test
+    void otherAddressesAndMethodsAreTold() throws Exception {
+        Client client = new Client(objects);
+        assertTrue(problem(404, client.get("/predict/")).contains("expected /, /predict"));
+        problem(404, client.get("/page.js"));
+        HttpResponse<byte[]> get = client.get("/predict");
+        assertTrue(problem(405, get).contains("expected POST"));
+        assertEquals("POST, OPTIONS", get.headers().firstValue("Allow").orElseThrow());
+    }
+
+    @Test
+    void pagesOfOtherOriginsMayNotAskUnlessAllowed() throws Exception {
+        Client client = new Client(objects);
+        byte[] photo = TinyModels.photo("png", 0);
+        String told = problem(403, client.predict(photo, "Origin", "https://evil.example"));
+        assertTrue(told.contains("--cors"), told);
+        String own = "http://" + objects.uri().getAuthority();
+        assertEquals(200, client.predict(photo, "Origin", own).statusCode());
+
+        HttpResponse<byte[]> friend = client.predict(photo, "Origin", "https://friend.example");
+        assertEquals(
+                "https://friend.example",
+                friend.headers().firstValue("Access-Control-Allow-Origin").orElseThrow());
+        HttpResponse<byte[]> asked =
+                client.send(
+                        "OPTIONS", "/predict", new byte[0], "Origin", "https://friend.example");
+        assertEquals(204, asked.statusCode());
+        assertTrue(
+                asked.headers()
+                        .firstValue("Access-Control-Allow-Methods")
+                        .orElseThrow()
+                        .contains("POST"));
+        assertTrue(
+                client.predict(photo).headers().firstValue("Access-Control-Allow-Origin").isEmpty());
+    }
+
+    @Test
+    void whatIsCountedIsTold() throws Exception {
+        Client client = new Client(objects);
+        client.predict(TinyModels.photo("png", 0));
+        String told = text(client.get("/metrics"));
+        assertTrue(
+                told.contains("saccade_http_requests_total{code=\"200\",route=\"/predict\"} "),
+                told);
+        for (String name :
+                List.of(
+                        "saccade_http_request_duration_seconds_bucket{route=\"/predict\",le=",
+                        "saccade_queue_photographs ",
+                        "saccade_queue_capacity 64.0",
+                        "saccade_http_connections ",
+                        "saccade_prediction_seconds_count ",
+                        "process_resident_memory_bytes ")) {
+            assertTrue(told.contains("\n" + name), name + " is not in " + told);
+        }
+    }
+
+    @Test
+    void theModelIsTold() throws Exception {
+        JsonNode model = Client.json(new Client(objects).get("/model"));
+        assertEquals("things", model.get("name").asText());
+        assertEquals("detection", model.get("task").asText());
+        assertEquals("mask_rcnn", model.get("head").asText());
+        assertEquals("<c>", model.at("/classes/1/label").asText());
+        JsonNode other = Client.json(new Client(regions).get("/model"));
+        assertEquals("segmentation", other.get("task").asText());
+    }
+
+    @Test
+    void thePageRunsNothingButItsOwnScript() throws Exception {
+        HttpResponse<byte[]> page = new Client(objects).get("/");
+        String policy = page.headers().firstValue("Content-Security-Policy").orElseThrow();
+        assertTrue(policy.startsWith("default-src 'none'"), policy);
+        assertFalse(policy.contains("unsafe"), policy);
+        assertFalse(text(page).matches("(?s).*(src|href)=\"(?!data:,).*"), "loads something");
+    }
+
+    @Test
+    void aTakenPortIsAMistakeOfTheUser() {
+        PredictionServer.Settings second = PredictionServer.of(detector).port(objects.port());
+        SaccadeException thrown = assertThrows(SaccadeException.class, second::start);
+        assertEquals(SaccadeException.Kind.USER, thrown.kind());
+        assertTrue(thrown.getMessage().contains("--port"), thrown.getMessage());
+    }
+
+    @Test
+    void theSizeIsThatOfTheUprightPhotograph() throws Exception {
+        byte[] turned = Files.readAllBytes(Path.of("src/test/resources/dev/saccade/serve/turned.jpg"));
+        JsonNode answer = predicted(objects, "", turned);
+        assertEquals(
+                new Size(48, 32),
+                new Size(answer.get("height").asInt(), answer.get("width").asInt()));
+    }
+}
