@@ -78,7 +78,7 @@ final class ServeCommand implements Callable<Integer> {
     @Option(
             names = "--max-queue",
             paramLabel = "N",
-            defaultValue = "64",
+            defaultValue = "128",
             description =
                     "Most photographs that wait; ${DEFAULT-VALUE} by default. More are answered 503"
                             + " and when to try again.")

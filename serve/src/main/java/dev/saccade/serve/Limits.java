@@ -21,7 +21,7 @@ public record Limits(
 
     /** Those of a server that is told nothing else. */
     public static final Limits DEFAULT =
-            new Limits(32 << 20, 64_000_000, 64, 512, Duration.ofSeconds(60));
+            new Limits(32 << 20, 64_000_000, 128, 512, Duration.ofSeconds(60));
 
     /** Checks that all of them can be kept. */
     public Limits {

@@ -97,7 +97,6 @@ final class PredictionQueue implements AutoCloseable {
 
     private CompletableFuture<Seen> start(Upload photo, AtomicBoolean gone) {
         CompletableFuture<Seen> seen = new CompletableFuture<>();
-        seen.whenComplete((done, failure) -> places.release());
         readers.submit(
                 () -> {
                     decoded.acquire();
@@ -109,7 +108,8 @@ final class PredictionQueue implements AutoCloseable {
                     }
                     return null;
                 });
-        return seen;
+        // Free before the client knows of it, who may have another photograph.
+        return seen.whenComplete((done, failure) -> places.release());
     }
 
     private void read(Upload photo, AtomicBoolean gone, CompletableFuture<Seen> seen)

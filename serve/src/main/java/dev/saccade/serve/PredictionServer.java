@@ -44,6 +44,7 @@ public final class PredictionServer implements AutoCloseable {
     private final Server server;
     private final ServerConnector connector;
     private final PredictionQueue queue;
+    private int port;
     private final UnderWay underWay = new UnderWay();
     private final CountDownLatch ended = new CountDownLatch(1);
 
@@ -185,6 +186,7 @@ public final class PredictionServer implements AutoCloseable {
     private void listen() {
         try {
             server.start();
+            port = connector.getLocalPort();
         } catch (Exception e) {
             close();
             String reason = e.getCause() == null ? e.getMessage() : e.getCause().getMessage();
@@ -198,16 +200,16 @@ public final class PredictionServer implements AutoCloseable {
         }
     }
 
-    /** Returns the port that is listened on. */
+    /** Returns the port that is listened on, or was. */
     public int port() {
-        return connector.getLocalPort();
+        return port;
     }
 
     /** Returns the address of the page. */
     public URI uri() {
         String host = connector.getHost();
         String named = host.contains(":") ? "[" + host + "]" : host;
-        return URI.create("http://" + named + ":" + port() + "/");
+        return URI.create("http://" + named + ":" + port + "/");
     }
 
     /** Waits until the server has been closed. */

@@ -23,6 +23,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -38,6 +39,10 @@ final class Routes extends Handler.Abstract {
     private static final String MULTIPART = "multipart/form-data";
 
     private static final String PREDICT = "/predict";
+
+    /** After these the rest of a request may still be on its way. */
+    private static final Set<Integer> LEFT_UNREAD =
+            Set.of(HttpStatus.REQUEST_TIMEOUT_408, HttpStatus.PAYLOAD_TOO_LARGE_413);
 
     /** An answer that is the same for all. */
     private record Fixed(String type, byte[] body) {}
@@ -302,7 +307,7 @@ final class Routes extends Handler.Abstract {
                                     response.getHeaders()
                                             .put(HttpHeader.RETRY_AFTER, seconds.intValue()));
             Problem problem = refusal.problem();
-            if (problem.status() == HttpStatus.REQUEST_TIMEOUT_408) {
+            if (LEFT_UNREAD.contains(problem.status())) {
                 response.getHeaders().put(HttpHeader.CONNECTION, "close");
             }
             send(problem.status(), Problem.MEDIA_TYPE, Json.bytes(problem));

@@ -21,6 +21,7 @@ import java.util.List;
 record Upload(String name, byte[] content) {
 
     private static final int MOST_NAME = 1000;
+    private static final int MOST_PARTS = 10_000;
 
     /**
      * Returns the files of a {@code multipart/form-data} body, in their order.
@@ -35,7 +36,7 @@ record Upload(String name, byte[] content) {
         Parts parts = new Parts();
         try {
             MultiPart.Parser parser = new MultiPart.Parser(boundary, parts);
-            parser.setMaxParts(most);
+            parser.setMaxParts(MOST_PARTS);
             parser.setPartHeadersMaxLength(8192);
             parser.parse(Content.Chunk.from(ByteBuffer.wrap(body), true));
         } catch (RuntimeException e) {
@@ -57,6 +58,13 @@ record Upload(String name, byte[] content) {
         if (parts.uploads.isEmpty()) {
             throw Problem.refusal(
                     HttpStatus.BAD_REQUEST_400, "no file in the multipart body, expected one or more");
+        }
+        if (parts.uploads.size() > most) {
+            throw Problem.refusal(
+                    HttpStatus.BAD_REQUEST_400,
+                    "%d files in a request, at most %d are taken; send them in several",
+                    parts.uploads.size(),
+                    most);
         }
         return ImmutableList.copyOf(parts.uploads);
     }

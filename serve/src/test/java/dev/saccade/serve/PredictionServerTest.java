@@ -295,7 +295,7 @@ class PredictionServerTest {
                 List.of(
                         "saccade_http_request_duration_seconds_bucket{route=\"/predict\",le=",
                         "saccade_queue_photographs ",
-                        "saccade_queue_capacity 64.0",
+                        "saccade_queue_capacity 128.0",
                         "saccade_http_connections ",
                         "saccade_prediction_seconds_count ",
                         "process_resident_memory_bytes ")) {

@@ -1,0 +1,98 @@
+package dev.saccade.cli;
+
+import static dev.saccade.cli.Ended.saccade;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+
+/** A server from the command line, from its first word to SIGTERM. */
+class ServeCommandTest {
+
+    private static final int ENDED_BY_SIGTERM = 143;
+
+    @TempDir private static Path folder;
+    private static TinyRun tiny;
+
+    @BeforeAll
+    static void train() throws IOException {
+        tiny = TinyRun.in(folder, "button");
+    }
+
+    @Test
+    void itAnswersInTheWordsOfPredictUntilItIsTerminated() throws Exception {
+        Path photo = tiny.photo(folder.resolve("photo.jpg"));
+        Path out = folder.resolve("found");
+        Ended predicted =
+                saccade("predict", tiny.run(), photo, "--score", "0.001", "--out", out, "--json");
+        assertEquals(0, predicted.code(), predicted.err());
+        JsonNode expected = new ObjectMapper().readTree(predicted.out()).elements().next();
+        assertTrue(expected.size() > 1);
+
+        Process process =
+                new ProcessBuilder(
+                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                                "-Dai.djl.offline=true",
+                                "-cp",
+                                System.getProperty("java.class.path"),
+                                Saccade.class.getName(),
+                                "serve",
+                                tiny.run().toString(),
+                                "--port",
+                                "0")
+                        .redirectError(folder.resolve("serve.err").toFile())
+                        .start();
+        try (BufferedReader said = process.inputReader()) {
+            String first = said.readLine();
+            assertTrue(first.startsWith("serving run at http://127.0.0.1:"), first);
+            URI page = URI.create(first.substring(first.indexOf("http://")));
+            HttpRequest request =
+                    HttpRequest.newBuilder(page.resolve("/predict?score=0.001"))
+                            .POST(HttpRequest.BodyPublishers.ofFile(photo))
+                            .build();
+            String answer =
+                    HttpClient.newHttpClient()
+                            .send(request, HttpResponse.BodyHandlers.ofString())
+                            .body();
+            assertEquals(expected, new ObjectMapper().readTree(answer).get("objects"));
+
+            process.destroy();
+
+            assertTrue(process.waitFor(1, TimeUnit.MINUTES));
+            assertEquals(ENDED_BY_SIGTERM, process.exitValue());
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    @Test
+    void mistakesAreTold() throws IOException {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+            Ended ended = saccade("serve", tiny.run(), "--port", taken.getLocalPort());
+            assertEquals(2, ended.code(), ended.err());
+            assertTrue(ended.err().contains("cannot be listened on"), ended.err());
+        }
+        Ended host = saccade("serve", tiny.run(), "--host", "no.such.host.invalid");
+        assertEquals(2, host.code());
+        assertTrue(host.err().contains("expected an address of this machine"), host.err());
+        assertEquals(2, saccade("serve", tiny.run(), "--max-pixels", "1000").code());
+        assertEquals(2, saccade("serve", tiny.run(), "--port", "70000").code());
+    }
+}

@@ -1,0 +1,314 @@
+package dev.saccade.serve;
+
+import static dev.saccade.serve.Client.problem;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.saccade.models.Detector;
+
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.Socket;
+import java.net.SocketException;
+import java.net.URI;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.zip.CRC32;
+
+/** What is no photograph, no HTTP or no end; the server goes on answering others. */
+@Timeout(120)
+class HostileClientsTest {
+
+    private static final int MOST_BYTES = 100_000;
+
+    @TempDir private static Path folder;
+    private static Detector detector;
+    private static PredictionServer server;
+
+    @BeforeAll
+    static void start() {
+        detector = TinyModels.detector(folder);
+        server = PredictionServer.of(detector).limits(limits(Duration.ofMinutes(1))).start();
+    }
+
+    private static Limits limits(Duration patience) {
+        return Limits.DEFAULT
+                .withUploadBytes(MOST_BYTES)
+                .withPixels(1_000_000)
+                .withQueue(8)
+                .withPatience(patience);
+    }
+
+    @AfterAll
+    static void end() {
+        server.close();
+        detector.close();
+    }
+
+    @AfterEach
+    void othersAreStillAnswered() throws Exception {
+        byte[] photo = TinyModels.photo("png", 0);
+        assertEquals(200, new Client(server).predict(photo).statusCode());
+    }
+
+    private static String refused(int status, byte[] body, String... headers) throws Exception {
+        return problem(status, new Client(server).predict(body, headers));
+    }
+
+    @Test
+    void whatIsNoPhotographIsTold() throws Exception {
+        byte[] photo = TinyModels.photo("jpg", 1);
+        assertEquals(
+                "photograph: is empty (0 bytes), expected a JPEG, PNG, BMP, TIFF or WebP image",
+                refused(422, new byte[0]));
+        assertTrue(
+                refused(422, "<html>".getBytes(UTF_8), "Content-Type", "image/jpeg")
+                        .contains("is no image, it starts with \"<html>\""));
+        assertTrue(
+                refused(422, Arrays.copyOf(photo, photo.length / 2)).contains("JPEG is truncated"));
+        byte[] gif = TinyModels.photo("gif", 1);
+        assertTrue(refused(422, gif).contains("is a GIF image"));
+    }
+
+    @Test
+    void aSmallFileOfManyPixelsIsNotDecoded() throws Exception {
+        byte[] png = TinyModels.photo("png", 1);
+        ByteBuffer.wrap(png).putInt(16, 60_000).putInt(20, 60_000);
+        CRC32 crc = new CRC32();
+        crc.update(png, 12, 17);
+        ByteBuffer.wrap(png).putInt(29, (int) crc.getValue());
+        assertEquals(
+                "photograph: PNG of 60000x60000 pixels, at most 1000000 are looked at here; make it"
+                        + " smaller",
+                refused(422, png));
+    }
+
+    @Test
+    void aLengthThatLeadsOutOfThePngIsTold() throws Exception {
+        byte[] png = TinyModels.photo("png", 1);
+        ByteBuffer.wrap(png).putInt(8, 0x3d00000d);
+        assertTrue(refused(422, png).contains("header cannot be read"));
+    }
+
+    @Test
+    void tooManyBytesAreNotKept() throws Exception {
+        assertTrue(refused(413, new byte[MOST_BYTES + 1]).contains("more than 100000 bytes"));
+        HttpRequest chunked =
+                HttpRequest.newBuilder(server.uri().resolve("/predict"))
+                        .POST(
+                                HttpRequest.BodyPublishers.ofInputStream(
+                                        () -> new ByteArrayInputStream(new byte[3 * MOST_BYTES])))
+                        .build();
+        problem(
+                413,
+                new Client(server).http().send(chunked, HttpResponse.BodyHandlers.ofByteArray()));
+        String said =
+                raw("POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000000\r\n\r\n");
+        assertTrue(said.startsWith("HTTP/1.1 413 "), said);
+    }
+
+    @Test
+    void aChunkedPhotographIsAnswered() throws Exception {
+        byte[] photo = TinyModels.photo("png", 0);
+        HttpRequest chunked =
+                HttpRequest.newBuilder(server.uri().resolve("/predict"))
+                        .POST(
+                                HttpRequest.BodyPublishers.ofInputStream(
+                                        () -> new ByteArrayInputStream(photo)))
+                        .build();
+        HttpResponse<byte[]> answer =
+                new Client(server).http().send(chunked, HttpResponse.BodyHandlers.ofByteArray());
+        assertEquals(Client.json(new Client(server).predict(photo)), Client.seen(answer));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "multipart/form-data",
+                "multipart/form-data; boundary=",
+                "multipart/form-data; boundary=other",
+            })
+    void aFormThatIsNoneIsTold(String type) throws Exception {
+        byte[] body = ("--" + Client.BOUNDARY + "\r\n\r\nx").getBytes(UTF_8);
+        assertTrue(refused(400, body, "Content-Type", type).contains("multipart/form-data"));
+    }
+
+    @Test
+    void aFormOfFieldsOrOfTooManyFilesIsTold() throws Exception {
+        String field =
+                "--%1$s\r\nContent-Disposition: form-data; name=\"score\"\r\n\r\n0.5\r\n--%1$s--\r\n";
+        String told =
+                refused(
+                        400,
+                        field.formatted(Client.BOUNDARY).getBytes(UTF_8),
+                        "Content-Type",
+                        "multipart/form-data; boundary=" + Client.BOUNDARY);
+        assertTrue(told.startsWith("the field score is no file"), told);
+        Map<String, byte[]> files = new LinkedHashMap<>();
+        for (int i = 0; i < 9; i++) {
+            files.put(i + ".png", new byte[] {1});
+        }
+        assertEquals(
+                "9 files in a request, at most 8 are taken; send them in several",
+                problem(400, new Client(server).sendForm(files, "")));
+    }
+
+    @Test
+    void anotherSiteWhoseNameLeadsHereIsSentAway() throws Exception {
+        String said = raw("GET /model HTTP/1.1\r\nHost: evil.example:80\r\nConnection: close\r\n\r\n");
+        assertTrue(said.startsWith("HTTP/1.1 421 "), said);
+        assertFalse(said.contains("retinanet"), said);
+        String own = raw("GET /model HTTP/1.1\r\nHost: LocalHost\r\nConnection: close\r\n\r\n");
+        assertTrue(own.startsWith("HTTP/1.1 200 "), own);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "garbage\r\n\r\n",
+                "\0\1\2\3\4\5\r\n\r\n",
+                "GET / HTTP/9.9\r\nHost: localhost\r\n\r\n",
+                "GET /../../etc/passwd HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+                "GET /%2e%2e/%2e%2e/etc/passwd HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+                "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+                "GET / HTTP/1.1\r\n\r\n",
+                "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+                "POST /predict HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+                "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\nTransfer-Encoding:"
+                        + " chunked\r\n\r\n0\r\n\r\n",
+                "POST /predict?score=%zz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+            })
+    void whatIsNoRequestIsRefused(String request) throws Exception {
+        String said = raw(request);
+        assertTrue(said.matches("(?s)HTTP/1.1 [45]\\d\\d .*"), said);
+        assertFalse(said.contains("root:"), said);
+        assertFalse(said.contains("\tat "), said);
+        assertFalse(said.contains("Jetty"), said);
+    }
+
+    @Test
+    void headersWithoutEndAreRefused() throws Exception {
+        String many = String.join("", Collections.nCopies(3000, "X-A: bbbbbbbb\r\n"));
+        String said = raw("GET / HTTP/1.1\r\nHost: localhost\r\n" + many + "\r\n");
+        assertTrue(said.startsWith("HTTP/1.1 431 "), said);
+    }
+
+    @Test
+    void garbageBehindARequestCostsOnlyItself() throws Exception {
+        String said =
+                raw("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n\r\nrubbish rubbish\r\n\r\n");
+        assertTrue(said.startsWith("HTTP/1.1 200 "), said);
+        assertTrue(said.matches("(?s).*\\}HTTP/1.1 [45]\\d\\d .*"), said);
+    }
+
+    @Test
+    void aClientThatLeavesHarmsNobody() throws Exception {
+        byte[] photo = TinyModels.photo("png", 0);
+        String head =
+                "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n"
+                        .formatted(photo.length);
+        for (int length : new int[] {0, photo.length / 2, photo.length}) {
+            for (int i = 0; i < 10; i++) {
+                try (Socket socket = connect(server.uri())) {
+                    socket.setSoLinger(true, 0);
+                    socket.getOutputStream().write(head.getBytes(ISO_8859_1));
+                    socket.getOutputStream().write(photo, 0, length);
+                }
+            }
+        }
+        Client client = new Client(server);
+        while (!Client.text(client.get("/metrics")).contains("\nsaccade_queue_photographs 0.0")) {
+            Thread.sleep(20);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "GET /health HTTP/1.1\r\nHost: localhost\r\nX-Slow: ",
+                "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 90000\r\n\r\n",
+            })
+    void aClientThatSendsAByteNowAndThenIsCutOff(String start) throws Exception {
+        Limits hasty = limits(Duration.ofMillis(600));
+        try (PredictionServer other = PredictionServer.of(detector).limits(hasty).start()) {
+            List<Socket> slow = new ArrayList<>();
+            for (int i = 0; i < 20; i++) {
+                Socket socket = connect(other.uri());
+                socket.getOutputStream().write(start.getBytes(ISO_8859_1));
+                slow.add(socket);
+            }
+            byte[] photo = TinyModels.photo("png", 0);
+            assertEquals(200, new Client(other).predict(photo).statusCode());
+            for (Socket socket : slow) {
+                drip(socket);
+                String said = read(socket);
+                assertTrue(said.isEmpty() || said.startsWith("HTTP/1.1 408 "), said);
+                assertEquals(start.startsWith("GET"), said.isEmpty(), said);
+            }
+        }
+    }
+
+    /** Sends a byte now and then until the server has had enough. */
+    private static void drip(Socket socket) throws InterruptedException {
+        try {
+            OutputStream out = socket.getOutputStream();
+            while (socket.getInputStream().available() == 0) {
+                out.write('x');
+                Thread.sleep(50);
+            }
+        } catch (IOException e) {
+            assertTrue(e instanceof SocketException, e.toString());
+        }
+    }
+
+    private static Socket connect(URI where) throws IOException {
+        return new Socket(where.getHost(), where.getPort());
+    }
+
+    /** Returns what the server says to some bytes before it closes the connection. */
+    private static String raw(String request) throws IOException {
+        try (Socket socket = connect(server.uri())) {
+            socket.getOutputStream().write(request.getBytes(ISO_8859_1));
+            return read(socket);
+        }
+    }
+
+    private static String read(Socket socket) {
+        ByteArrayOutputStream said = new ByteArrayOutputStream();
+        try (InputStream in = socket.getInputStream()) {
+            byte[] some = new byte[4096];
+            for (int length = in.read(some); length >= 0; length = in.read(some)) {
+                said.write(some, 0, length);
+            }
+        } catch (IOException e) {
+            return said.toString(UTF_8);
+        }
+        return said.toString(UTF_8);
+    }
+}

@@ -1,0 +1,186 @@
+package dev.saccade.serve;
+
+import static dev.saccade.serve.Client.problem;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.fasterxml.jackson.databind.JsonNode;
+
+import dev.saccade.models.Detector;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.Socket;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Clients side by side, and the end of a server while they ask. */
+@Timeout(120)
+class ManyClientsTest {
+
+    private static final int CLIENTS = 64;
+    private static final int PHOTOGRAPHS = 3;
+
+    @TempDir private static Path folder;
+    private Detector detector;
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+
+    @BeforeEach
+    void load() {
+        detector = TinyModels.detector(folder);
+    }
+
+    @AfterEach
+    void close() {
+        threads.shutdownNow();
+        detector.close();
+    }
+
+    @Test
+    void eachPhotographIsAnsweredAsIfItWereAlone() throws Exception {
+        List<byte[]> photos = new ArrayList<>();
+        List<JsonNode> alone = new ArrayList<>();
+        try (PredictionServer server = PredictionServer.of(detector).start()) {
+            for (int i = 0; i < PHOTOGRAPHS; i++) {
+                photos.add(TinyModels.photo(i % 2 == 0 ? "png" : "jpg", i));
+                alone.add(Client.seen(new Client(server).predict(photos.get(i))));
+            }
+            List<Callable<Void>> clients = new ArrayList<>();
+            for (int c = 0; c < CLIENTS; c++) {
+                int first = c;
+                clients.add(
+                        () -> {
+                            Client client = new Client(server);
+                            for (int i = first; i < first + PHOTOGRAPHS; i++) {
+                                int n = i % PHOTOGRAPHS;
+                                assertEquals(
+                                        alone.get(n),
+                                        Client.seen(client.predict(photos.get(n))));
+                            }
+                            return null;
+                        });
+            }
+            for (Future<Void> client : threads.invokeAll(clients)) {
+                client.get();
+            }
+        }
+    }
+
+    @Test
+    void whatFindsNoPlaceIsToldWhenToComeAgain() throws Exception {
+        Limits one = Limits.DEFAULT.withQueue(1);
+        byte[] photo = TinyModels.photo("png", 0);
+        Upload upload = new Upload("a.png", photo);
+        try (PredictionQueue queue = new PredictionQueue(detector, 1, one, new Metrics())) {
+            List<Upload> two = List.of(upload, upload);
+            Problem.Refusal refusal =
+                    assertThrows(
+                            Problem.Refusal.class, () -> queue.submit(two, new AtomicBoolean()));
+            assertEquals(503, refusal.problem().status());
+            assertTrue(refusal.retryAfterSeconds().orElseThrow() >= 1);
+            queue.submit(List.of(upload), new AtomicBoolean()).get(0).get();
+            queue.submit(List.of(upload), new AtomicBoolean()).get(0).get();
+        }
+    }
+
+    @Test
+    void aRequestThatHasBegunIsAnsweredBeforeTheEnd() throws Exception {
+        byte[] photo = TinyModels.photo("png", 0);
+        PredictionServer server = PredictionServer.of(detector).start();
+        Client client = new Client(server);
+        JsonNode expected = Client.seen(client.predict(photo));
+        String head =
+                "POST /predict HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+                        + ("Content-Length: " + photo.length + "\r\n\r\n");
+        try (Socket socket = new Socket(server.uri().getHost(), server.port())) {
+            socket.getOutputStream().write(head.getBytes(ISO_8859_1));
+            socket.getOutputStream().write(photo, 0, 100);
+            // Counted among the connections, it has been accepted before the end begins.
+            while (!Client.text(client.get("/metrics")).contains("http_connections 2.0")) {
+                Thread.sleep(10);
+            }
+            AtomicBoolean ended = new AtomicBoolean();
+            Future<?> end =
+                    threads.submit(
+                            () -> {
+                                server.close();
+                                ended.set(true);
+                            });
+            while (client.get("/health").statusCode() == 200) {
+                Thread.sleep(10);
+            }
+            HttpResponse<byte[]> late = client.predict(photo);
+            assertTrue(problem(503, late).contains("the server is ending"));
+            assertTrue(late.headers().firstValue("Retry-After").isPresent());
+            assertTrue(!ended.get());
+
+            socket.getOutputStream().write(photo, 100, photo.length - 100);
+
+            String said = new String(socket.getInputStream().readAllBytes(), UTF_8);
+            assertTrue(said.startsWith("HTTP/1.1 200 "), said);
+            assertTrue(said.endsWith(expected.toString()), said);
+            end.get();
+        }
+        assertThrows(ConnectException.class, () -> new Client(server).get("/health"));
+        assertEquals(detector.detect(photo), detector.detect(photo));
+    }
+
+    @Test
+    void anEndUnderLoadSpoilsNoAnswer() throws Exception {
+        byte[] photo = TinyModels.photo("png", 0);
+        PredictionServer server = PredictionServer.of(detector).start();
+        JsonNode expected = Client.seen(new Client(server).predict(photo));
+        AtomicInteger answered = new AtomicInteger();
+        List<Future<Integer>> clients = new ArrayList<>();
+        for (int i = 0; i < 16; i++) {
+            clients.add(threads.submit(() -> askUntilRefused(server, photo, expected, answered)));
+        }
+        while (answered.get() < 50) {
+            Thread.sleep(10);
+        }
+        server.close();
+        for (Future<Integer> client : clients) {
+            int last = client.get();
+            assertTrue(last == 503 || last == 0, "status " + last);
+        }
+    }
+
+    /** Returns the status of the first answer that is none, or 0 where there is no server. */
+    private static int askUntilRefused(
+            PredictionServer server, byte[] photo, JsonNode expected, AtomicInteger answered)
+            throws Exception {
+        Client client = new Client(server);
+        while (true) {
+            HttpResponse<byte[]> answer;
+            try {
+                answer = client.predict(photo);
+            } catch (IOException e) {
+                return 0;
+            }
+            if (answer.statusCode() != 200) {
+                return answer.statusCode();
+            }
+            assertEquals(expected, Client.json(answer));
+            answered.incrementAndGet();
+        }
+    }
+}

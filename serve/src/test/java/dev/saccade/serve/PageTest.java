@@ -1,0 +1,175 @@
+package dev.saccade.serve;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+
+import dev.saccade.models.DetectedObject;
+import dev.saccade.models.Detector;
+import dev.saccade.models.Segmenter;
+import dev.saccade.models.TrainedModel;
+
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/** What somebody sees who tries a model on the page, in a Chromium, where there is one. */
+@Timeout(180)
+class PageTest {
+
+    @TempDir private Path folder;
+    private Path program;
+
+    @BeforeEach
+    void findBrowser() {
+        Assumptions.assumeTrue(
+                Browser.find().isPresent(),
+                "no Chromium: install it (Debian: apt-get install chromium), or name it with"
+                        + " CHROMIUM");
+        program = Browser.find().orElseThrow();
+    }
+
+    private interface Visit {
+        void by(Browser browser) throws Exception;
+    }
+
+    private void visit(TrainedModel<?> model, Visit visit) throws Exception {
+        try (model;
+                PredictionServer server = PredictionServer.of(model).name("<b>mine</b>").start();
+                Browser browser = Browser.open(program, folder.resolve("profile"), server.uri())) {
+            visit.by(browser);
+        }
+    }
+
+    private Path photo(String name, String kind, int number) throws Exception {
+        return Files.write(folder.resolve(name), TinyModels.photo(kind, number));
+    }
+
+    private static int count(Browser browser, String selector) throws Exception {
+        return browser.evaluate("document.querySelectorAll('" + selector + "').length").asInt();
+    }
+
+    private static String text(Browser browser, String selector) throws Exception {
+        return browser.evaluate("document.querySelector('" + selector + "').textContent").asText();
+    }
+
+    private static void slide(Browser browser, double level) throws Exception {
+        browser.evaluate(
+                "level.value = %s; level.dispatchEvent(new Event('input'))".formatted(level));
+    }
+
+    @Test
+    void objectsAppearAndFollowTheSliderAndTheClasses() throws Exception {
+        Detector detector = TinyModels.detector(folder);
+        Path first = photo("first <i>.png", "png", 1);
+        Path second = photo("second.jpg", "jpg", 2);
+        Path none = Files.writeString(folder.resolve("none.jpg"), "<html>");
+        List<DetectedObject> expected = detector.detect(first);
+        visit(
+                detector,
+                browser -> {
+                    assertEquals("<b>mine</b>", text(browser, "h1"));
+                    browser.choose("#files", List.of(first, second, none));
+                    browser.await("photos.length === 3 && document.body.dataset.state === 'idle'");
+
+                    assertEquals(1, count(browser, "figure.wrong"));
+                    assertTrue(text(browser, ".wrong p").contains("is no image"));
+                    slide(browser, 0.05);
+                    assertEquals(shown(expected, 0.05, ""), boxes(browser));
+                    assertTrue(boxes(browser) > 0);
+                    double middle = expected.get(expected.size() / 2).score();
+                    slide(browser, Math.ceil(middle * 100) / 100);
+                    assertEquals(
+                            shown(expected, Math.ceil(middle * 100) / 100, ""), boxes(browser));
+
+                    slide(browser, 0.05);
+                    String label = text(browser, "#classes button span");
+                    browser.evaluate("document.querySelector('#classes button').click()");
+                    assertEquals(shown(expected, 0.05, label), boxes(browser));
+                    browser.evaluate("document.querySelector('#classes button').click()");
+
+                    JsonNode json =
+                            new ObjectMapper().readTree(browser.evaluate("json()").asText());
+                    assertEquals(2, json.size());
+                    JsonNode told = json.get("first <i>.png");
+                    assertEquals(shown(expected, 0.05, ""), told.size());
+                    assertEquals(
+                            expected.get(0).mask().orElseThrow().toCompressedString(),
+                            told.at("/0/segmentation/counts").asText());
+
+                    browser.evaluate("document.querySelector('figcaption button').click()");
+                    assertEquals(2, count(browser, "figure"));
+                    browser.evaluate("document.querySelector('#clear').click()");
+                    assertEquals(0, count(browser, "figure"));
+                });
+    }
+
+    private static int boxes(Browser browser) throws Exception {
+        return count(browser, "figure:first-child svg path:not(.halo)");
+    }
+
+    private static int shown(List<DetectedObject> objects, double score, String hidden) {
+        return (int)
+                objects.stream()
+                        .filter(each -> (float) each.score() >= score)
+                        .filter(each -> !each.label().equals(hidden))
+                        .count();
+    }
+
+    @Test
+    void everyPixelIsOfTheClassThatTheSegmenterTells() throws Exception {
+        Segmenter segmenter = TinyModels.segmenter(folder);
+        Path photo = photo("street.png", "png", 3);
+        var map = segmenter.segment(photo);
+        visit(
+                segmenter,
+                browser -> {
+                    browser.choose("#files", List.of(photo));
+                    browser.await("photos.length === 1 && document.body.dataset.state === 'idle'");
+                    String names =
+                            "[...photos[0].owner].map(i => photos[0].answer.regions[i].label)";
+                    JsonNode told =
+                            new ObjectMapper()
+                                    .readTree(
+                                            browser.evaluate("JSON.stringify(" + names + ")")
+                                                    .asText());
+                    assertEquals(map.width() * map.height(), told.size());
+                    for (int i = 0; i < told.size(); i++) {
+                        assertEquals(
+                                map.at(i % map.width(), i / map.width()), told.get(i).asText());
+                    }
+                    assertEquals(map.shares().size(), count(browser, "#classes button"));
+                    slide(browser, 0.25);
+                    assertEquals(
+                            "0.25",
+                            browser.evaluate("document.querySelector('canvas').style.opacity")
+                                    .asText());
+                });
+    }
+
+    @Test
+    void thePageFitsAPhoneAndComplainsOfNothing() throws Exception {
+        Path photo = photo("a-name-without-an-end".repeat(9) + ".png", "png", 3);
+        visit(
+                TinyModels.detector(folder),
+                browser -> {
+                    browser.show(420, 800, true);
+                    browser.choose("#files", List.of(photo));
+                    browser.await("photos.length === 1 && document.body.dataset.state === 'idle'");
+                    assertEquals(
+                            420,
+                            browser.evaluate("document.documentElement.scrollWidth").asInt());
+                    assertEquals(List.of(), browser.faults());
+                    assertFalse(browser.picture().length < 5000);
+                });
+    }
+}
