@@ -50,8 +50,7 @@ final class Doorkeeper {
         if (!origins.isEmpty()) {
             response.getHeaders().add(HttpHeader.VARY, HttpHeader.ORIGIN.asString());
         }
-        Optional<String> origin =
-                Optional.ofNullable(request.getHeaders().get(HttpHeader.ORIGIN));
+        Optional<String> origin = Optional.ofNullable(request.getHeaders().get(HttpHeader.ORIGIN));
         if (origin.isEmpty() || isOwn(origin.get(), request)) {
             return;
         }
@@ -65,7 +64,9 @@ final class Doorkeeper {
         response.getHeaders().put("Access-Control-Expose-Headers", "Retry-After");
     }
 
-    /** Behind a proxy, the origin is of the proxy; the browser knows that it is that of the page. */
+    /**
+     * Behind a proxy, the origin is of the proxy; the browser knows that it is that of the page.
+     */
     private static boolean isOwn(String origin, Request request) {
         String authority = origin.replaceFirst("^https?://", "");
         HttpFields headers = request.getHeaders();

@@ -16,8 +16,7 @@ import java.time.Duration;
  * @param patience how long a client may take from opening a connection, or from the last answer on
  *     it, until its request is there, and again to take the answer
  */
-public record Limits(
-        int uploadBytes, int pixels, int queue, int connections, Duration patience) {
+public record Limits(int uploadBytes, int pixels, int queue, int connections, Duration patience) {
 
     /** Those of a server that is told nothing else. */
     public static final Limits DEFAULT =

@@ -18,8 +18,7 @@ enum Masks {
         @Override
         Optional<Object> segmentation(Rle mask) {
             List<Integer> size = List.of(mask.size().height(), mask.size().width());
-            return Optional.of(
-                    ImmutableMap.of("size", size, "counts", mask.toCompressedString()));
+            return Optional.of(ImmutableMap.of("size", size, "counts", mask.toCompressedString()));
         }
     },
 

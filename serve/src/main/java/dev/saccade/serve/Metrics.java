@@ -88,8 +88,7 @@ final class Metrics {
         return () -> {
             double seconds = timer.observeDuration();
             meanSeconds.updateAndGet(
-                    mean ->
-                            mean == 0 ? seconds : mean + WEIGHT_OF_THE_LAST * (seconds - mean));
+                    mean -> mean == 0 ? seconds : mean + WEIGHT_OF_THE_LAST * (seconds - mean));
         };
     }
 

@@ -38,7 +38,8 @@ final class Patience extends AbstractLifeCycle implements Connection.Listener {
     }
 
     private void schedule() {
-        scheduler.schedule(this::look, Math.min(patience / 4, 1_000_000_000L), TimeUnit.NANOSECONDS);
+        scheduler.schedule(
+                this::look, Math.min(patience / 4, 1_000_000_000L), TimeUnit.NANOSECONDS);
     }
 
     private void look() {

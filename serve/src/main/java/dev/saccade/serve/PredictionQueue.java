@@ -23,8 +23,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * The photographs of all clients on their way through the model: some threads decode, others
  * compute meanwhile, and no more are admitted than are answered soon.
  *
- * <p>Each photograph goes through the model alone, so its answer does not depend on those that
- * come at the same time.
+ * <p>Each photograph goes through the model alone, so its answer does not depend on those that come
+ * at the same time.
  */
 final class PredictionQueue implements AutoCloseable {
 

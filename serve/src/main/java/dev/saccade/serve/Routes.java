@@ -91,7 +91,8 @@ final class Routes extends Handler.Abstract {
         Request.addCompletionListener(
                 request,
                 failure -> {
-                    metrics.answered(route, response.getStatus(), (System.nanoTime() - start) / 1e9);
+                    metrics.answered(
+                            route, response.getStatus(), (System.nanoTime() - start) / 1e9);
                     patience.restart(request);
                 });
         response.getHeaders().put("X-Content-Type-Options", "nosniff");
@@ -209,9 +210,7 @@ final class Routes extends Handler.Abstract {
                 .thenAccept(
                         done ->
                                 exchange.tellAll(
-                                        answers.stream()
-                                                .map(CompletableFuture::join)
-                                                .toList()))
+                                        answers.stream().map(CompletableFuture::join).toList()))
                 .whenComplete(
                         (done, failure) -> {
                             if (failure != null) {
@@ -232,8 +231,7 @@ final class Routes extends Handler.Abstract {
     private Answer answer(PredictionQueue.Seen seen, Wanted wanted) {
         return seen.prediction() instanceof LabelMap labels
                 ? Answer.of(labels, model.classes(), wanted)
-                : Answer.of(
-                        seen.size(), (Instances) seen.prediction(), model.classes(), wanted);
+                : Answer.of(seen.size(), (Instances) seen.prediction(), model.classes(), wanted);
     }
 
     private static Problem problem(Throwable failure) {
@@ -241,8 +239,7 @@ final class Routes extends Handler.Abstract {
     }
 
     private static Problem.Refusal refusal(Throwable failure) {
-        Throwable cause =
-                failure instanceof CompletionException ? failure.getCause() : failure;
+        Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
         if (cause instanceof Problem.Refusal refusal) {
             return refusal;
         }
@@ -313,5 +310,4 @@ final class Routes extends Handler.Abstract {
             send(problem.status(), Problem.MEDIA_TYPE, Json.bytes(problem));
         }
     }
-
 }

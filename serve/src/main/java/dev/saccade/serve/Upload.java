@@ -57,7 +57,8 @@ record Upload(String name, byte[] content) {
         }
         if (parts.uploads.isEmpty()) {
             throw Problem.refusal(
-                    HttpStatus.BAD_REQUEST_400, "no file in the multipart body, expected one or more");
+                    HttpStatus.BAD_REQUEST_400,
+                    "no file in the multipart body, expected one or more");
         }
         if (parts.uploads.size() > most) {
             throw Problem.refusal(

@@ -54,8 +54,7 @@ record Wanted(double score, Masks masks, boolean png) {
             problems.add("masks: got " + word + ", expected one of " + Masks.words());
         }
         if (!problems.isEmpty()) {
-            throw Problem.refusal(
-                    HttpStatus.BAD_REQUEST_400, "%s", String.join("; ", problems));
+            throw Problem.refusal(HttpStatus.BAD_REQUEST_400, "%s", String.join("; ", problems));
         }
         return new Wanted(score, masks, acceptsPng(request, segments));
     }

@@ -86,8 +86,7 @@ final class Browser implements AutoCloseable {
                         .PUT(HttpRequest.BodyPublishers.noBody())
                         .build();
         JsonNode target =
-                JSON.readTree(
-                        client.send(opening, HttpResponse.BodyHandlers.ofString()).body());
+                JSON.readTree(client.send(opening, HttpResponse.BodyHandlers.ofString()).body());
         Map<Integer, CompletableFuture<JsonNode>> answers = new ConcurrentHashMap<>();
         List<String> faults = new ArrayList<>();
         WebSocket socket =
@@ -239,8 +238,7 @@ final class Browser implements AutoCloseable {
 
     /** Returns what is seen of the whole page, as a PNG. */
     byte[] picture() throws Exception {
-        JsonNode picture =
-                call("Page.captureScreenshot", Map.of("captureBeyondViewport", true));
+        JsonNode picture = call("Page.captureScreenshot", Map.of("captureBeyondViewport", true));
         return Base64.getDecoder().decode(picture.get("data").asText());
     }
 

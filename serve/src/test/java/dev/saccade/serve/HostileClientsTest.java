@@ -129,7 +129,8 @@ class HostileClientsTest {
                 413,
                 new Client(server).http().send(chunked, HttpResponse.BodyHandlers.ofByteArray()));
         String said =
-                raw("POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000000\r\n\r\n");
+                raw(
+                        "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000000\r\n\r\n");
         assertTrue(said.startsWith("HTTP/1.1 413 "), said);
     }
 
@@ -181,7 +182,8 @@ class HostileClientsTest {
 
     @Test
     void anotherSiteWhoseNameLeadsHereIsSentAway() throws Exception {
-        String said = raw("GET /model HTTP/1.1\r\nHost: evil.example:80\r\nConnection: close\r\n\r\n");
+        String said =
+                raw("GET /model HTTP/1.1\r\nHost: evil.example:80\r\nConnection: close\r\n\r\n");
         assertTrue(said.startsWith("HTTP/1.1 421 "), said);
         assertFalse(said.contains("retinanet"), said);
         String own = raw("GET /model HTTP/1.1\r\nHost: LocalHost\r\nConnection: close\r\n\r\n");

@@ -73,8 +73,7 @@ class ManyClientsTest {
                             for (int i = first; i < first + PHOTOGRAPHS; i++) {
                                 int n = i % PHOTOGRAPHS;
                                 assertEquals(
-                                        alone.get(n),
-                                        Client.seen(client.predict(photos.get(n))));
+                                        alone.get(n), Client.seen(client.predict(photos.get(n))));
                             }
                             return null;
                         });

@@ -166,8 +166,7 @@ class PageTest {
                     browser.choose("#files", List.of(photo));
                     browser.await("photos.length === 1 && document.body.dataset.state === 'idle'");
                     assertEquals(
-                            420,
-                            browser.evaluate("document.documentElement.scrollWidth").asInt());
+                            420, browser.evaluate("document.documentElement.scrollWidth").asInt());
                     assertEquals(List.of(), browser.faults());
                     assertFalse(browser.picture().length < 5000);
                 });

@@ -20,8 +20,8 @@ import com.networknt.schema.JsonSchemaFactory;
 import com.networknt.schema.SpecVersion;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.structures.Size;
 import dev.saccade.core.structures.Rle;
+import dev.saccade.core.structures.Size;
 import dev.saccade.models.ClassMap;
 import dev.saccade.models.DetectedObject;
 import dev.saccade.models.Detector;
@@ -74,8 +74,7 @@ class PredictionServerTest {
     private static HttpResponse<byte[]> described(
             String method, String path, HttpResponse<byte[]> answer) throws Exception {
         JsonNode api = new ObjectMapper().readTree(Page.resource("openapi.json"));
-        JsonNode responses =
-                api.get("paths").get(path).get(method).get("responses");
+        JsonNode responses = api.get("paths").get(path).get(method).get("responses");
         JsonNode response =
                 responses.has("" + answer.statusCode())
                         ? responses.get("" + answer.statusCode())
@@ -99,8 +98,7 @@ class PredictionServerTest {
 
     private static JsonNode predicted(PredictionServer server, String query, byte[] photo)
             throws Exception {
-        HttpResponse<byte[]> answer =
-                new Client(server).send("POST", "/predict" + query, photo);
+        HttpResponse<byte[]> answer = new Client(server).send("POST", "/predict" + query, photo);
         return seen(described("post", "/predict", answer));
     }
 
@@ -170,8 +168,7 @@ class PredictionServerTest {
             assertEquals(expected.shares().get(label), region.get("share").asDouble());
             Rle mask = expected.mask(label);
             assertEquals(mask.area(), region.get("pixels").asLong());
-            assertEquals(
-                    mask.toCompressedString(), region.at("/segmentation/counts").asText());
+            assertEquals(mask.toCompressedString(), region.at("/segmentation/counts").asText());
         }
         assertFalse(predicted(regions, "?masks=false", photo).toString().contains("counts"));
     }
@@ -271,8 +268,7 @@ class PredictionServerTest {
                 "https://friend.example",
                 friend.headers().firstValue("Access-Control-Allow-Origin").orElseThrow());
         HttpResponse<byte[]> asked =
-                client.send(
-                        "OPTIONS", "/predict", new byte[0], "Origin", "https://friend.example");
+                client.send("OPTIONS", "/predict", new byte[0], "Origin", "https://friend.example");
         assertEquals(204, asked.statusCode());
         assertTrue(
                 asked.headers()
@@ -280,7 +276,10 @@ class PredictionServerTest {
                         .orElseThrow()
                         .contains("POST"));
         assertTrue(
-                client.predict(photo).headers().firstValue("Access-Control-Allow-Origin").isEmpty());
+                client.predict(photo)
+                        .headers()
+                        .firstValue("Access-Control-Allow-Origin")
+                        .isEmpty());
     }
 
     @Test
@@ -333,7 +332,8 @@ class PredictionServerTest {
 
     @Test
     void theSizeIsThatOfTheUprightPhotograph() throws Exception {
-        byte[] turned = Files.readAllBytes(Path.of("src/test/resources/dev/saccade/serve/turned.jpg"));
+        byte[] turned =
+                Files.readAllBytes(Path.of("src/test/resources/dev/saccade/serve/turned.jpg"));
         JsonNode answer = predicted(objects, "", turned);
         assertEquals(
                 new Size(48, 32),

@@ -88,8 +88,7 @@ final class TinyModels {
 
     /** Returns a file of a kind that Java writes; others of other patterns and sizes by number. */
     static byte[] photo(String kind, int number) throws IOException {
-        BufferedImage image =
-                new BufferedImage(120 + 8 * number, 90, BufferedImage.TYPE_INT_RGB);
+        BufferedImage image = new BufferedImage(120 + 8 * number, 90, BufferedImage.TYPE_INT_RGB);
         for (int y = 0; y < image.getHeight(); y++) {
             for (int x = 0; x < image.getWidth(); x++) {
                 int color = (x / 7 * 0x1A0B05 + y / (3 + number) * 0x091F2C) ^ ((x * y) >> 3);
