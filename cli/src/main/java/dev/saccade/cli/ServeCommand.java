@@ -72,8 +72,18 @@ final class ServeCommand implements Callable<Integer> {
             paramLabel = "N",
             defaultValue = "2",
             description =
-                    "How many photographs are computed side by side; ${DEFAULT-VALUE} by default.")
+                    "How many batches are computed side by side; ${DEFAULT-VALUE} by default.")
     private int together;
+
+    @Option(
+            names = "--max-batch",
+            paramLabel = "N",
+            defaultValue = "4",
+            description =
+                    "Most small photographs that go through a detector together, if they wait;"
+                            + " ${DEFAULT-VALUE} by default. With 1 answers are those of predict,"
+                            + " bit for bit.")
+    private int maxBatch;
 
     @Option(
             names = "--max-queue",
@@ -117,6 +127,7 @@ final class ServeCommand implements Callable<Integer> {
                                 .host(host)
                                 .port(port)
                                 .together(together)
+                                .maxBatch(maxBatch)
                                 .origins(ImmutableSet.copyOf(origins))
                                 .limits(limits)
                                 .start()) {
@@ -146,6 +157,7 @@ final class ServeCommand implements Callable<Integer> {
 
     private Limits limits() {
         ConfigArguments.requirePositive("--together", together);
+        ConfigArguments.requirePositive("--max-batch", maxBatch);
         ConfigArguments.requirePositive("--max-upload", uploadMegabytes);
         ConfigArguments.requirePositive("--max-pixels", megapixels);
         try {

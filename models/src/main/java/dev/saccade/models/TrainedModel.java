@@ -3,6 +3,8 @@ package dev.saccade.models;
 import static com.google.common.base.Preconditions.checkState;
 
 import ai.djl.Device;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 
 import com.google.common.base.Ascii;
@@ -17,6 +19,8 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.TensorMemory;
+import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.image.ImageSource;
@@ -166,6 +170,31 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
         return within(
                 scratch -> computed(() -> model.predictViews(photo.on(scratch))),
                 () -> views(photo) + memory());
+    }
+
+    /**
+     * Returns what is predicted for each of some photographs of which all views are there. Those of
+     * one view and one padded size go through the network together, which costs less where they are
+     * small; what is predicted then differs from that of each alone by rounding, as sums are in
+     * another order.
+     */
+    public final List<P> predict(List<PhotoViews> photos) {
+        boolean severalViews = photos.stream().anyMatch(photo -> photo.batches().size() > 1);
+        long sizes = photos.stream().map(photo -> photo.batches().get(0).size()).distinct().count();
+        if (photos.size() == 1 || severalViews || sizes > 1) {
+            return photos.stream().map(this::predict).toList();
+        }
+        return within(
+                scratch -> computed(() -> model.predict(together(photos, scratch))),
+                () -> views(photos.get(0)) + " of " + photos.size() + " photographs" + memory());
+    }
+
+    private static ImageBatch together(List<PhotoViews> photos, NDManager manager) {
+        List<ImageBatch> alone = photos.stream().map(photo -> photo.on(manager).get(0)).toList();
+        NDArray[] pixels = alone.stream().map(ImageBatch::pixels).toArray(NDArray[]::new);
+        return new ImageBatch(
+                Tensors.concat(new NDList(pixels), 0),
+                alone.stream().flatMap(batch -> batch.images().stream()).toList());
     }
 
     private static String views(PhotoViews photo) {

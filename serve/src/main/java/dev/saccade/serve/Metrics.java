@@ -44,7 +44,14 @@ final class Metrics {
                     .register(registry);
     private final Histogram predicting =
             histogram("saccade_prediction_seconds")
-                    .help("A photograph in the model.")
+                    .help("A batch of photographs in the model.")
+                    .register(registry);
+    private final Histogram batches =
+            Histogram.builder()
+                    .name("saccade_batch_photographs")
+                    .help("Photographs of a batch.")
+                    .classicOnly()
+                    .classicUpperBounds(1, 2, 4, 8, 16, 32, 64)
                     .register(registry);
     private final AtomicReference<Double> meanSeconds = new AtomicReference<>(0.0);
 
@@ -83,10 +90,11 @@ final class Metrics {
     }
 
     /** Measures until it is closed how long the model takes. */
-    AutoCloseableTimer predicting() {
+    AutoCloseableTimer predicting(int photographs) {
         Timer timer = predicting.startTimer();
         return () -> {
-            double seconds = timer.observeDuration();
+            double seconds = timer.observeDuration() / photographs;
+            batches.observe(photographs);
             meanSeconds.updateAndGet(
                     mean -> mean == 0 ? seconds : mean + WEIGHT_OF_THE_LAST * (seconds - mean));
         };

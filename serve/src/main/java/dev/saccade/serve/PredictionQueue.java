@@ -14,7 +14,11 @@ import org.eclipse.jetty.http.HttpStatus;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -23,8 +27,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * The photographs of all clients on their way through the model: some threads decode, others
  * compute meanwhile, and no more are admitted than are answered soon.
  *
- * <p>Each photograph goes through the model alone, so its answer does not depend on those that come
- * at the same time.
+ * <p>Small photographs that wait, and are of one size after resizing, go through a detector
+ * together; none waits for others to come.
  */
 final class PredictionQueue implements AutoCloseable {
 
@@ -33,6 +37,9 @@ final class PredictionQueue implements AutoCloseable {
     private static final int MOST_READERS = 8;
     private static final int PIXELS_OF_A_PERMIT = 1_000_000;
 
+    /** Larger ones keep all cores busy alone, and would hold much memory. */
+    private static final int MOST_BATCH_PIXELS = 1_000_000;
+
     /**
      * What was seen in a photograph.
      *
@@ -40,6 +47,19 @@ final class PredictionQueue implements AutoCloseable {
      * @param prediction of the model's type
      */
     record Seen(Size size, Object prediction) {}
+
+    /** A photograph before the model. */
+    private record Decoded(
+            PhotoViews views, Size size, AtomicBoolean gone, CompletableFuture<Seen> seen) {
+
+        private void failIfGone() {
+            try {
+                requireThere(gone);
+            } catch (Problem.Refusal e) {
+                fail(seen, e);
+            }
+        }
+    }
 
     private final TrainedModel<?> model;
     private final Limits limits;
@@ -52,13 +72,17 @@ final class PredictionQueue implements AutoCloseable {
     private final Semaphore decoding;
     private final int decodingPermits;
     private final Semaphore decoded;
+    private final Queue<Decoded> waiting = new ArrayDeque<>();
+    private final int mostBatch;
 
     /**
      * Starts no thread yet.
      *
-     * @param together how many photographs the model looks at side by side
+     * @param together how many batches the model looks at side by side
+     * @param mostBatch most photographs of a batch
      */
-    PredictionQueue(TrainedModel<?> model, int together, Limits limits, Metrics metrics) {
+    PredictionQueue(
+            TrainedModel<?> model, int together, int mostBatch, Limits limits, Metrics metrics) {
         this.model = model;
         this.limits = limits;
         this.metrics = metrics;
@@ -69,7 +93,8 @@ final class PredictionQueue implements AutoCloseable {
         places = new Semaphore(limits.queue());
         decodingPermits = 2 * permits(limits.pixels());
         decoding = new Semaphore(decodingPermits, /* fair= */ true);
-        decoded = new Semaphore(2 * together, /* fair= */ true);
+        this.mostBatch = mostBatch;
+        decoded = new Semaphore(together * (mostBatch + 1), /* fair= */ true);
         metrics.queue(() -> limits.queue() - places.availablePermits(), limits.queue());
     }
 
@@ -80,7 +105,7 @@ final class PredictionQueue implements AutoCloseable {
     /**
      * Admits the photographs of a request.
      *
-     * @param given tells whether the client has gone
+     * @param gone tells whether the client has gone
      * @return what is seen in each; fails with a {@link Problem.Refusal} where it cannot be used
      * @throws Problem.Refusal if there is no room for all of them now
      */
@@ -130,19 +155,72 @@ final class PredictionQueue implements AutoCloseable {
         } finally {
             decoding.release(permits);
         }
+        synchronized (waiting) {
+            waiting.add(new Decoded(ready, header.size(), gone, seen));
+        }
         predictors.submit(
                 () -> {
-                    try (ready;
-                            var timer = metrics.predicting()) {
-                        requireThere(gone);
-                        seen.complete(new Seen(header.size(), model.predict(ready)));
-                    } catch (Throwable e) {
-                        fail(seen, e);
-                    } finally {
-                        decoded.release();
-                    }
+                    look(nextBatch());
                     return null;
                 });
+    }
+
+    /** Takes the photograph that has waited longest, and those that fit to it; maybe none. */
+    private List<Decoded> nextBatch() {
+        List<Decoded> batch = new ArrayList<>();
+        synchronized (waiting) {
+            Iterator<Decoded> each = waiting.iterator();
+            while (each.hasNext()) {
+                Decoded photo = each.next();
+                if (batch.isEmpty() || isOneOf(batch, photo)) {
+                    batch.add(photo);
+                    each.remove();
+                }
+            }
+        }
+        return batch;
+    }
+
+    private boolean isOneOf(List<Decoded> batch, Decoded photo) {
+        Size size = photo.views().batches().get(0).size();
+        return batch.size() < mostBatch
+                && (batch.size() + 1) * size.area() <= MOST_BATCH_PIXELS
+                && batch.get(0).views().batches().get(0).size().equals(size);
+    }
+
+    private void look(List<Decoded> batch) {
+        batch.forEach(photo -> photo.failIfGone());
+        List<Decoded> wanted = batch.stream().filter(photo -> !photo.seen().isDone()).toList();
+        try {
+            if (!wanted.isEmpty()) {
+                timed(wanted);
+            }
+        } finally {
+            batch.forEach(photo -> photo.views().close());
+            decoded.release(batch.size());
+        }
+    }
+
+    private void timed(List<Decoded> batch) {
+        try (var timer = metrics.predicting(batch.size())) {
+            predict(batch);
+        }
+    }
+
+    private void predict(List<Decoded> batch) {
+        try {
+            List<?> seen = model.predict(batch.stream().map(Decoded::views).toList());
+            for (int i = 0; i < batch.size(); i++) {
+                batch.get(i).seen().complete(new Seen(batch.get(i).size(), seen.get(i)));
+            }
+        } catch (Throwable e) {
+            if (batch.size() == 1) {
+                fail(batch.get(0).seen(), e);
+            } else {
+                // What one of them, or all together, could not do, the others may.
+                batch.forEach(photo -> predict(List.of(photo)));
+            }
+        }
     }
 
     private static void requireThere(AtomicBoolean gone) {

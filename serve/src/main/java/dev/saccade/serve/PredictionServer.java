@@ -63,7 +63,9 @@ public final class PredictionServer implements AutoCloseable {
         Metrics metrics = new Metrics();
         metrics.connections(() -> connector.getConnectedEndPoints().size());
         Limits limits = settings.limits;
-        queue = new PredictionQueue(settings.model, settings.together, limits, metrics);
+        queue =
+                new PredictionQueue(
+                        settings.model, settings.together, settings.mostBatch(), limits, metrics);
         Patience patience = new Patience(connector.getScheduler(), limits.patience());
         connector.addBean(patience);
         server.addBean(new NetworkConnectionLimit(limits.connections(), connector));
@@ -104,6 +106,7 @@ public final class PredictionServer implements AutoCloseable {
         private String host = InetAddress.getLoopbackAddress().getHostAddress();
         private int port;
         private int together = 2;
+        private int maxBatch = 4;
         private Limits limits = Limits.DEFAULT;
         private Set<String> origins = ImmutableSet.of();
 
@@ -133,15 +136,32 @@ public final class PredictionServer implements AutoCloseable {
         }
 
         /**
-         * Sets how many photographs the model looks at side by side; 2 by default, so that one is
+         * Sets how many batches the model looks at side by side; 2 by default, so that one is
          * computed while another is finished.
          */
-        public Settings together(int photographs) {
-            if (photographs < 1) {
-                throw SaccadeException.user("together: got %d, expected 1 or more", photographs);
+        public Settings together(int batches) {
+            if (batches < 1) {
+                throw SaccadeException.user("together: got %d, expected 1 or more", batches);
             }
-            together = photographs;
+            together = batches;
             return this;
+        }
+
+        /**
+         * Sets how many small photographs that wait go through a detector together; 4 by default.
+         * With 1 each answer is that of {@code Detector.detect}, bit for bit; else it differs by
+         * rounding. A segmenter looks at each alone.
+         */
+        public Settings maxBatch(int photographs) {
+            if (photographs < 1) {
+                throw SaccadeException.user("max batch: got %d, expected 1 or more", photographs);
+            }
+            maxBatch = photographs;
+            return this;
+        }
+
+        private int mostBatch() {
+            return ModelFacts.segments(model) ? 1 : maxBatch;
         }
 
         /** Sets what is taken from clients. */

@@ -3,6 +3,7 @@ package dev.saccade.serve;
 import static dev.saccade.serve.Client.problem;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -57,30 +58,67 @@ class ManyClientsTest {
 
     @Test
     void eachPhotographIsAnsweredAsIfItWereAlone() throws Exception {
+        try (PredictionServer server = PredictionServer.of(detector).maxBatch(1).start()) {
+            ask(server, (expected, answer) -> assertEquals(expected, answer));
+        }
+    }
+
+    @Test
+    void photographsThatGoTogetherDifferByRounding() throws Exception {
+        try (PredictionServer server = PredictionServer.of(detector).maxBatch(4).start()) {
+            ask(server, ManyClientsTest::assertClose);
+            String counted = Client.text(new Client(server).get("/metrics"));
+            assertFalse(counted.contains("saccade_batch_photographs_bucket{le=\"1.0\"} 195\n"));
+            assertTrue(counted.contains("saccade_batch_photographs_sum 195.0\n"), counted);
+        }
+    }
+
+    private interface Comparison {
+        void of(JsonNode expected, JsonNode answer);
+    }
+
+    private static void assertClose(JsonNode expected, JsonNode answer) {
+        JsonNode alone = expected.get("objects");
+        JsonNode together = answer.get("objects");
+        assertEquals(alone.size(), together.size());
+        for (int i = 0; i < alone.size(); i++) {
+            assertEquals(alone.get(i).get("label"), together.get(i).get("label"));
+            assertEquals(
+                    alone.get(i).get("score").asDouble(),
+                    together.get(i).get("score").asDouble(),
+                    1e-5);
+            for (int edge = 0; edge < 4; edge++) {
+                assertEquals(
+                        alone.get(i).get("box").get(edge).asDouble(),
+                        together.get(i).get("box").get(edge).asDouble(),
+                        1e-5 * 128);
+            }
+        }
+    }
+
+    /** Asks for each photograph alone, then from many clients at a time. */
+    private void ask(PredictionServer server, Comparison comparison) throws Exception {
         List<byte[]> photos = new ArrayList<>();
         List<JsonNode> alone = new ArrayList<>();
-        try (PredictionServer server = PredictionServer.of(detector).start()) {
-            for (int i = 0; i < PHOTOGRAPHS; i++) {
-                photos.add(TinyModels.photo(i % 2 == 0 ? "png" : "jpg", i));
-                alone.add(Client.seen(new Client(server).predict(photos.get(i))));
-            }
-            List<Callable<Void>> clients = new ArrayList<>();
-            for (int c = 0; c < CLIENTS; c++) {
-                int first = c;
-                clients.add(
-                        () -> {
-                            Client client = new Client(server);
-                            for (int i = first; i < first + PHOTOGRAPHS; i++) {
-                                int n = i % PHOTOGRAPHS;
-                                assertEquals(
-                                        alone.get(n), Client.seen(client.predict(photos.get(n))));
-                            }
-                            return null;
-                        });
-            }
-            for (Future<Void> client : threads.invokeAll(clients)) {
-                client.get();
-            }
+        for (int i = 0; i < PHOTOGRAPHS; i++) {
+            photos.add(TinyModels.photo(i % 2 == 0 ? "png" : "jpg", i));
+            alone.add(Client.seen(new Client(server).predict(photos.get(i))));
+        }
+        List<Callable<Void>> clients = new ArrayList<>();
+        for (int c = 0; c < CLIENTS; c++) {
+            int first = c;
+            clients.add(
+                    () -> {
+                        Client client = new Client(server);
+                        for (int i = first; i < first + PHOTOGRAPHS; i++) {
+                            int n = i % PHOTOGRAPHS;
+                            comparison.of(alone.get(n), Client.seen(client.predict(photos.get(n))));
+                        }
+                        return null;
+                    });
+        }
+        for (Future<Void> client : threads.invokeAll(clients)) {
+            client.get();
         }
     }
 
@@ -89,7 +127,7 @@ class ManyClientsTest {
         Limits one = Limits.DEFAULT.withQueue(1);
         byte[] photo = TinyModels.photo("png", 0);
         Upload upload = new Upload("a.png", photo);
-        try (PredictionQueue queue = new PredictionQueue(detector, 1, one, new Metrics())) {
+        try (PredictionQueue queue = new PredictionQueue(detector, 1, 1, one, new Metrics())) {
             List<Upload> two = List.of(upload, upload);
             Problem.Refusal refusal =
                     assertThrows(
@@ -146,7 +184,7 @@ class ManyClientsTest {
     @Test
     void anEndUnderLoadSpoilsNoAnswer() throws Exception {
         byte[] photo = TinyModels.photo("png", 0);
-        PredictionServer server = PredictionServer.of(detector).start();
+        PredictionServer server = PredictionServer.of(detector).maxBatch(1).start();
         JsonNode expected = Client.seen(new Client(server).predict(photo));
         AtomicInteger answered = new AtomicInteger();
         List<Future<Integer>> clients = new ArrayList<>();

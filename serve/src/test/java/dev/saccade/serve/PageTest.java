@@ -44,7 +44,8 @@ class PageTest {
 
     private void visit(TrainedModel<?> model, Visit visit) throws Exception {
         try (model;
-                PredictionServer server = PredictionServer.of(model).name("<b>mine</b>").start();
+                PredictionServer server =
+                        PredictionServer.of(model).name("<b>mine</b>").maxBatch(1).start();
                 Browser browser = Browser.open(program, folder.resolve("profile"), server.uri())) {
             visit.by(browser);
         }

@@ -59,7 +59,7 @@ class PredictionServerTest {
         detector = TinyModels.detector(folder);
         segmenter = TinyModels.segmenter(folder);
         Set<String> origins = Set.of("https://friend.example");
-        objects = PredictionServer.of(detector).name("things").origins(origins).start();
+        objects = PredictionServer.of(detector).name("things").origins(origins).maxBatch(1).start();
         regions = PredictionServer.of(segmenter).start();
     }
 
@@ -297,6 +297,7 @@ class PredictionServerTest {
                         "saccade_queue_capacity 128.0",
                         "saccade_http_connections ",
                         "saccade_prediction_seconds_count ",
+                        "saccade_batch_photographs_count ",
                         "process_resident_memory_bytes ")) {
             assertTrue(told.contains("\n" + name), name + " is not in " + told);
         }
