@@ -1,7 +1,11 @@
 package dev.saccade.checkpoint;
 
+import com.google.common.hash.Hashing;
+import com.google.common.io.MoreFiles;
+
 import dev.saccade.core.SaccadeException;
 
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -65,6 +69,19 @@ public final class Checkpoints {
             return "a tar file; if PyTorch before 0.1.10 wrote it, load it there and save it again";
         }
         return "neither safetensors nor a PyTorch file";
+    }
+
+    /**
+     * Returns the SHA-256 of a file in hexadecimal digits.
+     *
+     * @throws SaccadeException of kind I/O, if it cannot be read
+     */
+    public static String checksum(Path file) {
+        try {
+            return MoreFiles.asByteSource(file).hash(Hashing.sha256()).toString();
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be read: %s", file, e.getMessage());
+        }
     }
 
     /**

@@ -45,6 +45,7 @@ import java.util.function.IntSupplier;
             ConvertDataCommand.class,
             InfoCommand.class,
             BenchCommand.class,
+            WeightsCommand.class,
             ConvertCommand.class,
             ExportCommand.class,
             ConfigCommand.class,

@@ -12,6 +12,8 @@ import dev.saccade.train.DataReports;
 import dev.saccade.train.Outcome;
 import dev.saccade.train.RunFolder;
 import dev.saccade.train.Training;
+import dev.saccade.train.config.DataConfig;
+import dev.saccade.train.config.InitialWeights;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.hooks.Hook;
 
@@ -22,6 +24,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -70,9 +73,11 @@ final class TrainCommand implements Callable<Integer> {
 
     @Option(
             names = "--init-from",
-            paramLabel = "FILE",
-            description = "Start from the weights of a checkpoint, such as torchvision's.")
-    private Optional<Path> initFrom = Optional.empty();
+            paramLabel = "WEIGHTS",
+            description =
+                    "Start from published weights, such as swin_tiny (saccade weights lists them),"
+                            + " from those of a checkpoint file, or from none.")
+    private Optional<String> initFrom = Optional.empty();
 
     /**
      * What a rank has done.
@@ -138,6 +143,9 @@ final class TrainCommand implements Callable<Integer> {
     private Trained train(Training training, Path folder, ProcessGroup group) {
         RunConfig settings = training.config();
         // What is missing for it is told before all photographs are looked at.
+        if (group.rank() == 0 && !resume) {
+            settings.initialWeights();
+        }
         Autocast.require(settings.precision(), group.device(settings.device()));
         PrintWriter err = spec.commandLine().getErr();
         if (group.rank() > 0) {
@@ -168,9 +176,11 @@ final class TrainCommand implements Callable<Integer> {
         return new Trained(outcome, Optional.of(reports));
     }
 
-    private void startFrom(Path weights) {
-        ConvertCommand.requireCheckpoint(weights);
-        config.override("init_from=" + ConfigWriter.text(weights.toString()));
+    private void startFrom(String weights) {
+        if (Files.exists(Path.of(weights)) || InitialWeights.isPath(weights)) {
+            ConvertCommand.requireCheckpoint(Path.of(weights));
+        }
+        config.override("init_from=" + ConfigWriter.text(weights));
     }
 
     /**

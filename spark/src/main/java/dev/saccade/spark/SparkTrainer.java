@@ -74,7 +74,10 @@ public final class SparkTrainer {
         }
         List<String> paths = new ArrayList<>();
         paths.add("data.root=" + absolute(config.data().root()));
-        config.initFrom().ifPresent(file -> paths.add("init_from=" + absolute(file)));
+        config.initFrom()
+                .map(Path::of)
+                .filter(Files::isRegularFile)
+                .ifPresent(file -> paths.add("init_from=" + absolute(file)));
         RunConfig anywhere = config.with(paths.toArray(String[]::new));
         return new SparkTrainer(anywhere, 1, 0, TIMEOUT);
     }

@@ -7,10 +7,12 @@ import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.checkpoint.AtomicFile;
 import dev.saccade.checkpoint.Checkpoints;
+import dev.saccade.checkpoint.LoadReport;
 import dev.saccade.config.ConfigWriter;
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.distributed.ProcessGroup;
+import dev.saccade.core.nn.Module;
 import dev.saccade.core.parts.PartFailure;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.loader.Batch;
@@ -18,6 +20,7 @@ import dev.saccade.datasets.loader.DataLoader;
 import dev.saccade.models.Model;
 import dev.saccade.models.ModelSpec;
 import dev.saccade.train.config.DataConfig;
+import dev.saccade.train.config.InitialWeights;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.hooks.Hook;
 import dev.saccade.train.hooks.Hooks;
@@ -96,11 +99,41 @@ final class RunTask {
                 config.precision());
     }
 
-    /** Loads the weights that the config starts from, if it names any. */
-    void initializeFrom() {
-        config.initFrom()
-                .map(file -> model.initializeFrom(Checkpoints.open(file)))
-                .ifPresent(report -> report.toString().lines().forEach(notes::add));
+    /**
+     * Loads the weights that the run starts from, or notes what speaks against having none.
+     *
+     * @param initial those that the config names, if it names any
+     */
+    void initializeFrom(Optional<InitialWeights> initial) {
+        if (initial.isEmpty()) {
+            config.initFrom().ifPresent(none -> notes.add(published()));
+            warnOfFrozen();
+            return;
+        }
+        InitialWeights weights = initial.get();
+        notes.add(weights.describe());
+        LoadReport report = model.initializeFrom(Checkpoints.open(weights.file()));
+        report.toString().lines().forEach(notes::add);
+    }
+
+    private String published() {
+        return "warning: the run starts from nothing, as init_from says; of this backbone there are"
+                + " published weights: "
+                + InitialWeights.fitting(config.model().backbone());
+    }
+
+    private void warnOfFrozen() {
+        long frozen =
+                model.backbone().namedParameters().values().stream()
+                        .filter(p -> !Module.isBuffer(p) && !p.requiresGradient())
+                        .count();
+        if (frozen > 0) {
+            notes.add(
+                    ("warning: %d parameters of the backbone are frozen and start from nothing;"
+                                    + " name weights with init_from, or set"
+                                    + " model.backbone.frozen_stages=-1")
+                            .formatted(frozen));
+        }
     }
 
     /**

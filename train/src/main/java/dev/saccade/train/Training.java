@@ -17,6 +17,7 @@ import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.models.Model;
 import dev.saccade.train.config.DataConfig;
+import dev.saccade.train.config.InitialWeights;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.hooks.Hook;
 import dev.saccade.train.hooks.Hooks;
@@ -170,11 +171,13 @@ public final class Training {
                     if (isFirst()) {
                         target.requireFree();
                     }
+                    Optional<InitialWeights> initial =
+                            isFirst() ? config.initialWeights() : Optional.empty();
                     return withModel(
                             List.of(),
                             task -> {
                                 if (isFirst()) {
-                                    task.initializeFrom();
+                                    task.initializeFrom(initial);
                                     RunFolder.create(folder);
                                 }
                                 return locked(

@@ -39,6 +39,11 @@ public record Recipe(
         return ConfigFile.packaged(name + ".yaml");
     }
 
+    /** Returns the parts of its model. */
+    public ModelConfig model() {
+        return Configs.bind(config().get("model").orElseThrow(), ModelConfig.class);
+    }
+
     /**
      * Returns all that must be known besides the weights to use the model of this recipe.
      *

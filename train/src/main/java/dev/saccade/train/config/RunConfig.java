@@ -10,6 +10,7 @@ import dev.saccade.core.parts.Default;
 import dev.saccade.eval.Evaluator;
 import dev.saccade.eval.Evaluators;
 import dev.saccade.models.ModelConfig;
+import dev.saccade.models.zoo.PretrainedWeights;
 import dev.saccade.train.hooks.Hook;
 import dev.saccade.train.optimizers.ModelEma;
 import dev.saccade.train.optimizers.Optimizer;
@@ -47,7 +48,8 @@ import java.util.Optional;
  * @param evaluation when to evaluate, and what counts
  * @param checkpoint when to save
  * @param logInterval optimizer steps between two lines of the logs
- * @param initFrom a checkpoint whose weights the run starts from
+ * @param initFrom whose weights the run starts from: a checkpoint, or {@link PretrainedWeights} by
+ *     name; {@code none} says that it starts from nothing
  * @param hooks what acts in the run besides the loop
  */
 public record RunConfig(
@@ -68,7 +70,7 @@ public record RunConfig(
         EvaluationConfig evaluation,
         CheckpointConfig checkpoint,
         @Default("50") int logInterval,
-        Optional<Path> initFrom,
+        Optional<String> initFrom,
         @Default("[]") List<Hook.Config> hooks) {
 
     /** Checks the values. */
@@ -121,6 +123,18 @@ public record RunConfig(
     /** Returns the same run but for the data sets, which a program gives. */
     public RunConfig withoutDatasets() {
         return with("data.train=null", "data.val=null");
+    }
+
+    /**
+     * Returns the file that the run starts from, if it starts from any. A file of the name counts
+     * before published weights of the name.
+     *
+     * @throws SaccadeException of kind user that says what to do, if there is neither, or if the
+     *     published weights are not here or of another backbone
+     */
+    public Optional<InitialWeights> initialWeights() {
+        return initFrom.filter(name -> !name.equals(InitialWeights.NONE))
+                .map(name -> InitialWeights.find(name, model.backbone()));
     }
 
     /** Returns the name of the metric by which the best checkpoint is told. */

@@ -1,0 +1,180 @@
+package dev.saccade.cli;
+
+import com.google.common.collect.ImmutableMap;
+
+import dev.saccade.core.Printable;
+import dev.saccade.core.Problems;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.models.zoo.PretrainedWeights;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+
+/** Lists the weights that authors have published, and fetches them. */
+@Command(
+        name = "weights",
+        description = "List published weights for --init-from, or fetch some.",
+        mixinStandardHelpOptions = true,
+        footer = {
+            "",
+            "Example:  saccade weights",
+            "          saccade weights fetch swin_tiny resnet50",
+            "          saccade weights fetch swin_tiny --from https://mirror.example.org/weights"
+        })
+final class WeightsCommand implements Callable<Integer> {
+
+    private static final String ROW = "%-44s %-44s %10s  %-12s %s%n";
+
+    @Spec private CommandSpec spec;
+    @Mixin private JsonOption json;
+
+    @Override
+    public Integer call() {
+        if (json.wanted()) {
+            json.print(spec, PretrainedWeights.all().stream().map(WeightsCommand::keys).toList());
+            return 0;
+        }
+        PrintWriter out = spec.commandLine().getOut();
+        String title = "";
+        for (PretrainedWeights weights : PretrainedWeights.all()) {
+            if (!weights.title().equals(title)) {
+                title = weights.title();
+                out.printf("%n%s%n  from %s%n%n", title, weights.source());
+                out.printf(ROW, "  name", "of", "size", "license", "here");
+            }
+            out.printf(
+                    ROW,
+                    "  " + weights.name(),
+                    weights.of(),
+                    weights.mebibytes()
+                            .map(size -> String.format(Locale.ROOT, "%.1f MiB", size))
+                            .orElse("–"),
+                    weights.license().orElse("–"),
+                    here(weights));
+        }
+        out.printf(
+                "%nSizes are as they are published, – where they are not. Fetch with:"
+                        + " ./saccade weights fetch NAME...%n");
+        return 0;
+    }
+
+    private static String here(PretrainedWeights weights) {
+        if (weights.find().isPresent()) {
+            return "yes";
+        } else if (weights.url().isPresent()) {
+            return "no";
+        }
+        return weights.page().isPresent() ? "by hand" : "not published";
+    }
+
+    private static Map<String, Object> keys(PretrainedWeights weights) {
+        ImmutableMap.Builder<String, Object> keys = ImmutableMap.builder();
+        keys.put("name", weights.name());
+        keys.put("of", weights.of());
+        keys.put("file", weights.file());
+        keys.put("source", weights.source());
+        weights.url().ifPresent(url -> keys.put("url", url.toString()));
+        weights.page().ifPresent(page -> keys.put("page", page));
+        weights.license().ifPresent(license -> keys.put("license", license));
+        weights.mebibytes().ifPresent(mebibytes -> keys.put("mebibytes", mebibytes));
+        weights.sha256().ifPresent(sha256 -> keys.put("sha256", sha256));
+        weights.find().ifPresent(here -> keys.put("path", here.toString()));
+        return keys.buildOrThrow();
+    }
+
+    /** Fetches weights; what is there is not fetched again. */
+    @Command(
+            name = "fetch",
+            description = {
+                "Fetch published weights into $SACCADE_CACHE, or ~/.cache/saccade.",
+                "An interrupted fetch goes on where it stopped when it is run again."
+            },
+            mixinStandardHelpOptions = true,
+            footer = {
+                "",
+                "Example:  saccade weights fetch swin_tiny",
+                "          saccade weights fetch resnet50 --from /media/stick"
+            })
+    int fetch(
+            @Parameters(arity = "1..*", paramLabel = "NAME", description = "Such as swin_tiny.")
+                    List<String> names,
+            @Option(
+                            names = "--from",
+                            paramLabel = "MIRROR",
+                            description =
+                                    "A folder or an address with http that has the files by their"
+                                            + " names; by default $SACCADE_WEIGHTS, else the authors'"
+                                            + " own addresses.")
+                    Optional<String> mirror) {
+        Problems problems = new Problems();
+        List<PretrainedWeights> wanted = new ArrayList<>();
+        for (String name : names) {
+            try {
+                wanted.add(PretrainedWeights.named(name));
+            } catch (SaccadeException e) {
+                problems.add("%s", e.getMessage());
+            }
+        }
+        problems.throwIfAny("weights fetch");
+        for (PretrainedWeights weights : wanted) {
+            Path file = fetched(weights, mirror);
+            String license = weights.license().map(spdx -> ", " + spdx).orElse("");
+            spec.commandLine()
+                    .getErr()
+                    .println(Printable.format("%s%s: %s", weights.name(), license, file));
+        }
+        return 0;
+    }
+
+    private static Path fetched(PretrainedWeights weights, Optional<String> mirror) {
+        try (FetchProgress progress = new FetchProgress(weights.name())) {
+            return mirror.isPresent() ? weights.fetch(mirror, progress) : weights.fetch(progress);
+        }
+    }
+
+    /** A bar in mebibytes, once something comes. */
+    private static final class FetchProgress implements PretrainedWeights.Progress, AutoCloseable {
+
+        private static final int BITS_OF_MEBIBYTE = 20;
+
+        private final String name;
+        private Optional<Progress> bar = Optional.empty();
+
+        FetchProgress(String name) {
+            this.name = name;
+        }
+
+        @Override
+        public void fetched(long bytes, long total) {
+            long done = bytes >> BITS_OF_MEBIBYTE;
+            if (bar.isEmpty()) {
+                bar =
+                        Optional.of(
+                                new Progress(
+                                        name,
+                                        done,
+                                        total < 0 ? -1 : total >> BITS_OF_MEBIBYTE,
+                                        " MiB"));
+            }
+            bar.get().to(done);
+        }
+
+        @Override
+        public void close() {
+            bar.ifPresent(Progress::close);
+        }
+    }
+}

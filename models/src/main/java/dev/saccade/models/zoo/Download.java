@@ -1,0 +1,319 @@
+package dev.saccade.models.zoo;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.google.common.annotations.VisibleForTesting;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Version;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpTimeoutException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.UnresolvedAddressException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.LongConsumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Brings a file from a server, and goes on where an earlier attempt broke, unless the file has
+ * changed since: the server is asked for the rest only of the version ({@code ETag} or {@code
+ * Last-Modified}) that the beginning is of (RFC 9110, 13.1.5).
+ *
+ * <p>Redirections are followed, but never from {@code https} to {@code http}.
+ */
+final class Download {
+
+    /** Of one call; each must bring something, or it is the last. */
+    private static final int MOST_ATTEMPTS = 10;
+
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
+
+    private static final Pattern CONTENT_RANGE =
+            Pattern.compile("bytes (\\d+)-\\d+/(\\d+|\\*)", Pattern.CASE_INSENSITIVE);
+
+    private static final int OK = 200;
+    private static final int PARTIAL = 206;
+    private static final int RANGE_NOT_SATISFIABLE = 416;
+
+    private final URI address;
+    private final Path part;
+    private final LongConsumer sizeCheck;
+    private final PretrainedWeights.Progress progress;
+    private final Duration patience;
+    private final HttpClient client;
+
+    /**
+     * Prepares to fetch.
+     *
+     * @param part takes the content; what it holds now is the beginning, if it was left by an
+     *     earlier download
+     * @param sizeCheck throws if the size that the server tells is not to be
+     * @throws SaccadeException of kind user, if the address or a proxy cannot be used
+     */
+    Download(URI address, Path part, LongConsumer sizeCheck, PretrainedWeights.Progress progress) {
+        this(address, part, sizeCheck, progress, PATIENCE);
+    }
+
+    /** Likewise, but gives up on a server that sends nothing for some time. */
+    @VisibleForTesting
+    Download(
+            URI address,
+            Path part,
+            LongConsumer sizeCheck,
+            PretrainedWeights.Progress progress,
+            Duration patience) {
+        if (address.getHost() == null) {
+            throw SaccadeException.user("%s: is no address of a server", address);
+        }
+        this.address = address;
+        this.part = part;
+        this.sizeCheck = sizeCheck;
+        this.progress = progress;
+        this.patience = patience;
+        this.client =
+                HttpClient.newBuilder()
+                        .followRedirects(HttpClient.Redirect.NORMAL)
+                        .connectTimeout(patience)
+                        .proxy(EnvironmentProxies.here())
+                        .build();
+    }
+
+    /** Removes what an attempt has left. */
+    static void forget(Path part) {
+        try {
+            Files.deleteIfExists(part);
+            Files.deleteIfExists(version(part));
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be removed: %s", part, WeightsCache.reason(e));
+        }
+    }
+
+    /** Returns the file that says which version of which address the beginning is of. */
+    private static Path version(Path part) {
+        return part.resolveSibling(part.getFileName() + ".version");
+    }
+
+    /**
+     * Fetches all that is missing.
+     *
+     * @throws SaccadeException of kind I/O, after which a later download goes on where it broke
+     */
+    void run() {
+        for (int attempt = 1; ; attempt++) {
+            long before = present();
+            try {
+                attempt();
+                return;
+            } catch (IOException e) {
+                if (present() <= before || attempt == MOST_ATTEMPTS) {
+                    throw SaccadeException.io(
+                            e,
+                            "%s: cannot be fetched: %s; what has come is kept, and the same command"
+                                    + " goes on from there",
+                            address,
+                            reason(e));
+                }
+            }
+        }
+    }
+
+    private long present() {
+        try {
+            return Files.exists(part) ? Files.size(part) : 0;
+        } catch (IOException e) {
+            throw unwritable(e);
+        }
+    }
+
+    /** Asks once, for all or for the rest. */
+    private void attempt() throws IOException {
+        HttpRequest.Builder request =
+                HttpRequest.newBuilder(address)
+                        .timeout(patience)
+                        .header("User-Agent", "saccade/" + Version.saccade());
+        long present = present();
+        Optional<String> known = knownVersion();
+        boolean isRest = present > 0 && known.isPresent();
+        if (isRest) {
+            request.header("Range", "bytes=" + present + "-").header("If-Range", known.get());
+        }
+        try (FileChannel channel =
+                FileChannel.open(part, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+            FileBody body = new FileBody(channel, progress);
+            HttpResponse<Void> response =
+                    await(
+                            client.sendAsync(
+                                    request.build(),
+                                    info -> begin(info, body, isRest ? present : 0)),
+                            body);
+            if (response.statusCode() == RANGE_NOT_SATISFIABLE && isRest) {
+                // All is here already, or more than there is; a whole answer tells.
+                channel.truncate(0);
+                throw new IOException("the server has no such rest");
+            }
+            requireContent(response);
+            body.requireAll();
+            channel.force(true);
+        }
+    }
+
+    /** Decides by its headers where an answer goes. */
+    private HttpResponse.BodySubscriber<Void> begin(
+            HttpResponse.ResponseInfo info, FileBody body, long present) {
+        int status = info.statusCode();
+        if (status != OK && status != PARTIAL) {
+            return HttpResponse.BodySubscribers.discarding();
+        }
+        long start = 0;
+        long total = info.headers().firstValueAsLong("Content-Length").orElse(-1);
+        if (status == PARTIAL) {
+            Matcher range =
+                    CONTENT_RANGE.matcher(info.headers().firstValue("Content-Range").orElse(""));
+            start = range.matches() ? Long.parseLong(range.group(1)) : -1;
+            if (start != present) {
+                return body.failed(
+                        new IOException("the server sent another rest than was asked for"));
+            }
+            total = range.group(2).equals("*") ? -1 : Long.parseLong(range.group(2));
+        }
+        try {
+            requireRoom(total, start);
+            body.begin(start, total);
+            if (status == OK) {
+                keepVersion(info);
+            }
+        } catch (SaccadeException | IOException e) {
+            return body.failed(e);
+        }
+        return body;
+    }
+
+    private void requireRoom(long total, long start) throws IOException {
+        if (total < 0) {
+            return;
+        }
+        sizeCheck.accept(total);
+        long room = Files.getFileStore(part.toAbsolutePath().getParent()).getUsableSpace();
+        if (total - start > room) {
+            throw SaccadeException.io(
+                    null,
+                    "%s: needs %d bytes more, but the disk has room for %d; make room, or name"
+                            + " another folder with SACCADE_CACHE",
+                    part,
+                    total - start,
+                    room);
+        }
+    }
+
+    private Optional<String> knownVersion() throws IOException {
+        Path file = version(part);
+        if (!Files.exists(file)) {
+            return Optional.empty();
+        }
+        List<String> lines = Files.readAllLines(file, UTF_8);
+        return lines.size() == 2 && lines.get(0).equals(address.toString())
+                ? Optional.of(lines.get(1))
+                : Optional.empty();
+    }
+
+    /** Weak tags do not tell whether every byte is the same. */
+    private void keepVersion(HttpResponse.ResponseInfo info) throws IOException {
+        Optional<String> validator =
+                info.headers()
+                        .firstValue("ETag")
+                        .filter(tag -> !tag.startsWith("W/"))
+                        .or(() -> info.headers().firstValue("Last-Modified"));
+        if (validator.isPresent()) {
+            Files.writeString(version(part), address + "\n" + validator.get() + "\n", UTF_8);
+        } else {
+            Files.deleteIfExists(version(part));
+        }
+    }
+
+    private <T> T await(CompletableFuture<T> answer, FileBody body) throws IOException {
+        long before = -1;
+        try {
+            while (true) {
+                try {
+                    return answer.get(patience.toMillis(), TimeUnit.MILLISECONDS);
+                } catch (TimeoutException e) {
+                    if (body.received() == before) {
+                        answer.cancel(true);
+                        throw new HttpTimeoutException(
+                                "nothing has come for " + patience.toSeconds() + " s");
+                    }
+                    before = body.received();
+                }
+            }
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof SaccadeException refusal) {
+                throw refusal;
+            }
+            if (e.getCause() instanceof FileBody.Unwritable failure) {
+                throw unwritable(failure.getCause());
+            }
+            throw e.getCause() instanceof IOException io ? io : new IOException(e.getCause());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            answer.cancel(true);
+            throw SaccadeException.io(e, "%s: was interrupted", address);
+        } finally {
+            body.discard();
+        }
+    }
+
+    private SaccadeException unwritable(IOException e) {
+        return SaccadeException.io(e, "%s: cannot be written: %s", part, WeightsCache.reason(e));
+    }
+
+    private void requireContent(HttpResponse<?> response) {
+        int status = response.statusCode();
+        if (status == OK || status == PARTIAL) {
+            return;
+        }
+        String what =
+                switch (status) {
+                    case 301, 302, 303, 307, 308 ->
+                            "redirects to "
+                                    + response.headers().firstValue("Location").orElse("nowhere")
+                                    + ", which is not followed: from https only to https, and not"
+                                    + " for ever";
+                    case 401, 403 -> "refuses to give it out";
+                    case 404, 410 -> "has no such file any more; see the source of the weights";
+                    case 407 -> "the proxy asks for a password, which cannot be given";
+                    case 429 -> "has been asked too often; try later";
+                    default -> status >= 500 ? "fails; try later" : "gives no file";
+                };
+        throw SaccadeException.io(
+                null,
+                "%s: cannot be fetched: the server %s (status %d); get the file in another way and"
+                        + " take it --from its folder",
+                response.uri(),
+                what,
+                status);
+    }
+
+    private static String reason(IOException e) {
+        for (Throwable cause = e; cause != null; cause = cause.getCause()) {
+            if (cause instanceof UnresolvedAddressException) {
+                return "the name of the server is not known here";
+            }
+        }
+        return WeightsCache.reason(e);
+    }
+}

@@ -1,0 +1,112 @@
+package dev.saccade.models.zoo;
+
+import dev.saccade.core.SaccadeException;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Proxy;
+import java.net.ProxySelector;
+import java.net.SocketAddress;
+import java.net.URI;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * The proxies that {@code https_proxy}, {@code http_proxy}, {@code all_proxy} and {@code no_proxy}
+ * name, as curl reads them, for a JVM that knows its own settings alone; those count where they
+ * name one.
+ */
+final class EnvironmentProxies extends ProxySelector {
+
+    private static final int DEFAULT_PORT = 80;
+
+    private final Map<String, String> environment;
+    private final ProxySelector ofJvm;
+
+    EnvironmentProxies(Map<String, String> environment, ProxySelector ofJvm) {
+        this.environment = environment;
+        this.ofJvm = ofJvm;
+        Stream.of("http", "https").forEach(this::proxy);
+    }
+
+    /**
+     * Returns those of this process.
+     *
+     * @throws SaccadeException of kind user, if a variable names what is no proxy of HTTP
+     */
+    static ProxySelector here() {
+        return new EnvironmentProxies(System.getenv(), ProxySelector.getDefault());
+    }
+
+    @Override
+    public List<Proxy> select(URI address) {
+        List<Proxy> own = ofJvm.select(address);
+        if (own.stream().anyMatch(proxy -> proxy.type() != Proxy.Type.DIRECT)
+                || isDirect(address.getHost())) {
+            return own;
+        }
+        return proxy(address.getScheme().toLowerCase(Locale.ROOT)).map(List::of).orElse(own);
+    }
+
+    private boolean isDirect(String host) {
+        String name = host.toLowerCase(Locale.ROOT);
+        if (name.equals("localhost") || name.startsWith("127.") || name.equals("[::1]")) {
+            return true;
+        }
+        return variable("no_proxy").stream()
+                .flatMap(list -> Arrays.stream(list.toLowerCase(Locale.ROOT).split("[,\\s]+")))
+                .map(entry -> entry.replaceFirst("^\\*?\\.", ""))
+                .filter(entry -> !entry.isEmpty())
+                .anyMatch(
+                        entry ->
+                                entry.equals("*")
+                                        || name.equals(entry)
+                                        || name.endsWith("." + entry));
+    }
+
+    private Optional<Proxy> proxy(String scheme) {
+        return variable(scheme + "_proxy").or(() -> variable("all_proxy")).map(this::parsed);
+    }
+
+    /** What a server may set as a header of a request is not taken for a setting of this user. */
+    private Optional<String> variable(String name) {
+        return Optional.ofNullable(environment.get(name))
+                .or(
+                        () ->
+                                name.equals("http_proxy")
+                                        ? Optional.empty()
+                                        : Optional.ofNullable(
+                                                environment.get(name.toUpperCase(Locale.ROOT))))
+                .filter(value -> !value.isBlank());
+    }
+
+    private Proxy parsed(String value) {
+        try {
+            URI proxy = URI.create(value.contains("://") ? value : "http://" + value);
+            if (proxy.getHost() != null && proxy.getScheme().equalsIgnoreCase("http")) {
+                int port = proxy.getPort() < 0 ? DEFAULT_PORT : proxy.getPort();
+                return new Proxy(
+                        Proxy.Type.HTTP, InetSocketAddress.createUnresolved(proxy.getHost(), port));
+            }
+        } catch (IllegalArgumentException e) {
+            throw noProxy();
+        }
+        throw noProxy();
+    }
+
+    /** The value may hold a password, so it is not shown. */
+    private static SaccadeException noProxy() {
+        return SaccadeException.user(
+                "a variable such as https_proxy names no proxy of HTTP; expected"
+                        + " http://HOST:PORT");
+    }
+
+    @Override
+    public void connectFailed(URI address, SocketAddress proxy, IOException failure) {
+        ofJvm.connectFailed(address, proxy, failure);
+    }
+}

@@ -1,0 +1,236 @@
+package dev.saccade.models.zoo;
+
+import ai.djl.util.Utils;
+
+import com.google.common.base.Strings;
+
+import dev.saccade.core.SaccadeException;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.io.IOException;
+import java.net.URI;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+
+/**
+ * The folder in which published weights are kept. A file has its name once it is whole and has been
+ * checked; until then it is called {@code NAME.part}, and one process at a time works on it.
+ */
+final class WeightsCache {
+
+    private static final Logger log = LoggerFactory.getLogger(WeightsCache.class);
+
+    private static final String CACHE = "SACCADE_CACHE";
+    private static final String MIRROR = "SACCADE_WEIGHTS";
+
+    /** POSIX locks keep out other processes, these the other threads of this one. */
+    private static final Map<Path, Object> OWN = new ConcurrentHashMap<>();
+
+    private final Path folder;
+
+    private WeightsCache(Path folder) {
+        this.folder = folder;
+    }
+
+    /** Returns the cache of this user. */
+    static WeightsCache here() {
+        return new WeightsCache(
+                setting(CACHE)
+                        .map(named -> path(CACHE, named))
+                        .orElseGet(
+                                () ->
+                                        Optional.ofNullable(
+                                                        Strings.emptyToNull(
+                                                                System.getenv("XDG_CACHE_HOME")))
+                                                .map(Path::of)
+                                                .orElse(
+                                                        Path.of(
+                                                                System.getProperty("user.home"),
+                                                                ".cache"))
+                                                .resolve("saccade"))
+                        .resolve("weights"));
+    }
+
+    /** Returns where files are to be taken from in place of their authors' hosts, if anywhere. */
+    static Optional<String> mirror() {
+        return setting(MIRROR);
+    }
+
+    private static Optional<String> setting(String variable) {
+        return Optional.of(Utils.getEnvOrSystemProperty(variable, "").strip())
+                .filter(value -> !value.isEmpty());
+    }
+
+    private static Path path(String setting, String value) {
+        try {
+            return Path.of(value);
+        } catch (InvalidPathException e) {
+            throw SaccadeException.user("%s=%s: is no path", setting, value);
+        }
+    }
+
+    private static boolean isAddress(String mirror) {
+        return mirror.matches("(?i)https?://.*");
+    }
+
+    /** Returns the place of a file, whether it is there or not. */
+    Path file(String name) {
+        return folder.resolve(name);
+    }
+
+    /** Returns a file, if it is here or in the folder that is the mirror. */
+    Optional<Path> find(String name) {
+        Optional<Path> here = Optional.of(file(name));
+        Optional<Path> mirrored =
+                mirror().filter(mirror -> !isAddress(mirror))
+                        .map(mirror -> path(MIRROR, mirror).resolve(name));
+        return here.filter(Files::isRegularFile).or(() -> mirrored.filter(Files::isRegularFile));
+    }
+
+    /**
+     * Returns a file, which is brought here first if that is needed.
+     *
+     * @param mirror a folder or an address that has it; its authors' if empty
+     */
+    Path fetch(
+            PretrainedWeights weights,
+            Optional<String> mirror,
+            PretrainedWeights.Progress progress) {
+        Path target = file(weights.file());
+        WeightsCheck check = new WeightsCheck(weights);
+        if (mirror.isEmpty() && weights.url().isEmpty() && !Files.exists(target)) {
+            weights.require();
+        }
+        try {
+            Files.createDirectories(folder);
+        } catch (IOException e) {
+            throw SaccadeException.io(
+                    e,
+                    "%s: cannot be made: %s; name another folder with %s",
+                    folder,
+                    reason(e),
+                    CACHE);
+        }
+        return alone(
+                target,
+                () -> {
+                    if (Files.exists(target)) {
+                        check.requirePublished(target);
+                    } else {
+                        bring(weights, mirror, check, progress);
+                    }
+                    return target;
+                });
+    }
+
+    private void bring(
+            PretrainedWeights weights,
+            Optional<String> mirror,
+            WeightsCheck check,
+            PretrainedWeights.Progress progress) {
+        Path target = file(weights.file());
+        Path part = file(weights.file() + ".part");
+        String from;
+        if (mirror.isPresent() && !isAddress(mirror.get())) {
+            Path source = path("mirror", mirror.get()).resolve(weights.file());
+            copy(source, part, check, progress);
+            from = source.toString();
+        } else {
+            URI address =
+                    mirror.map(base -> below(base, weights.file()))
+                            .orElseGet(() -> weights.url().orElseThrow());
+            new Download(address, part, check::requireSize, progress).run();
+            from = address.toString();
+        }
+        try {
+            check.requirePublished(part);
+        } catch (SaccadeException e) {
+            Download.forget(part);
+            throw SaccadeException.io(
+                    e,
+                    "%s: what came from %s is not what was published, and was not kept: %s",
+                    weights.name(),
+                    from,
+                    e.getMessage());
+        }
+        try {
+            Files.move(part, target, StandardCopyOption.ATOMIC_MOVE);
+            Download.forget(part);
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be written: %s", target, reason(e));
+        }
+    }
+
+    private static URI below(String base, String file) {
+        try {
+            return URI.create(base.endsWith("/") ? base + file : base + "/" + file);
+        } catch (IllegalArgumentException e) {
+            throw SaccadeException.user("%s: is neither a folder nor an address", base);
+        }
+    }
+
+    private static void copy(
+            Path source, Path part, WeightsCheck check, PretrainedWeights.Progress progress) {
+        if (!Files.isRegularFile(source)) {
+            throw SaccadeException.user("%s: there is no such file", source);
+        }
+        try {
+            long size = Files.size(source);
+            check.requireSize(size);
+            Download.forget(part);
+            Files.copy(source, part);
+            progress.fetched(size, size);
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be copied to %s: %s", source, part, reason(e));
+        }
+    }
+
+    /** Does something while no other thread and no other process does the like with a file. */
+    private Path alone(Path target, Supplier<Path> work) {
+        synchronized (OWN.computeIfAbsent(target.toAbsolutePath(), path -> new Object())) {
+            Path lock = file("." + target.getFileName() + ".lock");
+            try (FileChannel channel =
+                            FileChannel.open(
+                                    lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+                    FileLock held = held(channel, target)) {
+                log.debug("working on a file of weights file={} lock={}", target, held);
+                return work.get();
+            } catch (IOException e) {
+                throw SaccadeException.io(
+                        e,
+                        "%s: cannot be written: %s; name another folder with %s",
+                        folder,
+                        reason(e),
+                        CACHE);
+            }
+        }
+    }
+
+    private static FileLock held(FileChannel channel, Path target) throws IOException {
+        FileLock free = channel.tryLock();
+        if (free != null) {
+            return free;
+        }
+        log.warn("another process is fetching this file; waiting for it file={}", target);
+        return channel.lock();
+    }
+
+    /** Returns why something failed, also where the message is only a name. */
+    static String reason(IOException e) {
+        return e.getMessage() == null || e instanceof java.nio.file.FileSystemException
+                ? e.getClass().getSimpleName().replaceFirst("Exception$", "")
+                        + (e.getMessage() == null ? "" : " " + e.getMessage())
+                : e.getMessage();
+    }
+}

@@ -1,0 +1,86 @@
+package dev.saccade.models.zoo;
+
+import dev.saccade.checkpoint.Checkpoints;
+import dev.saccade.core.SaccadeException;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** Holds a file to what is published of it. */
+final class WeightsCheck {
+
+    private static final double BYTES_PER_MEBIBYTE = 1 << 20;
+
+    /** Published sizes are rounded, some of them to whole mebibytes. */
+    private static final double TOLERANCE = 0.02;
+
+    /** No weights that anybody has published are larger. */
+    static final long MOST = 8L << 30;
+
+    private final PretrainedWeights weights;
+
+    WeightsCheck(PretrainedWeights weights) {
+        this.weights = weights;
+    }
+
+    /**
+     * Refuses a size before anything is read or fetched.
+     *
+     * @throws SaccadeException of kind I/O
+     */
+    void requireSize(long bytes) {
+        if (bytes > MOST) {
+            throw SaccadeException.io(
+                    null, "%s: %d bytes, at most %d expected", weights.file(), bytes, MOST);
+        }
+        weights.mebibytes()
+                .map(mebibytes -> mebibytes * BYTES_PER_MEBIBYTE)
+                .filter(published -> Math.abs(bytes - published) > TOLERANCE * published)
+                .ifPresent(
+                        published -> {
+                            throw SaccadeException.io(
+                                    null,
+                                    "%s: %d bytes, but %.1f MiB are published",
+                                    weights.file(),
+                                    bytes,
+                                    weights.mebibytes().orElseThrow());
+                        });
+    }
+
+    /**
+     * Refuses a file of another size or checksum, and one that is no checkpoint.
+     *
+     * @throws SaccadeException of kind user or I/O
+     */
+    void requirePublished(Path file) {
+        try {
+            requireSize(Files.size(file));
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be read: %s", file, WeightsCache.reason(e));
+        }
+        requireChecksum(file);
+        if (Checkpoints.open(file).tensors().isEmpty()) {
+            throw SaccadeException.user("%s: holds no weights", file);
+        }
+    }
+
+    /**
+     * Refuses a file of another checksum than the one that is published, if one is.
+     *
+     * @return the checksum
+     */
+    String requireChecksum(Path file) {
+        String checksum = Checkpoints.checksum(file);
+        weights.sha256()
+                .filter(published -> !checksum.startsWith(published))
+                .ifPresent(
+                        published -> {
+                            throw SaccadeException.user(
+                                    "%s: the SHA-256 is %s, but one that begins with %s is"
+                                            + " published; delete the file and fetch it again",
+                                    file, checksum, published);
+                        });
+        return checksum;
+    }
+}

@@ -1,0 +1,105 @@
+package dev.saccade.train.config;
+
+import dev.saccade.checkpoint.Checkpoints;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.parts.Backbone;
+import dev.saccade.models.zoo.PretrainedWeights;
+
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/**
+ * What a run starts from.
+ *
+ * @param file a checkpoint
+ * @param published what it is by name; empty for a file of the user's own
+ */
+public record InitialWeights(Path file, Optional<PretrainedWeights> published) {
+
+    /** What {@code init_from} says where a run is to start from nothing. */
+    public static final String NONE = "none";
+
+    private static final int MOST_NAMES = 4;
+
+    static InitialWeights find(String name, Backbone.Config backbone) {
+        if (isFile(name)) {
+            return new InitialWeights(Path.of(name), Optional.empty());
+        }
+        if (isPath(name)) {
+            throw SaccadeException.user(
+                    "%s: there is no such file; expected a checkpoint, such as"
+                            + " checkpoints/best.safetensors of a run",
+                    name);
+        }
+        PretrainedWeights weights = named(name);
+        if (!weights.fit(backbone)) {
+            throw SaccadeException.user(
+                    "init_from: %s are weights of another backbone than model.backbone; %s fit it;"
+                            + " name one of those, a file to take what fits, or none",
+                    name, fitting(backbone));
+        }
+        return new InitialWeights(required(weights), Optional.of(weights));
+    }
+
+    private static PretrainedWeights named(String name) {
+        try {
+            return PretrainedWeights.named(name);
+        } catch (SaccadeException unknown) {
+            throw SaccadeException.user(
+                    "init_from: there is no such file, and %s", unknown.getMessage());
+        }
+    }
+
+    private static Path required(PretrainedWeights weights) {
+        try {
+            return weights.require();
+        } catch (SaccadeException absent) {
+            throw SaccadeException.user(
+                    "init_from: %s; or name a file, or learn from nothing with --init-from none",
+                    absent.getMessage());
+        }
+    }
+
+    /** Returns whether something is a file by its name, whatever is there. */
+    public static boolean isPath(String name) {
+        return name.matches(".*[/\\\\].*|.*\\.[A-Za-z]\\w*");
+    }
+
+    private static boolean isFile(String name) {
+        try {
+            return Files.isRegularFile(Path.of(name));
+        } catch (InvalidPathException e) {
+            return false;
+        }
+    }
+
+    /** Returns the names of published weights of a backbone, those of classifiers first. */
+    public static String fitting(Backbone.Config backbone) {
+        String names =
+                PretrainedWeights.fitting(backbone).stream()
+                        .sorted(Comparator.comparing(weights -> weights.recipe().isPresent()))
+                        .map(PretrainedWeights::name)
+                        .limit(MOST_NAMES)
+                        .collect(Collectors.joining(", "));
+        return names.isEmpty() ? "no published ones" : names;
+    }
+
+    /**
+     * Returns what the file is, with its checksum, for the log.
+     *
+     * @throws SaccadeException of kind user, if another checksum is published
+     */
+    public String describe() {
+        return "weights%s: %s, SHA-256 %s"
+                .formatted(
+                        published.map(weights -> " " + weights.name()).orElse(""),
+                        file,
+                        published
+                                .map(weights -> weights.checksum(file))
+                                .orElseGet(() -> Checkpoints.checksum(file)));
+    }
+}
