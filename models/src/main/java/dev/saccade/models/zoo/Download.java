@@ -117,16 +117,20 @@ final class Download {
         for (int attempt = 1; ; attempt++) {
             long before = present();
             try {
-                attempt();
-                return;
+                if (isDone()) {
+                    return;
+                }
             } catch (IOException e) {
                 if (present() <= before || attempt == MOST_ATTEMPTS) {
                     throw SaccadeException.io(
                             e,
-                            "%s: cannot be fetched: %s; what has come is kept, and the same command"
-                                    + " goes on from there",
+                            "%s: cannot be fetched: %s; %s",
                             address,
-                            reason(e));
+                            reason(e),
+                            present() == 0
+                                    ? "nothing has come"
+                                    : "what has come is kept, and the same command goes on from"
+                                            + " there");
                 }
             }
         }
@@ -140,8 +144,8 @@ final class Download {
         }
     }
 
-    /** Asks once, for all or for the rest. */
-    private void attempt() throws IOException {
+    /** Asks once, for all or for the rest, and returns whether that was an answer. */
+    private boolean isDone() throws IOException {
         HttpRequest.Builder request =
                 HttpRequest.newBuilder(address)
                         .timeout(patience)
@@ -162,13 +166,14 @@ final class Download {
                                     info -> begin(info, body, isRest ? present : 0)),
                             body);
             if (response.statusCode() == RANGE_NOT_SATISFIABLE && isRest) {
-                // All is here already, or more than there is; a whole answer tells.
+                // What is here is as much as there is, or more; all of it is asked for once more.
                 channel.truncate(0);
-                throw new IOException("the server has no such rest");
+                return false;
             }
             requireContent(response);
             body.requireAll();
             channel.force(true);
+            return true;
         }
     }
 

@@ -1,0 +1,186 @@
+package dev.saccade.cli;
+
+import static dev.saccade.cli.Ended.saccade;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ai.djl.ndarray.NDManager;
+
+import dev.saccade.checkpoint.Checkpoint;
+import dev.saccade.checkpoint.Checkpoints;
+import dev.saccade.core.parts.Backbone;
+import dev.saccade.core.structures.Size;
+import dev.saccade.demo.SceneDataset;
+import dev.saccade.demo.SceneRenderer;
+import dev.saccade.models.zoo.PretrainedWeights;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** Published weights from the command line: listed, fetched, trained from. */
+class WeightsCommandTest {
+
+    private static final String CACHE = "SACCADE_CACHE";
+
+    /** Neither size nor checksum of these is published, so that weights of a test will do. */
+    private static final PretrainedWeights V1C = PretrainedWeights.named("resnet18_v1c");
+
+    private static final Path RECIPES = Path.of("..", "configs", "retinanet");
+    private static final Path SMALL = RECIPES.resolve("resnet18_fpn_demo.yaml");
+    private static final Path PUBLISHED = RECIPES.resolve("resnet18_fpn_1x_coco.yaml");
+
+    @TempDir Path folder;
+
+    private Path run;
+
+    @BeforeEach
+    void emptyCache() {
+        System.setProperty(CACHE, folder.resolve("cache").toString());
+        run = folder.resolve("run");
+    }
+
+    @AfterEach
+    void forget() {
+        System.clearProperty(CACHE);
+    }
+
+    private Ended train(Path recipe, Object... more) throws IOException {
+        Path scenes = folder.resolve("scenes");
+        if (!Files.exists(scenes)) {
+            SceneDataset.write(scenes, new SceneRenderer(1, new Size(64, 96)), 4, 2, n -> {});
+        }
+        List<Object> args = new ArrayList<>(List.of("train", recipe, "--data", scenes));
+        args.addAll(List.of("--set", "model.backbone.stem_channels=64"));
+        args.addAll(List.of("--set", "model.backbone.base_channels=64"));
+        args.addAll(List.of("--set", "model.backbone.deep_stem=true"));
+        args.addAll(List.of("--set", "data.train_transforms=[{type: normalize}, {type: pad}]"));
+        args.addAll(List.of("--set", "data.val_transforms=[{type: normalize}, {type: pad}]"));
+        args.addAll(List.of("--set", "iterations=1", "--out", run));
+        args.addAll(List.of(more));
+        return saccade(args.toArray());
+    }
+
+    /** Writes what OpenMMLab publishes, with weights that know nothing. */
+    private Path mirror() throws IOException {
+        Path mirror = Files.createDirectories(folder.resolve("mirror"));
+        try (NDManager manager = NDManager.newBaseManager()) {
+            Backbone backbone = V1C.backbone().build();
+            backbone.initialize(manager, 5);
+            Checkpoints.save(mirror.resolve(V1C.file()), Checkpoint.of(backbone, Map.of()));
+        }
+        return mirror;
+    }
+
+    @Test
+    void trainsFromAFetchedNameAndResumesWithoutIt() throws IOException {
+        Ended fetched = saccade("weights", "fetch", "resnet18_v1c", "--from", mirror());
+        assertEquals(0, fetched.code(), fetched.err());
+        Path file = V1C.require();
+        assertTrue(fetched.err().contains("resnet18_v1c, Apache-2.0: " + file), fetched.err());
+        assertTrue(
+                saccade("weights").out().lines().anyMatch(l -> l.matches(" +resnet18_v1c .* yes")));
+
+        Ended trained = train(SMALL, "--init-from", "resnet18_v1c");
+        assertEquals(0, trained.code(), trained.err());
+        String log = Files.readString(run.resolve("train.log"));
+        assertTrue(
+                log.contains(
+                        "weights resnet18_v1c: %s, SHA-256 %s"
+                                .formatted(file, Checkpoints.checksum(file))),
+                log);
+        int parameters = V1C.backbone().build().namedParameters().size();
+        assertTrue(log.contains("loaded " + parameters + " of "), log);
+        assertTrue(
+                Files.readString(run.resolve("config.yaml")).contains("init_from: resnet18_v1c\n"));
+
+        Files.delete(file);
+        Ended resumed = saccade("train", run, "--resume", "--set", "iterations=2");
+        assertEquals(0, resumed.code(), resumed.err());
+    }
+
+    @Test
+    void saysHowToFetchBeforeAnythingElse() {
+        Ended ended = saccade("train", PUBLISHED, "--data", folder.resolve("nothing_here"));
+        assertEquals(
+                "saccade: init_from: resnet18 is not here; fetch it with: ./saccade weights fetch"
+                        + " resnet18 (44.7 MiB, BSD-3-Clause); or name a file, or learn from nothing"
+                        + " with --init-from none\n",
+                ended.err());
+        assertEquals(2, ended.code());
+    }
+
+    @Test
+    void aRecipeLearnsFromNothingWhereThatIsSaid() throws IOException {
+        Path config = folder.resolve("mine.yaml");
+        Files.writeString(
+                config,
+                "base: %s\ninit_from: resnet18\n".formatted(SMALL.toAbsolutePath().normalize()));
+        Ended ended =
+                train(config, "--init-from", "none", "--set", "model.backbone.frozen_stages=1");
+        assertEquals(0, ended.code(), ended.err());
+        String warning =
+                "warning: the run starts from nothing, as init_from says; of this backbone there"
+                        + " are published weights: resnet18_v1c";
+        assertTrue(ended.err().contains(warning), ended.err());
+        assertTrue(Files.readString(run.resolve("train.log")).contains(warning));
+        assertTrue(ended.err().contains("parameters of the backbone are frozen and start from"));
+    }
+
+    @Test
+    void smallRecipesSayNothingOfIt() throws IOException {
+        Ended ended = train(SMALL);
+        assertEquals(0, ended.code(), ended.err());
+        assertFalse(ended.err().contains("warning"), ended.err());
+    }
+
+    @Test
+    void aFileOfTheNameCountsFirst() throws IOException {
+        Path named = Path.of("resnet18_v1c");
+        Files.copy(mirror().resolve(V1C.file()), named);
+        try {
+            Ended trained = train(SMALL, "--init-from", "resnet18_v1c");
+            assertEquals(0, trained.code(), trained.err());
+            assertTrue(trained.err().contains("weights: resnet18_v1c, SHA-256 "), trained.err());
+        } finally {
+            Files.delete(named);
+        }
+    }
+
+    @Test
+    void tellsMistakes() {
+        Ended fetch = saccade("weights", "fetch", "swin_tinny", "resnet5O");
+        assertEquals(2, fetch.code());
+        assertTrue(fetch.err().contains("did you mean swin_tiny?"), fetch.err());
+        assertTrue(fetch.err().contains("did you mean resnet50?"), fetch.err());
+        Ended train = saccade("train", PUBLISHED, "--init-from", "resnet81");
+        assertEquals(2, train.code());
+        assertTrue(train.err().contains("did you mean resnet18?"), train.err());
+        Ended other = saccade("train", PUBLISHED, "--init-from", "resnet50");
+        assertEquals(2, other.code());
+        assertTrue(
+                other.err()
+                        .contains(
+                                "resnet50 are weights of another backbone than model.backbone;"
+                                        + " resnet18,"),
+                other.err());
+        assertEquals(2, saccade("weights", "fetch").code());
+    }
+
+    @Test
+    void listsThemForMachines() {
+        String json = saccade("weights", "--json").out();
+        assertTrue(json.contains("\"name\" : \"swin_tiny\""), json);
+        assertTrue(json.contains("\"sha256\" : \"0676ba61\""), json);
+    }
+}

@@ -1,0 +1,118 @@
+package dev.saccade.models.zoo;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpHandler;
+import com.sun.net.httpserver.HttpServer;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+
+/** A server of one file that answers one request after the other as a test says. */
+final class WeightsServer implements AutoCloseable {
+
+    /** What was asked for. */
+    record Request(Optional<String> range, Optional<String> ifRange) {}
+
+    private final HttpServer server;
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+    private final Deque<HttpHandler> answers = new ArrayDeque<>();
+    private final List<Request> requests = new ArrayList<>();
+
+    /**
+     * Starts a server.
+     *
+     * @param answers to the first requests; the last one answers all that follow
+     */
+    WeightsServer(HttpHandler... answers) throws IOException {
+        this.answers.addAll(Arrays.asList(answers));
+        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.setExecutor(threads);
+        server.createContext("/", this::answer);
+        server.start();
+    }
+
+    private void answer(HttpExchange exchange) throws IOException {
+        HttpHandler answer;
+        synchronized (this) {
+            requests.add(
+                    new Request(
+                            Optional.ofNullable(exchange.getRequestHeaders().getFirst("Range")),
+                            Optional.ofNullable(
+                                    exchange.getRequestHeaders().getFirst("If-Range"))));
+            answer = answers.size() > 1 ? answers.poll() : answers.peek();
+        }
+        try (exchange) {
+            answer.handle(exchange);
+        }
+    }
+
+    synchronized List<Request> requests() {
+        return List.copyOf(requests);
+    }
+
+    /** Returns the address below which files lie. */
+    String address() {
+        return "http://localhost:" + server.getAddress().getPort();
+    }
+
+    /** Answers with a file, or with its rest where that is asked for of the same version. */
+    static HttpHandler file(byte[] content, String tag) {
+        return exchange -> {
+            String range = exchange.getRequestHeaders().getFirst("Range");
+            exchange.getResponseHeaders().set("ETag", tag);
+            if (range == null || !tag.equals(exchange.getRequestHeaders().getFirst("If-Range"))) {
+                send(exchange, 200, content);
+                return;
+            }
+            int start = Integer.parseInt(range.replaceAll("\\D", ""));
+            exchange.getResponseHeaders()
+                    .set(
+                            "Content-Range",
+                            "bytes %d-%d/%d".formatted(start, content.length - 1, content.length));
+            send(exchange, 206, Arrays.copyOfRange(content, start, content.length));
+        };
+    }
+
+    /** Answers with a file, but breaks the connection in its middle. */
+    static HttpHandler half(byte[] content, String tag) {
+        return exchange -> {
+            exchange.getResponseHeaders().set("ETag", tag);
+            exchange.sendResponseHeaders(200, content.length);
+            exchange.getResponseBody().write(content, 0, content.length / 2);
+            exchange.getResponseBody().flush();
+        };
+    }
+
+    /** Answers with a status alone. */
+    static HttpHandler status(int status) {
+        return exchange -> exchange.sendResponseHeaders(status, -1);
+    }
+
+    /** Answers that the file is elsewhere. */
+    static HttpHandler redirect(String address) {
+        return exchange -> {
+            exchange.getResponseHeaders().set("Location", address);
+            exchange.sendResponseHeaders(302, -1);
+        };
+    }
+
+    static void send(HttpExchange exchange, int status, byte[] content) throws IOException {
+        exchange.sendResponseHeaders(status, content.length);
+        exchange.getResponseBody().write(content);
+    }
+
+    @Override
+    public void close() {
+        server.stop(0);
+        threads.shutdownNow();
+    }
+}
