@@ -16,6 +16,7 @@ import dev.saccade.core.structures.Size;
 import dev.saccade.demo.SceneDataset;
 import dev.saccade.demo.SceneRenderer;
 import dev.saccade.models.DetectionModel;
+import dev.saccade.models.zoo.PretrainedWeights;
 import dev.saccade.train.config.RunConfig;
 
 import org.junit.jupiter.api.BeforeEach;
@@ -51,6 +52,8 @@ class FineTuningTest {
                     "data.val_transforms=[{type: normalize}, {type: pad}]",
                     "epochs=2");
 
+    private static final String COCO = "mask_rcnn_resnet50_fpn_1x_coco";
+
     @TempDir Path folder;
 
     private Page page;
@@ -66,8 +69,15 @@ class FineTuningTest {
 
     @Test
     void thePageLeadsToAProgramThatFindsThings() throws Exception {
-        writeDetectorOfCoco(folder.resolve("mine/mask_rcnn_r50_fpn_1x_coco.pth"));
-        String printed = page.run(this::quick);
+        PretrainedWeights coco = PretrainedWeights.named(COCO);
+        writeDetectorOfCoco(Files.createDirectory(folder.resolve("mirror")).resolve(coco.file()));
+        System.setProperty("SACCADE_CACHE", folder.resolve("cache").toString());
+        String printed;
+        try {
+            printed = page.run(this::quick);
+        } finally {
+            System.clearProperty("SACCADE_CACHE");
+        }
         assertEquals(2, page.outputs().size(), "outputs on the page");
         List<String> found = printed.lines().filter(line -> line.contains("  mask ")).toList();
         String object =
@@ -128,6 +138,10 @@ class FineTuningTest {
         }
     }
 
+    private static String file(String weights) {
+        return PretrainedWeights.named(weights).require().toString();
+    }
+
     /** Makes a command quick, and its least score one that who has learned little reaches. */
     private List<String> quick(List<String> words) {
         List<String> quick = new ArrayList<>(words);
@@ -135,6 +149,11 @@ class FineTuningTest {
             assertEquals("0.5", quick.set(words.size() - 1, "0.05"));
         }
         String command = words.get(1);
+        if (command.equals("weights")) {
+            quick.addAll(List.of("--from", folder.resolve("mirror").toString()));
+        }
+        // The list knows that these are of a wide backbone; a file takes what fits.
+        quick.replaceAll(word -> command.equals("train") && word.equals(COCO) ? file(word) : word);
         if (COMMANDS_OF_A_CONFIG.contains(command)) {
             SMALL.forEach(setting -> quick.addAll(List.of("--set", setting)));
             quick.addAll(List.of("--data", folder.resolve("mine/photos").toString()));

@@ -9,7 +9,6 @@ import ai.djl.ndarray.NDManager;
 
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
-import dev.saccade.checkpoint.Naming;
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.Configs;
 import dev.saccade.core.structures.LabelMap;
@@ -17,6 +16,7 @@ import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.image.ImageReader;
 import dev.saccade.datasets.image.OpenCv;
 import dev.saccade.models.Model;
+import dev.saccade.models.zoo.PretrainedWeights;
 import dev.saccade.report.draw.Jpeg;
 import dev.saccade.train.config.RunConfig;
 
@@ -50,6 +50,9 @@ class SegmentationPageTest {
                     "data.train_transforms=[{type: normalize}, {type: pad}]",
                     "data.val_transforms=[{type: resize, scales: [[64, 48]]}, {type: normalize}]",
                     "iterations=4");
+
+    private static final String ADE20K = "semantic_fpn_resnet50_160k_ade20k";
+    private static final String IMAGENET = "resnet50_v1c";
 
     @TempDir Path folder;
 
@@ -97,13 +100,18 @@ class SegmentationPageTest {
     @Test
     void thePageLeadsToAProgramThatTellsClasses() throws Exception {
         List<String> classes = IntStream.range(0, 150).mapToObj(i -> "class " + i).toList();
-        Checkpoint ade20k = untrained(classes, "model.backbone.deep_stem=true");
-        Checkpoints.save(folder.resolve("mine/fpn_r50_512x512_160k_ade20k.pth"), ade20k);
-        Checkpoint plain = untrained(classes, "model.backbone.deep_stem=false");
-        Checkpoint imagenet = Naming.of("torchvision").fromSaccade(plain.part("backbone"));
-        Checkpoints.save(folder.resolve("mine/resnet50-0676ba61.pth"), imagenet);
-
-        String printed = page.run(this::quick);
+        Checkpoint ade20k = untrained(classes);
+        Path mirror = Files.createDirectory(folder.resolve("mirror"));
+        Checkpoints.save(mirror.resolve(PretrainedWeights.named(ADE20K).file()), ade20k);
+        Checkpoints.save(
+                mirror.resolve(PretrainedWeights.named(IMAGENET).file()), ade20k.part("backbone"));
+        System.setProperty("SACCADE_CACHE", folder.resolve("cache").toString());
+        String printed;
+        try {
+            printed = page.run(this::quick);
+        } finally {
+            System.clearProperty("SACCADE_CACHE");
+        }
 
         assertEquals(2, page.outputs().size(), "outputs on the page");
         assertTrue(printed.contains("train: 9 label maps, "), printed);
@@ -146,13 +154,10 @@ class SegmentationPageTest {
         return saccade("check", folder.resolve("mine/roads.yaml"), "--data", roads).out();
     }
 
-    private Checkpoint untrained(List<String> classes, String setting) {
-        List<String> settings = new ArrayList<>(SMALL);
-        settings.add(setting);
+    private Checkpoint untrained(List<String> classes) {
         RunConfig config =
                 Configs.bind(
-                        ConfigFile.load(folder.resolve("mine/roads.yaml"), settings),
-                        RunConfig.class);
+                        ConfigFile.load(folder.resolve("mine/roads.yaml"), SMALL), RunConfig.class);
         try (NDManager manager = NDManager.newBaseManager()) {
             Model<?> model = config.model().build(classes);
             model.initialize(manager, 5);
@@ -160,9 +165,20 @@ class SegmentationPageTest {
         }
     }
 
+    private static String file(String weights) {
+        return PretrainedWeights.named(weights).require().toString();
+    }
+
     private List<String> quick(List<String> words) {
         List<String> quick = new ArrayList<>(words);
         String command = words.get(1);
+        if (command.equals("weights")) {
+            quick.addAll(List.of("--from", folder.resolve("mirror").toString()));
+        }
+        if (command.equals("train")) {
+            // The list knows that these are of a wide backbone; a file takes what fits.
+            quick.replaceAll(word -> List.of(ADE20K, IMAGENET).contains(word) ? file(word) : word);
+        }
         if (List.of("config", "check", "browse", "train").contains(command)) {
             SMALL.forEach(setting -> quick.addAll(List.of("--set", setting)));
             quick.addAll(List.of("--data", folder.resolve("mine/roads").toString()));

@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The recipes that come with the library, as {@code configs/zoo.yaml} lists them; no weights are
- * among them.
+ * The recipes that come with the library, as {@code configs/zoo.yaml} lists them; weights are
+ * {@link PretrainedWeights}.
  */
 public final class Zoo {
 

@@ -1,2 +1,2 @@
-/** The published recipes as they come with the library, and what is published of each. */
+/** The published recipes as they come with the library, what is published of each, and weights. */
 package dev.saccade.models.zoo;

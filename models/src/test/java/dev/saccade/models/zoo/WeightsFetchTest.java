@@ -96,7 +96,8 @@ class WeightsFetchTest {
     private byte[] checkpoint(float value) throws IOException {
         Path file = folder.resolve("made.pth");
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
-            Tensor tensor = Tensor.of(manager.ones(new ai.djl.ndarray.types.Shape(50_000)).mul(value));
+            Tensor tensor =
+                    Tensor.of(manager.ones(new ai.djl.ndarray.types.Shape(50_000)).mul(value));
             Checkpoints.save(file, new Checkpoint(Map.of("norm.weight", tensor), Map.of()));
         }
         return Files.readAllBytes(file);
@@ -125,10 +126,13 @@ class WeightsFetchTest {
         List<Long> bytes = new ArrayList<>();
         try (WeightsServer server = new WeightsServer(file(checkpoint, TAG))) {
             assertEquals(Optional.empty(), SWIN.find());
-            Path file = SWIN.fetch(Optional.of(server.address()), (now, total) -> {
-                bytes.add(now);
-                assertEquals(checkpoint.length, total);
-            });
+            Path file =
+                    SWIN.fetch(
+                            Optional.of(server.address()),
+                            (now, total) -> {
+                                bytes.add(now);
+                                assertEquals(checkpoint.length, total);
+                            });
             assertArrayEquals(checkpoint, Files.readAllBytes(file));
             assertEquals(Optional.of(file), SWIN.find());
             assertEquals(file, SWIN.require());
@@ -333,8 +337,7 @@ class WeightsFetchTest {
     void doesNotFollowToAnUnsafeAddress() throws Exception {
         SSLContext usual = SSLContext.getDefault();
         HttpsServer server =
-                HttpsServer.create(
-                        new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+                HttpsServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         try (WeightsServer unsafe = new WeightsServer(file(checkpoint, TAG))) {
             SSLContext context = contextOfLocalhost();
             SSLContext.setDefault(context);
@@ -350,8 +353,7 @@ class WeightsFetchTest {
             String address = "https://localhost:" + server.getAddress().getPort();
             SaccadeException error =
                     assertThrows(
-                            SaccadeException.class,
-                            () -> SWIN.fetch(Optional.of(address), SILENT));
+                            SaccadeException.class, () -> SWIN.fetch(Optional.of(address), SILENT));
             assertTrue(
                     error.getMessage().contains("redirects to " + unsafe.address()),
                     error.getMessage());
@@ -439,8 +441,7 @@ class WeightsFetchTest {
     @Test
     void takesByHandWhatNobodyGivesOutOtherwise() throws IOException {
         PretrainedWeights elsa = PretrainedWeights.named("elsa_swin_tiny");
-        SaccadeException error =
-                assertThrows(SaccadeException.class, () -> elsa.fetch(SILENT));
+        SaccadeException error = assertThrows(SaccadeException.class, () -> elsa.fetch(SILENT));
         assertEquals(SaccadeException.Kind.USER, error.kind());
         assertTrue(error.getMessage().contains(elsa.page().orElseThrow()), error.getMessage());
         Path file = cache.resolve("weights").resolve(elsa.file());
@@ -455,8 +456,7 @@ class WeightsFetchTest {
         Path file = cache.resolve("weights").resolve(RESNET.file());
         Files.createDirectories(file.getParent());
         Files.write(file, checkpoint);
-        SaccadeException error =
-                assertThrows(SaccadeException.class, () -> RESNET.checksum(file));
+        SaccadeException error = assertThrows(SaccadeException.class, () -> RESNET.checksum(file));
         assertTrue(error.getMessage().contains("f37072fd"), error.getMessage());
         assertThrows(SaccadeException.class, () -> RESNET.fetch(SILENT));
         assertTrue(Files.exists(file), "what a user has put there stays");
