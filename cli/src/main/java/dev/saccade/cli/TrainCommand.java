@@ -12,7 +12,6 @@ import dev.saccade.train.DataReports;
 import dev.saccade.train.Outcome;
 import dev.saccade.train.RunFolder;
 import dev.saccade.train.Training;
-import dev.saccade.train.config.DataConfig;
 import dev.saccade.train.config.InitialWeights;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.hooks.Hook;
