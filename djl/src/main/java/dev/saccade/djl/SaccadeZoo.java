@@ -29,8 +29,10 @@ import java.util.Set;
  * }</pre>
  *
  * <p>A checkpoint of a run needs no recipe: {@code optModelZoo(SaccadeZoo.open(file))}. Where a
- * folder is named by {@code optModelPath}, it is one that {@link ServingFolder} wrote, and DJL
- * wants {@code optTranslatorFactory(new SaccadeTranslatorFactory())} besides.
+ * folder is named by {@code optModelPath}, it is one that {@link ServingFolder} wrote. For requests
+ * ({@code Input} and {@code Output}) DJL needs no more than that; for other types it chooses the
+ * translator before it looks into the folder, and wants {@code optTranslatorFactory(new
+ * SaccadeTranslatorFactory())} besides.
  */
 public final class SaccadeZoo extends ModelZoo {
 

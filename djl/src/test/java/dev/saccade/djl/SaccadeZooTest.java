@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import ai.djl.Application;
 import ai.djl.Device;
 import ai.djl.inference.Predictor;
+import ai.djl.modality.Input;
+import ai.djl.modality.Output;
 import ai.djl.modality.cv.Image;
 import ai.djl.modality.cv.ImageFactory;
 import ai.djl.modality.cv.output.CategoryMask;
@@ -326,6 +328,7 @@ class SaccadeZooTest {
             expected.assertIs(predictor.predict(photo));
         }
         assertFinds(expected, model, Path.class, photo);
+        assertServes(expected, model);
         Files.copy(checkpoint, model.resolve("another.safetensors"));
         assertTrue(
                 assertThrows(SaccadeException.class, () -> SaccadeZoo.open(model))
@@ -335,5 +338,32 @@ class SaccadeZooTest {
                 assertThrows(SaccadeException.class, () -> ServingFolder.write(checkpoint, model))
                         .getMessage()
                         .contains("holds files already"));
+    }
+
+    /** For requests DJL reads the name of the factory in the folder; for other types it does not. */
+    private void assertServes(Expected expected, Path model) throws Exception {
+        Input request = new Input();
+        request.add(Files.readAllBytes(photo));
+        try (ZooModel<Input, Output> loaded =
+                        Criteria.builder()
+                                .setTypes(Input.class, Output.class)
+                                .optModelPath(model)
+                                .build()
+                                .loadModel();
+                Predictor<Input, Output> predictor = loaded.newPredictor()) {
+            expected.assertIsJson(predictor.predict(request).getData().getAsString());
+        }
+        Criteria<Path, DetectedObjects> others =
+                Criteria.builder()
+                        .setTypes(Path.class, DetectedObjects.class)
+                        .optModelPath(model)
+                        .build();
+        Throwable refused = assertThrows(ModelNotFoundException.class, others::loadModel);
+        while (refused.getCause() != null) {
+            refused = refused.getCause();
+        }
+        assertTrue(
+                refused.getMessage().startsWith("No matching default translator found."),
+                refused.getMessage());
     }
 }
