@@ -86,6 +86,11 @@ public final class RunCheckpoints {
         this.ranks = ranks;
     }
 
+    /** Returns where the run keeps its files. */
+    RunFolder folder() {
+        return folder;
+    }
+
     /**
      * Saves all that the run needs to go on; the state saved before is kept beside it. A file that
      * was damaged or replaced meanwhile, or that could not be resumed from, never takes the place

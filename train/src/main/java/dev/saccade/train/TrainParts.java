@@ -2,6 +2,7 @@ package dev.saccade.train;
 
 import dev.saccade.core.parts.PartConfig;
 import dev.saccade.core.parts.PartProvider;
+import dev.saccade.train.mlflow.MlflowHook;
 import dev.saccade.train.optimizers.AdamW;
 import dev.saccade.train.optimizers.Sgd;
 import dev.saccade.train.schedules.ConstantSchedule;
@@ -11,7 +12,7 @@ import dev.saccade.train.schedules.StepSchedule;
 
 import java.util.List;
 
-/** The optimizers and schedules that a config can name. */
+/** The optimizers, schedules and hooks that a config can name. */
 public final class TrainParts implements PartProvider {
 
     @Override
@@ -22,6 +23,7 @@ public final class TrainParts implements PartProvider {
                 ConstantSchedule.class,
                 StepSchedule.class,
                 PolySchedule.class,
-                CosineSchedule.class);
+                CosineSchedule.class,
+                MlflowHook.Config.class);
     }
 }

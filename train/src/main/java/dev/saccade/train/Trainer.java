@@ -32,6 +32,7 @@ import dev.saccade.train.schedules.RunLength;
 
 import java.time.Duration;
 import java.util.Iterator;
+import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -377,6 +378,11 @@ public final class Trainer implements Run {
     @Override
     public ProcessGroup ranks() {
         return setup.ranks;
+    }
+
+    @Override
+    public Path folder() {
+        return checkpoints.folder().path();
     }
 
     @Override

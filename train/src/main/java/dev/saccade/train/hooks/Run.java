@@ -9,6 +9,8 @@ import dev.saccade.core.ops.MemoryFormat;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.train.schedules.RunLength;
 
+import java.nio.file.Path;
+
 /** A training run as its hooks see it and act on it, in the training thread alone. */
 public interface Run {
 
@@ -27,6 +29,9 @@ public interface Run {
      * one is done on all, and what they write to files is for rank 0 to write.
      */
     ProcessGroup ranks();
+
+    /** Returns the folder of the run, in which {@link #ranks rank} 0 alone writes. */
+    Path folder();
 
     /** Returns how long the run lasts. */
     RunLength length();

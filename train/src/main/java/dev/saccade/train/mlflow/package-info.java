@@ -1,0 +1,2 @@
+/** Runs as a tracking server of MLflow shows them. */
+package dev.saccade.train.mlflow;

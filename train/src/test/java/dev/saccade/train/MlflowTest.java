@@ -1,0 +1,201 @@
+package dev.saccade.train;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.train.hooks.Hook;
+import dev.saccade.train.hooks.Run;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** Runs that tell a server, which keeps what a tracking server of MLflow would. */
+class MlflowTest {
+
+    private static final JsonMapper JSON = new JsonMapper();
+
+    @TempDir Path folder;
+
+    private HttpServer server;
+    private boolean busy;
+    private int runs;
+    private final List<String> statuses = new ArrayList<>();
+    private final Map<String, List<Long>> steps = new LinkedHashMap<>();
+    private final Map<String, String> params = new LinkedHashMap<>();
+    private final Map<String, String> tags = new LinkedHashMap<>();
+    private final Map<String, String> files = new LinkedHashMap<>();
+    private final Set<String> experiments = new TreeSet<>();
+
+    @BeforeEach
+    void start() throws IOException {
+        CellRun.writeData(folder);
+        server =
+                HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.createContext("/", this::answer);
+        server.start();
+    }
+
+    @AfterEach
+    void stop() {
+        server.stop(0);
+    }
+
+    private void answer(HttpExchange exchange) throws IOException {
+        try (exchange) {
+            String body =
+                    new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
+            String path = exchange.getRequestURI().getPath();
+            String answer = busy ? null : answer(path, body);
+            byte[] bytes = (answer == null ? "{}" : answer).getBytes(StandardCharsets.UTF_8);
+            exchange.sendResponseHeaders(busy ? 503 : answer == null ? 404 : 200, bytes.length);
+            exchange.getResponseBody().write(bytes);
+        }
+    }
+
+    private String answer(String path, String body) throws IOException {
+        String stored = "/api/2.0/mlflow-artifacts/artifacts/";
+        if (path.startsWith(stored)) {
+            files.put(path.substring(stored.length()), body);
+            return "{}";
+        }
+        JsonNode request = JSON.readTree(body.isEmpty() ? "{}" : body);
+        switch (path.substring("/api/2.0/mlflow/".length())) {
+            case "experiments/get-by-name":
+                return experiments.isEmpty() ? null : "{\"experiment\": {\"experiment_id\": \"7\"}}";
+            case "experiments/create":
+                experiments.add(request.path("name").asText());
+                return "{\"experiment_id\": \"7\"}";
+            case "runs/create":
+                assertEquals("7", request.path("experiment_id").asText());
+                runs++;
+                return "{\"run\": {\"info\": {\"run_id\": \"r" + runs + "\"}}}";
+            case "runs/get":
+                return "{\"run\": {\"info\": {\"artifact_uri\": \"mlflow-artifacts:/7/r1\"}}}";
+            case "runs/update":
+                statuses.add(request.path("status").asText());
+                return "{}";
+            case "runs/log-batch":
+                assertEquals("r1", request.path("run_id").asText());
+                assertTrue(request.path("params").size() <= 100, body);
+                request.path("metrics")
+                        .forEach(
+                                metric ->
+                                        steps.computeIfAbsent(
+                                                        metric.path("key").asText(),
+                                                        key -> new ArrayList<>())
+                                                .add(metric.path("step").asLong()));
+                request.path("params").forEach(each -> put(params, each));
+                request.path("tags").forEach(each -> put(tags, each));
+                return "{}";
+            default:
+                throw new AssertionError(path);
+        }
+    }
+
+    private static void put(Map<String, String> all, JsonNode entry) {
+        all.put(entry.path("key").asText(), entry.path("value").asText());
+    }
+
+    private Training training(String... overrides) throws IOException {
+        int port = server.getAddress().getPort();
+        return Training.of(
+                CellRun.config(folder, overrides)
+                        .with("hooks=[{type: mlflow, uri: 'http://127.0.0.1:%d/'}]".formatted(port)));
+    }
+
+    @Test
+    void aRunIsShownAsItWas() throws IOException {
+        Path run = folder.resolve("run");
+        training().start(run);
+        assertEquals(Set.of("saccade"), experiments);
+        assertEquals(List.of(1L, 2L, 3L, 4L, 5L, 6L), steps.get("train/loss").subList(0, 6));
+        assertTrue(
+                steps.keySet().stream().anyMatch(name -> name.startsWith("eval/")),
+                steps.keySet().toString());
+        assertEquals("retinanet", params.get("model.head.type"));
+        assertEquals("0.001", params.get("optimizer.learning_rate"));
+        assertEquals(
+                new RunFolder(run).best().toAbsolutePath().toString(),
+                tags.get("best_checkpoint"));
+        assertEquals(
+                Files.readString(new RunFolder(run).config()), files.get("7/r1/config.yaml"));
+        assertEquals(List.of("FINISHED"), statuses);
+    }
+
+    @Test
+    void aRunThatFailsAndIsResumedIsOneRun() throws IOException {
+        Path run = folder.resolve("run");
+        Hook failing =
+                new Hook() {
+                    @Override
+                    public void beforeStep(Run taken) {
+                        if (taken.epoch() == 1) {
+                            throw new IllegalStateException("on purpose");
+                        }
+                    }
+                };
+        assertThrows(SaccadeException.class, () -> training().start(run, failing));
+        assertEquals(List.of("FAILED"), statuses);
+        training().resume(run);
+        assertEquals(List.of("FAILED", "RUNNING", "FINISHED"), statuses);
+        assertEquals(1, runs);
+    }
+
+    @Test
+    void aServerThatIsAwayStopsNothingAndIsToldOnce() throws IOException {
+        busy = true;
+        List<String> notes = new ArrayList<>();
+        Hook listening =
+                new Hook() {
+                    @Override
+                    public void noted(String line) {
+                        if (line.contains("MLflow")) {
+                            notes.add(line);
+                        }
+                    }
+
+                    @Override
+                    public void afterEpoch(Run run) {
+                        busy = run.epoch() == 1;
+                    }
+                };
+        assertEquals(Outcome.FINISHED, training().start(folder.resolve("run"), listening));
+        assertEquals(1, notes.size(), notes.toString());
+        assertTrue(notes.get(0).contains("answers 503"), notes.get(0));
+        assertEquals(1L, steps.get("train/loss").get(0), "what was missed is sent later");
+        assertEquals(List.of("FINISHED"), statuses);
+    }
+
+    @Test
+    void anAddressThatIsNoneIsRefused() {
+        SaccadeException e =
+                assertThrows(
+                        SaccadeException.class,
+                        () ->
+                                CellRun.config(folder)
+                                        .with("hooks=[{type: mlflow, uri: 'localhost:5000'}]"));
+        assertTrue(e.getMessage().contains("the address of a server"), e.getMessage());
+    }
+}
