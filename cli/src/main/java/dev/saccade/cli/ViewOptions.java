@@ -4,6 +4,7 @@ import dev.saccade.config.Configs;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
+import dev.saccade.datasets.transforms.Tiles;
 import dev.saccade.models.TrainedModel;
 
 import picocli.CommandLine.Option;
@@ -15,10 +16,10 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The options that say in what views a model looks at photographs. */
+/** The options that say in what views and tiles a model looks at photographs. */
 final class ViewOptions {
 
-    private static final Pattern SCALE = Pattern.compile("([1-9]\\d{0,5})x([1-9]\\d{0,5})");
+    private static final Pattern EDGES = Pattern.compile("([1-9]\\d{0,5})x([1-9]\\d{0,5})");
 
     @Option(
             names = "--scales",
@@ -37,11 +38,41 @@ final class ViewOptions {
                             + " as the checkpoint says.")
     private Optional<Boolean> flip = Optional.empty();
 
+    @Option(
+            names = "--tiles",
+            paramLabel = "WxH",
+            description =
+                    "Look at photographs that are larger than this in tiles of it, such as 640x640,"
+                            + " and join what is cut between them.")
+    private Optional<String> tiles = Optional.empty();
+
+    @Option(
+            names = "--overlap",
+            paramLabel = "SHARE",
+            description =
+                    "The least share of its width and height that a tile has in common with the"
+                            + " next; 0.2 by default.")
+    private Optional<Double> overlap = Optional.empty();
+
+    @Option(
+            names = "--whole",
+            negatable = true,
+            description =
+                    "With --tiles, look at the whole photograph, too, in which detectors find what"
+                            + " is larger than a tile; so it is by default, other than with --no-whole.")
+    private Optional<Boolean> whole = Optional.empty();
+
     /** Loads a model that looks at photographs as the options say, else as the checkpoint. */
     TrainedModel<?> load(Path checkpoint, ComputeOptions compute) {
+        Optional<Tiles> inTiles = tiles();
         List<List<Integer>> wanted = scales();
         TrainedModel<?> model =
                 compute.applyTo(TrainedModel.load(checkpoint, compute.chooseDevice()));
+        TrainedModel<?> viewing = inViews(model, wanted);
+        return inTiles.<TrainedModel<?>>map(viewing::withTiles).orElse(viewing);
+    }
+
+    private TrainedModel<?> inViews(TrainedModel<?> model, List<List<Integer>> wanted) {
         if (wanted.isEmpty() && flip.isEmpty()) {
             return model;
         }
@@ -60,19 +91,39 @@ final class ViewOptions {
         }
     }
 
+    private Optional<Tiles> tiles() {
+        if (tiles.isEmpty() && (overlap.isPresent() || whole.isPresent())) {
+            throw SaccadeException.user(
+                    "%s: means something with --tiles only, such as --tiles 640x640",
+                    overlap.isPresent() ? "--overlap" : "--no-whole");
+        }
+        Problems problems = new Problems();
+        Optional<List<Integer>> size = tiles.flatMap(text -> edges(text, problems));
+        problems.throwIfAny("--tiles");
+        try {
+            return size.map(edges -> Tiles.of(edges.get(0), edges.get(1)))
+                    .map(own -> overlap.map(own::overlap).orElse(own))
+                    .map(own -> whole.map(own::whole).orElse(own));
+        } catch (IllegalArgumentException e) {
+            throw SaccadeException.user("--tiles: %s", e.getMessage());
+        }
+    }
+
     private List<List<Integer>> scales() {
         Problems problems = new Problems();
         List<List<Integer>> pairs = new ArrayList<>();
-        for (String scale : scales) {
-            Matcher edges = SCALE.matcher(scale);
-            if (edges.matches()) {
-                pairs.add(
-                        List.of(Integer.valueOf(edges.group(1)), Integer.valueOf(edges.group(2))));
-            } else {
-                problems.add("got %s, expected two edges in pixels, such as 1333x800", scale);
-            }
-        }
+        scales.forEach(scale -> edges(scale, problems).ifPresent(pairs::add));
         problems.throwIfAny("--scales");
         return pairs;
+    }
+
+    private static Optional<List<Integer>> edges(String text, Problems problems) {
+        Matcher edges = EDGES.matcher(text);
+        if (edges.matches()) {
+            return Optional.of(
+                    List.of(Integer.valueOf(edges.group(1)), Integer.valueOf(edges.group(2))));
+        }
+        problems.add("got %s, expected two edges in pixels, such as 1333x800", text);
+        return Optional.empty();
     }
 }

@@ -7,14 +7,13 @@ import dev.saccade.core.Workers;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.check.DatasetCheck;
 import dev.saccade.datasets.loader.DataLoader;
 import dev.saccade.datasets.loader.PhotoViews;
+import dev.saccade.datasets.loader.ViewReader;
 import dev.saccade.models.TrainedModel;
 
 import java.math.RoundingMode;
-import java.util.List;
 import java.util.function.Function;
 import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
@@ -72,20 +71,20 @@ public final class DatasetInference {
     }
 
     /**
-     * Runs a trained model, in the views it was made for.
+     * Runs a trained model, in the views and tiles it was made for.
      *
      * @param progress told the number of photographs that are done in this rank, after each
      * @throws SaccadeException of kind user, if it was trained for other classes
      */
     public <P> void run(TrainedModel<P> model, Evaluator<P> evaluator, IntConsumer progress) {
         requireClasses(model);
-        run(model.spec().viewTransforms(), model::predict, evaluator, progress);
+        run(model.reader(), model::predict, evaluator, progress);
     }
 
     /**
      * Runs a model.
      *
-     * @param views what is done to a photograph in each view that the model is shown
+     * @param reader makes the views that the model is shown
      * @param model gives what is predicted for the photograph of some views, in its pixels
      * @param evaluator told of every photograph; of those of other ranks in rank 0 alone
      * @param progress told the number of photographs that are done in this rank, after each; may
@@ -93,13 +92,13 @@ public final class DatasetInference {
      * @throws EvaluationInterrupted if any rank was interrupted
      */
     public <P> void run(
-            List<List<Transform>> views,
+            ViewReader reader,
             Function<PhotoViews, P> model,
             Evaluator<P> evaluator,
             IntConsumer progress) {
         evaluator.reset();
         try {
-            runOwn(views, model, evaluator, progress);
+            runOwn(reader, model, evaluator, progress);
         } catch (EvaluationInterrupted e) {
             ranks.allGather(INTERRUPTED);
             throw e;
@@ -111,13 +110,13 @@ public final class DatasetInference {
     }
 
     private <P> void runOwn(
-            List<List<Transform>> views,
+            ViewReader reader,
             Function<PhotoViews, P> model,
             Evaluator<P> evaluator,
             IntConsumer progress) {
         int first = first(ranks.rank());
         IntStream own = IntStream.range(first, first + size());
-        try (DataLoader<PhotoViews> loader = DataLoader.testing(dataset, own, views, workers);
+        try (DataLoader<PhotoViews> loader = DataLoader.testing(dataset, own, reader, workers);
                 DataLoader<PhotoViews>.Epoch photos = loader.epoch(0);
                 Workers measuring = new Workers("saccade-eval", workers)) {
             for (int i = 0; i < size(); i++) {

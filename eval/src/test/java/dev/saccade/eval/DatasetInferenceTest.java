@@ -10,6 +10,7 @@ import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Photo;
 import dev.saccade.datasets.loader.PhotoViews;
+import dev.saccade.datasets.loader.ViewReader;
 import dev.saccade.datasets.transforms.Normalize;
 
 import org.junit.jupiter.api.BeforeEach;
@@ -94,7 +95,7 @@ class DatasetInferenceTest {
         List<Integer> progress = new ArrayList<>();
         new DatasetInference(dataset, 2)
                 .run(
-                        List.of(List.of(Configs.of(Normalize.class))),
+                        new ViewReader(List.of(List.of(Configs.of(Normalize.class)))),
                         model,
                         evaluator,
                         progress::add);

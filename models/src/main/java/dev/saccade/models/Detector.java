@@ -10,7 +10,12 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.datasets.image.ImageSource;
+import dev.saccade.datasets.loader.PhotoViews;
+import dev.saccade.datasets.loader.TiledPhoto;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
+import dev.saccade.datasets.transforms.Tiles;
+import dev.saccade.datasets.transforms.Tiles.Tile;
+import dev.saccade.models.tiles.TiledObjects;
 
 import org.opencv.core.Mat;
 
@@ -43,6 +48,10 @@ public final class Detector extends TrainedModel<Instances> {
         super(other, spec);
     }
 
+    private Detector(Detector other, Tiles tiles) {
+        super(other, tiles);
+    }
+
     /**
      * Loads a detector from a checkpoint of a run; nothing but this file is needed.
      *
@@ -65,6 +74,25 @@ public final class Detector extends TrainedModel<Instances> {
     @Override
     public Detector withViews(TestTimeAugmentation views) {
         return new Detector(this, spec().withViews(views));
+    }
+
+    @Override
+    public Detector withTiles(Tiles tiles) {
+        return new Detector(this, tiles);
+    }
+
+    @Override
+    Instances predict(TiledPhoto photo, PhotoViews whole) {
+        TiledObjects objects = new TiledObjects(photo.size());
+        if (!whole.batches().isEmpty()) {
+            objects.add(Tile.all(photo.size()), look(whole));
+        }
+        for (Tile tile : photo.tiles()) {
+            try (PhotoViews views = photo.read(tile)) {
+                objects.add(tile, look(views));
+            }
+        }
+        return objects.merged();
     }
 
     @Override

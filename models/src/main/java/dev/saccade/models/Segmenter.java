@@ -10,7 +10,12 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.image.ImageSource;
+import dev.saccade.datasets.loader.PhotoViews;
+import dev.saccade.datasets.loader.TiledPhoto;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
+import dev.saccade.datasets.transforms.Tiles;
+import dev.saccade.datasets.transforms.Tiles.Tile;
+import dev.saccade.models.tiles.TiledLabels;
 
 import org.opencv.core.Mat;
 
@@ -41,6 +46,10 @@ public final class Segmenter extends TrainedModel<LabelMap> {
         super(other, spec);
     }
 
+    private Segmenter(Segmenter other, Tiles tiles) {
+        super(other, tiles);
+    }
+
     /**
      * Loads a segmenter from a checkpoint of a run; nothing but this file is needed.
      *
@@ -63,6 +72,29 @@ public final class Segmenter extends TrainedModel<LabelMap> {
     @Override
     public Segmenter withViews(TestTimeAugmentation views) {
         return new Segmenter(this, spec().withViews(views));
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * <p>Each pixel has the class that it has in the tile whose borders are farthest from it; there
+     * is no look at the whole photograph. Where a model slides windows over what it is given (the
+     * config's {@code model.sliding_window}), it does so in each tile.
+     */
+    @Override
+    public Segmenter withTiles(Tiles tiles) {
+        return new Segmenter(this, tiles.whole(false));
+    }
+
+    @Override
+    LabelMap predict(TiledPhoto photo, PhotoViews none) {
+        TiledLabels labels = new TiledLabels(photo.size(), photo.tiles());
+        for (Tile tile : photo.tiles()) {
+            try (PhotoViews views = photo.read(tile)) {
+                labels.add(tile, look(views));
+            }
+        }
+        return labels.map();
     }
 
     @Override

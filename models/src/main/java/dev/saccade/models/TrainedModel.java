@@ -26,11 +26,14 @@ import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.datasets.image.OpenCv;
 import dev.saccade.datasets.loader.PhotoViews;
+import dev.saccade.datasets.loader.TiledPhoto;
 import dev.saccade.datasets.loader.ViewReader;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
+import dev.saccade.datasets.transforms.Tiles;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Function;
@@ -53,23 +56,35 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
     private final Model<P> model;
     private final ReadWriteLock use;
     private final ModelSpec spec;
+    private final Optional<Tiles> tiles;
     private final ViewReader reader;
 
     TrainedModel(NDManager manager, Model<P> model, ModelSpec spec) {
-        this(manager, model, new ReentrantReadWriteLock(), spec);
+        this(manager, model, new ReentrantReadWriteLock(), spec, Optional.empty());
     }
 
     /** Shares the weights of another one. */
     TrainedModel(TrainedModel<P> other, ModelSpec spec) {
-        this(other.manager, other.model, other.use, spec);
+        this(other.manager, other.model, other.use, spec, other.tiles);
     }
 
-    private TrainedModel(NDManager manager, Model<P> model, ReadWriteLock use, ModelSpec spec) {
+    /** Shares the weights of another one. */
+    TrainedModel(TrainedModel<P> other, Tiles tiles) {
+        this(other.manager, other.model, other.use, other.spec, Optional.of(tiles));
+    }
+
+    private TrainedModel(
+            NDManager manager,
+            Model<P> model,
+            ReadWriteLock use,
+            ModelSpec spec,
+            Optional<Tiles> tiles) {
         this.manager = manager;
         this.model = model;
         this.use = use;
         this.spec = spec;
-        this.reader = new ViewReader(spec.viewTransforms());
+        this.tiles = tiles;
+        this.reader = new ViewReader(spec.viewTransforms(), tiles);
     }
 
     /**
@@ -132,6 +147,13 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
     public abstract TrainedModel<P> withViews(TestTimeAugmentation views);
 
     /**
+     * Returns this model, but looking at photographs that are larger than a tile in tiles, each in
+     * all views, and putting together what it finds in them. It shares the weights: closing either
+     * closes both.
+     */
+    public abstract TrainedModel<P> withTiles(Tiles tiles);
+
+    /**
      * Returns this model, but computing in another precision than that it was trained in. It shares
      * the weights: closing either closes both.
      */
@@ -156,6 +178,11 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
         return model.parameterCount();
     }
 
+    /** Returns what prepares photographs for {@link #predict(PhotoViews)}. */
+    public final ViewReader reader() {
+        return reader;
+    }
+
     /**
      * Returns what is predicted for a photograph.
      *
@@ -165,8 +192,20 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
         return read(photo, this::predict);
     }
 
-    /** Returns what is predicted for a photograph of which all views are there. */
+    /** Returns what is predicted for a photograph that the {@link #reader} has prepared. */
     public final P predict(PhotoViews photo) {
+        return photo.tiled().map(tiled -> predict(tiled, photo)).orElseGet(() -> look(photo));
+    }
+
+    /**
+     * Returns what is predicted for a photograph in tiles.
+     *
+     * @param whole the views of all of it, if there are any
+     */
+    abstract P predict(TiledPhoto photo, PhotoViews whole);
+
+    /** Returns what is predicted for a photograph, or a tile, that the network sees whole. */
+    final P look(PhotoViews photo) {
         return within(
                 scratch -> computed(() -> model.predictViews(photo.on(scratch))),
                 () -> views(photo) + memory());

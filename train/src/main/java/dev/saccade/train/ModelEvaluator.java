@@ -13,6 +13,7 @@ import dev.saccade.core.ops.Autocast;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.loader.PhotoViews;
+import dev.saccade.datasets.loader.ViewReader;
 import dev.saccade.eval.DatasetInference;
 import dev.saccade.eval.Evaluation;
 import dev.saccade.eval.Evaluators;
@@ -78,7 +79,7 @@ final class ModelEvaluator<P> {
         }
         DatasetInference inference = new DatasetInference(dataset, workers, ranks);
         return progress -> {
-            inference.run(views, this::predict, evaluators, done -> progress.run());
+            inference.run(new ViewReader(views), this::predict, evaluators, done -> progress.run());
             return ranks.rank() == 0 ? told(evaluators.evaluate()) : heard();
         };
     }

@@ -65,6 +65,13 @@ final class ColumnRuns {
         return move(padded, x -> Math.min(x, size.width()), rows(y -> y));
     }
 
+    Rle place(int top, int left, Size whole) {
+        return move(
+                whole,
+                x -> x >= left && x - left < size.width() ? x - left : size.width(),
+                rows(y -> y + top));
+    }
+
     Rle flipHorizontal() {
         return move(size, x -> size.width() - 1 - x, rows(y -> y));
     }

@@ -225,6 +225,27 @@ public final class Rle {
         return columns().pad(padded);
     }
 
+    /**
+     * Returns the mask as a part of a larger one, with background around it.
+     *
+     * @param top the row of the larger one that its first row becomes
+     * @param left the column of the larger one that its first column becomes
+     * @param whole the size of the larger one, in which it must lie
+     */
+    public Rle place(int top, int left, Size whole) {
+        checkArgument(
+                top >= 0
+                        && left >= 0
+                        && size.height() <= whole.height() - top
+                        && size.width() <= whole.width() - left,
+                "%s at row %s and column %s do not lie within %s",
+                size,
+                top,
+                left,
+                whole);
+        return columns().place(top, left, whole);
+    }
+
     private ColumnRuns columns() {
         return new ColumnRuns(size, counts);
     }

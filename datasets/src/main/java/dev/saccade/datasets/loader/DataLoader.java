@@ -127,18 +127,19 @@ public final class DataLoader<B> implements AutoCloseable {
     /** Returns a loader of all photographs in their order, one by one and each in all its views. */
     public static DataLoader<PhotoViews> testing(
             Dataset dataset, List<List<Transform>> views, int threads) {
-        return testing(dataset, IntStream.range(0, dataset.size()), views, threads);
+        IntStream all = IntStream.range(0, dataset.size());
+        return testing(dataset, all, new ViewReader(views), threads);
     }
 
     /**
      * Returns a loader of some photographs, one by one and each in all its views.
      *
      * @param positions in the data set
+     * @param reader makes the views
      */
     public static DataLoader<PhotoViews> testing(
-            Dataset dataset, IntStream positions, List<List<Transform>> views, int threads) {
+            Dataset dataset, IntStream positions, ViewReader reader, int threads) {
         List<ImmutableIntArray> order = positions.mapToObj(ImmutableIntArray::of).toList();
-        ViewReader reader = new ViewReader(views);
         return new DataLoader<>(
                 epoch -> order,
                 (epoch, position) -> reader.read(dataset, position.get(0)),

@@ -7,24 +7,37 @@ import com.google.common.collect.ImmutableList;
 import dev.saccade.core.structures.ImageBatch;
 
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Photographs as a model is shown them at test time: the same ones, in the same order and without
- * targets, in one batch for every view.
+ * targets, in one batch for every view. One that is looked at in tiles has these, too, each of
+ * which becomes a photograph of its own when its turn comes.
  *
  * @see ViewReader
  */
 public final class PhotoViews implements AutoCloseable {
 
     private final ImmutableList<Batch> views;
+    private final Optional<TiledPhoto> tiled;
 
     PhotoViews(List<Batch> views) {
-        this.views = ImmutableList.copyOf(views);
+        this(views, Optional.empty());
     }
 
-    /** Returns the batch of each view. */
+    PhotoViews(List<Batch> views, Optional<TiledPhoto> tiled) {
+        this.views = ImmutableList.copyOf(views);
+        this.tiled = tiled;
+    }
+
+    /** Returns the batch of each view; none, if a photograph is looked at in tiles only. */
     public List<Batch> batches() {
         return views;
+    }
+
+    /** Returns the photograph in tiles, if it is larger than one. */
+    public Optional<TiledPhoto> tiled() {
+        return tiled;
     }
 
     /** Returns the batch of each view on the device of a manager, see {@link Batch#on}. */
@@ -36,5 +49,6 @@ public final class PhotoViews implements AutoCloseable {
     @Override
     public void close() {
         views.forEach(Batch::close);
+        tiled.ifPresent(TiledPhoto::close);
     }
 }

@@ -11,9 +11,14 @@ import dev.saccade.datasets.Photo;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.image.ImageSource;
+import dev.saccade.datasets.transforms.Tiles;
+import dev.saccade.datasets.transforms.Tiles.Tile;
+
+import org.opencv.core.Mat;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Decodes photographs, once each, and makes views of them, for test time.
@@ -23,6 +28,7 @@ import java.util.List;
 public final class ViewReader {
 
     private final ImmutableList<List<Transform>> views;
+    private final Optional<Tiles> tiles;
     private final BufferPool buffers = new BufferPool();
 
     /**
@@ -32,8 +38,19 @@ public final class ViewReader {
      *     dev.saccade.datasets.transforms.TestTimeAugmentation#views} says
      */
     public ViewReader(List<List<Transform>> views) {
+        this(views, Optional.empty());
+    }
+
+    /**
+     * Prepares reading.
+     *
+     * @param views what is done to a photograph in each view, or to each of its tiles
+     * @param tiles in which photographs are looked at that are larger, if any
+     */
+    public ViewReader(List<List<Transform>> views, Optional<Tiles> tiles) {
         checkArgument(!views.isEmpty(), "views: at least one expected, got none");
         this.views = ImmutableList.copyOf(views);
+        this.tiles = tiles;
     }
 
     /**
@@ -54,7 +71,7 @@ public final class ViewReader {
     }
 
     /**
-     * Returns loose photographs, together.
+     * Returns loose photographs, together; several ones are not looked at in tiles.
      *
      * @throws SaccadeException if one cannot be used; names it
      */
@@ -69,6 +86,28 @@ public final class ViewReader {
     }
 
     private PhotoViews views(List<Sample> decoded) {
+        if (tiles.isPresent() && decoded.size() == 1) {
+            Sample photo = decoded.get(0);
+            List<Tile> parts = tiles.get().of(photo.info().size());
+            if (parts.size() > 1) {
+                return inTiles(photo, parts);
+            }
+        }
+        return whole(decoded);
+    }
+
+    private PhotoViews inTiles(Sample photo, List<Tile> parts) {
+        List<Batch> all =
+                tiles.orElseThrow().whole() ? whole(List.of(photo)).batches() : List.of();
+        Mat pixels = photo.share().image();
+        return new PhotoViews(
+                all,
+                Optional.of(
+                        new TiledPhoto(
+                                pixels, photo.info(), parts, tile -> whole(List.of(tile)))));
+    }
+
+    private PhotoViews whole(List<Sample> decoded) {
         return new PhotoViews(views.stream().map(view -> batch(view, decoded)).toList());
     }
 

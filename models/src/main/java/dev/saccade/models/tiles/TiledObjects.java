@@ -1,0 +1,330 @@
+package dev.saccade.models.tiles;
+
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Rle;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.transforms.Tiles.Tile;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/**
+ * The objects that were found in the tiles of a photograph, each once.
+ *
+ * <p>An object is <em>cut</em> where its box ends at a border of its tile inside the photograph.
+ * Two boxes are those of one object if they are of one class, come from different tiles, and cover
+ * each other by an IoU of {@link #SAME} or more in the part of the photograph that both tiles show:
+ * so the two halves of an object are recognized by the strip that both have, however small that is
+ * beside them, and two objects that touch, or one inside another, stay two. {@code sahi} compares
+ * the intersection with the smaller box instead (GREEDYNMM by IOS), which joins the latter and
+ * leaves the former apart.
+ *
+ * <ol>
+ *   <li>Cut objects are left out if another tile shows all of the box, and more beyond it.
+ *   <li>Of those of one object that are not cut, the best stays as it is.
+ *   <li>Cut ones that show a part of one of these are left out.
+ *   <li>The parts that remain are joined: a box around all, the union of their masks, the best
+ *       score.
+ * </ol>
+ *
+ * <p>Objects of one tile are never compared with one another, for the detector has done so.
+ */
+public final class TiledObjects {
+
+    private static final double SAME = 0.5;
+
+    /** How near to a border a box ends that is cut there: that of a network is not exact. */
+    private static final double BORDER = 1.0 / 64;
+
+    private final Size photo;
+    private final List<Tile> tiles = new ArrayList<>();
+    private final List<Found> found = new ArrayList<>();
+
+    /**
+     * Starts without objects.
+     *
+     * @param photo height and width of the photograph
+     */
+    public TiledObjects(Size photo) {
+        this.photo = photo;
+    }
+
+    /** An object in coordinates of the photograph. */
+    private record Found(
+            int tile, int label, float score, Region box, boolean cut, Instances origin, int at) {}
+
+    /** A box, in floats as in {@link Boxes}. */
+    private record Region(float x1, float y1, float x2, float y2) {
+
+        double area() {
+            return Math.max(0, (double) x2 - x1) * Math.max(0, (double) y2 - y1);
+        }
+
+        Region within(Tile tile) {
+            return intersection(new Region(tile.left(), tile.top(), tile.right(), tile.bottom()));
+        }
+
+        Region intersection(Region other) {
+            return new Region(
+                    Math.max(x1, other.x1),
+                    Math.max(y1, other.y1),
+                    Math.min(x2, other.x2),
+                    Math.min(y2, other.y2));
+        }
+
+        Region around(Region other) {
+            return new Region(
+                    Math.min(x1, other.x1),
+                    Math.min(y1, other.y1),
+                    Math.max(x2, other.x2),
+                    Math.max(y2, other.y2));
+        }
+
+        double iou(Region other) {
+            double shared = intersection(other).area();
+            return shared == 0 ? 0 : shared / (area() + other.area() - shared);
+        }
+    }
+
+    /**
+     * Adds what was found in a tile, which may be all of the photograph.
+     *
+     * @param objects predicted ones, in pixels of the tile
+     */
+    public void add(Tile tile, Instances objects) {
+        Boxes boxes = objects.boxes().translate(tile.left(), tile.top());
+        for (int i = 0; i < objects.size(); i++) {
+            Region box = new Region(boxes.x1(i), boxes.y1(i), boxes.x2(i), boxes.y2(i));
+            found.add(
+                    new Found(
+                            tiles.size(),
+                            objects.label(i),
+                            objects.score(i),
+                            box,
+                            cuts(tile, box),
+                            objects,
+                            i));
+        }
+        tiles.add(tile);
+    }
+
+    /** Returns whether a box reaches a border of a tile inside the photograph. */
+    private boolean cuts(Tile tile, Region box) {
+        return Arrays.stream(room(tile, box)).anyMatch(side -> side < BORDER);
+    }
+
+    /** Returns whether a tile shows of a box what another shows, and more where that cuts it. */
+    private boolean showsMore(Tile tile, Tile other, Region box) {
+        double[] own = room(tile, box);
+        double[] theirs = room(other, box);
+        return IntStream.range(0, own.length).allMatch(side -> own[side] >= theirs[side])
+                && IntStream.range(0, own.length)
+                        .anyMatch(side -> theirs[side] < BORDER && own[side] >= BORDER);
+    }
+
+    /**
+     * Returns how far a box stays from the borders of a tile, in edges of the tile: as far as it
+     * matters, and always so far from those that are borders of the photograph.
+     */
+    private double[] room(Tile tile, Region box) {
+        double width = tile.size().width();
+        double height = tile.size().height();
+        return new double[] {
+            tile.left() == 0 ? BORDER : Math.min(BORDER, (box.x1() - tile.left()) / width),
+            tile.top() == 0 ? BORDER : Math.min(BORDER, (box.y1() - tile.top()) / height),
+            tile.right() == photo.width()
+                    ? BORDER
+                    : Math.min(BORDER, (tile.right() - box.x2()) / width),
+            tile.bottom() == photo.height()
+                    ? BORDER
+                    : Math.min(BORDER, (tile.bottom() - box.y2()) / height)
+        };
+    }
+
+    /** Returns the objects of the photograph, best first. */
+    public Instances merged() {
+        List<int[]> neighbors = neighbors();
+        List<List<Group>> kept = new ArrayList<>();
+        tiles.forEach(tile -> kept.add(new ArrayList<>()));
+        List<Group> groups = new ArrayList<>();
+        List<Group> parts = new ArrayList<>();
+        for (Found object : uncutBestFirst(neighbors)) {
+            List<Group> same =
+                    Arrays.stream(neighbors.get(object.tile()))
+                            .mapToObj(kept::get)
+                            .flatMap(List::stream)
+                            .filter(group -> isSeenIn(group.first(), object))
+                            .toList();
+            if (!same.isEmpty()) {
+                same.get(0).raiseTo(object.score());
+                continue;
+            }
+            Group own = new Group(object);
+            groups.add(own);
+            if (object.cut()) {
+                parts.add(own);
+            } else {
+                kept.get(object.tile()).add(own);
+            }
+        }
+        join(parts, neighbors);
+        return instances(groups.stream().filter(group -> !group.isJoinedToAnother()).toList());
+    }
+
+    /** Returns the other tiles that show a part of what a tile shows, for each tile. */
+    private List<int[]> neighbors() {
+        return IntStream.range(0, tiles.size())
+                .mapToObj(
+                        i ->
+                                IntStream.range(0, tiles.size())
+                                        .filter(j -> j != i && tiles.get(i).overlaps(tiles.get(j)))
+                                        .toArray())
+                .toList();
+    }
+
+    private List<Found> uncutBestFirst(List<int[]> neighbors) {
+        return found.stream()
+                .filter(object -> !object.cut() || !isShownByAnother(object, neighbors))
+                .sorted(
+                        Comparator.comparing(Found::cut)
+                                .thenComparing(Found::score, Comparator.reverseOrder()))
+                .toList();
+    }
+
+    /** The photograph as a whole is no such tile: it shows everything, but small. */
+    private boolean isShownByAnother(Found object, List<int[]> neighbors) {
+        Tile own = tiles.get(object.tile());
+        return Arrays.stream(neighbors.get(object.tile()))
+                .mapToObj(tiles::get)
+                .anyMatch(tile -> !tile.size().equals(photo) && showsMore(tile, own, object.box()));
+    }
+
+    /** Returns whether an object is one that is not cut, or a part of it. */
+    private boolean isSeenIn(Found uncut, Found object) {
+        return iou(uncut, object) >= SAME
+                && uncut.box().intersection(object.box()).area() >= SAME * object.box().area();
+    }
+
+    /** Returns how well two objects cover each other where both of their tiles show them. */
+    private double iou(Found first, Found second) {
+        if (first.label() != second.label()) {
+            return 0;
+        }
+        return first.cut() || second.cut()
+                ? first.box()
+                        .within(tiles.get(second.tile()))
+                        .iou(second.box().within(tiles.get(first.tile())))
+                : first.box().iou(second.box());
+    }
+
+    /** Two parts that may be of one object, and how well they cover each other. */
+    private record Pair(Group first, Group second, double iou) {}
+
+    private void join(List<Group> parts, List<int[]> neighbors) {
+        Map<Integer, List<Group>> byTile =
+                parts.stream().collect(Collectors.groupingBy(part -> part.first().tile()));
+        List<Pair> pairs = new ArrayList<>();
+        for (Group part : parts) {
+            int tile = part.first().tile();
+            for (int later : neighbors.get(tile)) {
+                if (later > tile) {
+                    for (Group other : byTile.getOrDefault(later, List.of())) {
+                        double iou = iou(part.first(), other.first());
+                        if (iou >= SAME) {
+                            pairs.add(new Pair(part, other, iou));
+                        }
+                    }
+                }
+            }
+        }
+        pairs.sort(Comparator.comparing(Pair::iou).reversed());
+        pairs.forEach(pair -> pair.first().top().join(pair.second().top()));
+    }
+
+    private Instances instances(List<Group> groups) {
+        List<Group> order = new ArrayList<>(groups);
+        order.sort(Comparator.comparing(Group::score).reversed());
+        float[] corners = new float[4 * order.size()];
+        int[] labels = new int[order.size()];
+        float[] scores = new float[order.size()];
+        List<Rle> masks = new ArrayList<>();
+        for (int i = 0; i < order.size(); i++) {
+            Group group = order.get(i);
+            Region box = group.box();
+            corners[4 * i] = box.x1();
+            corners[4 * i + 1] = box.y1();
+            corners[4 * i + 2] = box.x2();
+            corners[4 * i + 3] = box.y2();
+            labels[i] = group.first().label();
+            scores[i] = group.score();
+            if (group.first().origin().hasMasks()) {
+                masks.add(Rle.union(group.members().stream().map(this::mask).toList()));
+            }
+        }
+        return Instances.predicted(Boxes.of(corners), labels, scores).withMasks(masks);
+    }
+
+    private Rle mask(Found object) {
+        Tile tile = tiles.get(object.tile());
+        return object.origin().mask(object.at()).place(tile.top(), tile.left(), photo);
+    }
+
+    /** What is one object of the photograph, as far as is known. */
+    private static final class Group {
+
+        private final List<Found> members = new ArrayList<>();
+        private Optional<Group> joinedTo = Optional.empty();
+        private float score;
+
+        Group(Found first) {
+            members.add(first);
+            score = first.score();
+        }
+
+        Found first() {
+            return members.get(0);
+        }
+
+        List<Found> members() {
+            return members;
+        }
+
+        float score() {
+            return score;
+        }
+
+        Region box() {
+            return members.stream().map(Found::box).reduce(Region::around).orElseThrow();
+        }
+
+        void raiseTo(float other) {
+            score = Math.max(score, other);
+        }
+
+        boolean isJoinedToAnother() {
+            return joinedTo.isPresent();
+        }
+
+        Group top() {
+            return joinedTo.map(Group::top).orElse(this);
+        }
+
+        /** Takes the members of another, unless both have some of one tile: these are two objects. */
+        void join(Group other) {
+            Set<Integer> own = members.stream().map(Found::tile).collect(Collectors.toSet());
+            if (other != this && other.members.stream().map(Found::tile).noneMatch(own::contains)) {
+                members.addAll(other.members);
+                raiseTo(other.score);
+                other.joinedTo = Optional.of(this);
+            }
+        }
+    }
+}

@@ -1,0 +1,2 @@
+/** What was seen in the tiles of a photograph, put together. */
+package dev.saccade.models.tiles;
