@@ -81,7 +81,7 @@ class FloorsTest {
                     List.of("config"),
                     List.of("checkpoint"),
                     List.of("backbones", "necks", "heads", "datasets"),
-                    List.of("models", "demo"),
+                    List.of("models", "demo", "video"),
                     List.of("report", "eval", "djl", "serve"),
                     List.of("train"),
                     List.of("cli", "spark"));

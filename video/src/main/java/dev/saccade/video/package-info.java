@@ -1,0 +1,2 @@
+/** Videos, frame by frame. */
+package dev.saccade.video;
