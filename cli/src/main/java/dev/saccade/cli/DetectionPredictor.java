@@ -1,9 +1,7 @@
 package dev.saccade.cli;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import com.fasterxml.jackson.databind.JsonNode;
 import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.Streams;
 
 import dev.saccade.core.Count;
 import dev.saccade.core.structures.Instances;
@@ -81,8 +79,7 @@ final class DetectionPredictor implements Predictor {
     }
 
     @Override
-    public String summary(Iterable<JsonNode> predicted) {
-        int objects = Streams.stream(predicted).mapToInt(JsonNode::size).sum();
-        return Count.of(objects, "object");
+    public String summary(Seen seen) {
+        return Count.of(seen.things(), "object");
     }
 }

@@ -53,6 +53,11 @@ final class JsonOption {
         }
     }
 
+    /** Returns a result as JSON without line breaks. */
+    static String line(Object result) {
+        return tree(result).toString();
+    }
+
     /** Returns a result as JSON. */
     static String text(Object result) {
         try {

@@ -3,11 +3,14 @@ package dev.saccade.cli;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.google.common.hash.Hashing;
+import com.google.common.hash.HashingOutputStream;
 import com.google.common.io.MoreFiles;
 
 import dev.saccade.core.SaccadeException;
 
+import java.io.FilterOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -15,7 +18,9 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -31,6 +36,9 @@ final class MadeFolder {
 
     /** Stands for the sum of a file that is a link to another, with which it changes. */
     static final String LINKED = "linked";
+
+    private static final String UNFINISHED = "";
+    private static final Set<String> NOT_CHECKED = Set.of(LINKED, UNFINISHED);
 
     private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -99,10 +107,15 @@ final class MadeFolder {
     private List<Path> unchanged() throws IOException {
         List<Path> left = new ArrayList<>();
         try (Stream<String> lines = Files.lines(list, StandardCharsets.UTF_8)) {
-            for (Made file : lines.map(MadeFolder::parse).flatMap(Optional::stream).toList()) {
-                Path path = folder.resolve(file.name);
+            Map<String, String> sums = new LinkedHashMap<>();
+            lines.map(MadeFolder::parse)
+                    .flatMap(Optional::stream)
+                    .forEach(made -> sums.put(made.name, made.sum));
+            for (Map.Entry<String, String> made : sums.entrySet()) {
+                Path path = folder.resolve(made.getKey());
                 if (isInside(path) && Files.isRegularFile(path)) {
-                    if (!file.sum.equals(LINKED) && !sum(path).equals(file.sum)) {
+                    boolean isChecked = !NOT_CHECKED.contains(made.getValue());
+                    if (isChecked && !sum(path).equals(made.getValue())) {
                         throw SaccadeException.user(
                                 "%s: was changed after it was made here; move it away, or name"
                                         + " another folder with --out",
@@ -189,13 +202,47 @@ final class MadeFolder {
     void write(String name, byte[] content) {
         Path file = folder.resolve(name);
         try {
-            String sum = Hashing.sha256().hashBytes(content).toString();
-            Files.writeString(list, line(name, sum), StandardOpenOption.APPEND);
+            append(name, Hashing.sha256().hashBytes(content).toString());
             Files.createDirectories(file.getParent());
             Files.write(file, content, StandardOpenOption.CREATE_NEW);
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be written: %s", file, e.getMessage());
         }
+    }
+
+    /**
+     * Returns a file that is written as it comes. Until it is closed, the next command takes it
+     * away whatever it holds.
+     *
+     * @param name relative to the folder; there is none of that name
+     */
+    OutputStream stream(String name) {
+        Path file = folder.resolve(name);
+        try {
+            append(name, UNFINISHED);
+            HashingOutputStream content =
+                    new HashingOutputStream(
+                            Hashing.sha256(),
+                            Files.newOutputStream(file, StandardOpenOption.CREATE_NEW));
+            return new FilterOutputStream(content) {
+                @Override
+                public void write(byte[] bytes, int from, int count) throws IOException {
+                    out.write(bytes, from, count);
+                }
+
+                @Override
+                public void close() throws IOException {
+                    super.close();
+                    append(name, content.hash().toString());
+                }
+            };
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be written: %s", file, e.getMessage());
+        }
+    }
+
+    private void append(String name, String sum) throws IOException {
+        Files.writeString(list, line(name, sum), StandardOpenOption.APPEND);
     }
 
     /** Returns the path of the folder. */

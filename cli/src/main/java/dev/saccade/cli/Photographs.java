@@ -85,11 +85,14 @@ record Photographs(List<Path> files, List<String> faults, List<String> notes) {
 
     /** Refuses photographs in a folder that is cleared before they are looked at. */
     void requireOutside(Path out) {
-        for (Path file : files) {
-            if (isIn(out, file)) {
-                throw SaccadeException.user(
-                        "%s: lies in the folder that is written to; name another with --out", file);
-            }
+        files.forEach(file -> requireOutside(out, file));
+    }
+
+    /** Refuses a file in a folder that is cleared before it is looked at. */
+    static void requireOutside(Path out, Path file) {
+        if (isIn(out, file)) {
+            throw SaccadeException.user(
+                    "%s: lies in the folder that is written to; name another with --out", file);
         }
     }
 

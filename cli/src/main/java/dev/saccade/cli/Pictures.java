@@ -26,16 +26,30 @@ final class Pictures {
 
     private final MadeFolder folder;
     private final List<String> classes;
+    private final boolean drawn;
     private final Set<String> taken = new HashSet<>();
     private final Map<String, String> reserved = new HashMap<>();
 
     Pictures(MadeFolder folder, List<String> classes) {
+        this(folder, classes, true);
+    }
+
+    /**
+     * Prepares writing into a folder.
+     *
+     * @param drawn whether there are pictures, and not label maps alone
+     */
+    Pictures(MadeFolder folder, List<String> classes, boolean drawn) {
         this.folder = folder;
         this.classes = classes;
+        this.drawn = drawn;
     }
 
     /** Writes a photograph with objects in its own pixels. */
     void write(ImageSource photo, Instances instances) {
+        if (!drawn) {
+            return;
+        }
         Mat image = photo.read();
         try {
             Canvas.draw(image, instances, classes);
@@ -51,6 +65,13 @@ final class Pictures {
      */
     void write(ImageSource photo, ClassMap map) {
         String name = name(photo.name());
+        if (drawn) {
+            draw(photo, map, name);
+        }
+        folder.write(labels(name), map.toPng());
+    }
+
+    private void draw(ImageSource photo, ClassMap map, String name) {
         Mat image = photo.read();
         Mat picture = LabelCanvas.picture(image, map.labels(), classes);
         try {
@@ -59,7 +80,6 @@ final class Pictures {
             picture.release();
             image.release();
         }
-        folder.write(labels(name), map.toPng());
     }
 
     /**

@@ -23,18 +23,28 @@ import java.math.RoundingMode;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 
 /** Finds objects, or the class of every pixel, in photographs that nobody has labeled. */
 @Command(
         name = "predict",
         description = {
-            "Find objects in photographs, or the class of every pixel; write pictures and JSON.",
+            "Find objects in photographs and videos, or the class of every pixel; write pictures"
+                    + " and JSON: predictions.json for photographs, predictions.jsonl with a line"
+                    + " for each frame of videos and each photograph of a list.",
             "A segmenter also writes labels/NAME.png, the class of every pixel counted from 1 (0:"
                     + " none): labels of a data set with reduce_zero_label."
         },
         mixinStandardHelpOptions = true,
-        footer = {"", "Example:  saccade predict runs/demo photo.jpg folder/ --out found"})
+        footer = {
+            "",
+            "Example:  saccade predict runs/demo photo.jpg folder/ --out found",
+            "          saccade predict runs/demo clip.mp4 --every 5 --out found",
+            "          saccade predict runs/demo field.tif --tiles 640x640 --out found"
+        })
 final class PredictCommand implements Callable<Integer> {
 
     @Spec private CommandSpec spec;
@@ -46,13 +56,39 @@ final class PredictCommand implements Callable<Integer> {
 
     @Parameters(
             index = "1..*",
-            arity = "1..*",
+            arity = "0..*",
             paramLabel = "PHOTO",
             description = {
-                "Images, folders whose images are taken, and - for standard input.",
+                "Images, folders whose images are taken, videos, and - for an image through"
+                        + " standard input.",
                 "Where names may begin with -, write -- in front of them."
             })
-    private List<Path> inputs;
+    private List<Path> inputs = new ArrayList<>();
+
+    @Option(
+            names = "--list",
+            paramLabel = "FILE",
+            description = "A text file that names photographs, one a line, as many as there are.")
+    private Optional<Path> list = Optional.empty();
+
+    @Option(
+            names = "--every",
+            paramLabel = "N",
+            defaultValue = "1",
+            description =
+                    "Look at the first of every N frames of videos, and photographs of a list;"
+                            + " ${DEFAULT-VALUE} by default.")
+    private int every;
+
+    @Option(
+            names = "--pictures",
+            negatable = true,
+            description =
+                    "Write pictures of what is found; so it is by default, other than with"
+                            + " --no-pictures.")
+    private Optional<Boolean> drawn = Optional.empty();
+
+    private final AtomicBoolean stopped = new AtomicBoolean();
 
     @Option(
             names = "--out",
@@ -75,18 +111,49 @@ final class PredictCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         ConfigArguments.requireShare("--score", minScore);
+        ConfigArguments.requirePositive("--every", every);
+        if (inputs.isEmpty() && list.isEmpty()) {
+            throw SaccadeException.user(
+                    "nothing to look at: name photographs, folders of them or videos, or give"
+                            + " --list FILE");
+        }
         if (ranks.areToBeStarted()) {
+            requireNoFrames();
             return ranks.start(spec);
         }
-        return ranks.together(this::predict);
+        return ranks.together(
+                group ->
+                        StopSignal.during(() -> predict(group), () -> stopped.set(true)));
+    }
+
+    private void requireNoFrames() {
+        List<Path> frames = new ArrayList<>(videos());
+        list.ifPresent(frames::add);
+        if (!frames.isEmpty()) {
+            throw SaccadeException.user(
+                    "%s: videos and lists are for one process; predict without --nproc",
+                    frames.get(0));
+        }
+    }
+
+    private List<Path> videos() {
+        return inputs.stream().filter(Frames::isVideo).distinct().toList();
     }
 
     /** Looks at the photographs of a rank; rank 0 tells what was seen in all. */
     private int predict(ProcessGroup group) {
         Path checkpoint = run.checkpoint();
-        Photographs photos = Photographs.find(inputs);
+        List<Path> videos = videos();
+        Photographs photos =
+                Photographs.find(
+                        inputs.stream().filter(input -> !Frames.isVideo(input)).toList());
         photos.requireOutside(out);
-        if (photos.files().isEmpty()) {
+        videos.forEach(video -> Photographs.requireOutside(out, video));
+        long listed = list.map(file -> Frames.count(file, out)).orElse(0L);
+        if (group.worldSize() > 1) {
+            requireNoFrames();
+        }
+        if (photos.files().isEmpty() && !photos.faults().isEmpty() && videos.isEmpty()) {
             throw SaccadeException.user("%s", String.join("; ", photos.faults()));
         }
         try (TrainedModel<?> model = views.load(checkpoint, compute)) {
@@ -101,21 +168,55 @@ final class PredictCommand implements Callable<Integer> {
                             ? MadeFolder.cleared(out, "predict")
                             : MadeFolder.shared(out, "predict");
             group.barrier();
-            Pictures pictures = new Pictures(made, model.classes());
+            Pictures pictures = new Pictures(made, model.classes(), drawn.orElse(true));
             pictures.reserve(names);
             // No rank writes before all have seen which names are free.
             group.barrier();
             Predictor predictor = task.predictor(pictures, minScore);
             Predictions told = new Predictions();
-            try {
-                predict(share(photos.files(), group), predictor, told);
-                told = told.ofAll(group);
-            } finally {
-                if (group.rank() == 0) {
-                    made.write("predictions.json", told.json());
+            if (!photos.files().isEmpty()) {
+                try {
+                    predict(share(photos.files(), group), predictor, told);
+                    told = told.ofAll(group);
+                } finally {
+                    if (group.rank() == 0) {
+                        made.write("predictions.json", told.json());
+                    }
                 }
             }
-            return group.rank() == 0 ? tell(photos, told, predictor) : 0;
+            if (group.rank() > 0) {
+                return 0;
+            }
+            Seen seen = new Seen();
+            told.byPhotograph().values().forEach(seen::add);
+            if (json.wanted() && !photos.files().isEmpty()) {
+                json.print(spec, told.byPhotograph());
+            }
+            List<String> faults = new ArrayList<>(photos.faults());
+            faults.addAll(told.faults());
+            long faultyFrames =
+                    videos.isEmpty() && list.isEmpty()
+                            ? 0
+                            : frames(videos, listed, made, predictor, seen);
+            long named = photos.files().size() + photos.faults().size() + videos.size() + listed;
+            return tell(photos.notes(), faults, faultyFrames, named, predictor.summary(seen), seen);
+        }
+    }
+
+    /** Looks at videos and the list; returns how many faults there were, which it has told. */
+    private long frames(
+            List<Path> videos, long listed, MadeFolder made, Predictor predictor, Seen seen) {
+        Consumer<String> printed =
+                line -> {
+                    if (json.wanted()) {
+                        spec.commandLine().getOut().println(line);
+                    }
+                };
+        try (PredictionLines lines = new PredictionLines(made, printed, seen)) {
+            Frames frames = new Frames(predictor, lines, every, stopped::get);
+            videos.forEach(frames::video);
+            list.ifPresent(file -> frames.list(file, listed));
+            return frames.faults();
         }
     }
 
@@ -139,32 +240,35 @@ final class PredictCommand implements Callable<Integer> {
                 LongMath.divide(all * rank, group.worldSize(), RoundingMode.CEILING));
     }
 
-    private int tell(Photographs photos, Predictions all, Predictor predictor) {
-        if (json.wanted()) {
-            json.print(spec, all.byPhotograph());
-        }
-        List<String> faults = new ArrayList<>(photos.faults());
-        faults.addAll(all.faults());
+    private int tell(
+            List<String> notes,
+            List<String> faults,
+            long faultsOfFrames,
+            long named,
+            String summary,
+            Seen seen) {
         PrintWriter err = spec.commandLine().getErr();
-        String seen = Count.of(all.byPhotograph().size(), "photograph");
-        String summary = predictor.summary(all.byPhotograph().values());
-        err.println(Printable.format("%s in %s, written to %s", summary, seen, out));
-        photos.notes().forEach(err::println);
+        String looked =
+                Count.of(seen.photographs(), videos().isEmpty() ? "photograph" : "frame");
+        err.println(Printable.format("%s in %s, written to %s", summary, looked, out));
+        if (stopped.get()) {
+            err.println("saccade: stopped; what was seen until then is there");
+        }
+        notes.forEach(err::println);
         faults.forEach(fault -> err.println("saccade: " + fault));
-        if (faults.isEmpty()) {
+        long all = faults.size() + faultsOfFrames;
+        if (all == 0) {
             return 0;
         }
-        int named = photos.files().size() + photos.faults().size();
-        err.printf(
-                "saccade: %d of %s could not be used%n", faults.size(), Count.of(named, "input"));
+        err.printf("saccade: %d of %s could not be used%n", all, Count.of(named, "input"));
         return SaccadeException.Kind.USER.exitCode();
     }
 
     /** Goes on with the next where a photograph cannot be used, so that none is lost by another. */
-    private static void predict(List<Path> photos, Predictor predictor, Predictions predictions) {
+    private void predict(List<Path> photos, Predictor predictor, Predictions predictions) {
         try (Progress progress =
                 new Progress(RankOptions.ofRank("predict"), photos.size(), " photos")) {
-            for (int i = 0; i < photos.size(); i++) {
+            for (int i = 0; i < photos.size() && !stopped.get(); i++) {
                 try {
                     ImageSource photo = Photographs.source(photos.get(i));
                     predictions.add(photo.name(), predict(photo, predictor));

@@ -1,7 +1,5 @@
 package dev.saccade.cli;
 
-import com.fasterxml.jackson.databind.JsonNode;
-
 import dev.saccade.datasets.image.ImageSource;
 
 import java.util.List;
@@ -16,10 +14,6 @@ interface Predictor {
      */
     List<?> predict(ImageSource photo);
 
-    /**
-     * Returns in a few words what was seen in photographs.
-     *
-     * @param predicted what {@link #predict} has told of each, as JSON
-     */
-    String summary(Iterable<JsonNode> predicted);
+    /** Returns in a few words what was seen. */
+    String summary(Seen seen);
 }

@@ -1,15 +1,11 @@
 package dev.saccade.cli;
 
-import com.fasterxml.jackson.databind.JsonNode;
-
 import dev.saccade.core.Count;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.models.ClassMap;
 import dev.saccade.models.Segmenter;
 
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 
 /** Tells the class of every pixel: writes a label map and a picture of it for each photograph. */
 final class SegmentationPredictor implements Predictor {
@@ -51,11 +47,7 @@ final class SegmentationPredictor implements Predictor {
     }
 
     @Override
-    public String summary(Iterable<JsonNode> predicted) {
-        Set<String> seen = new HashSet<>();
-        for (JsonNode regions : predicted) {
-            regions.forEach(region -> seen.add(region.get("label").asText()));
-        }
-        return Count.of(seen.size(), "class");
+    public String summary(Seen seen) {
+        return Count.of(seen.classes(), "class");
     }
 }
