@@ -51,11 +51,13 @@ final class Pictures {
             return;
         }
         Mat image = photo.read();
+        Mat picture = image.clone();
+        image.release();
         try {
-            Canvas.draw(image, instances, classes);
-            folder.write(picture(name(photo.name())), Jpeg.encode(image));
+            Canvas.draw(picture, instances, classes);
+            folder.write(picture(name(photo.name())), Jpeg.encode(picture));
         } finally {
-            image.release();
+            picture.release();
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.saccade.cli;
 
 import dev.saccade.config.Configs;
+import dev.saccade.core.Checks;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
@@ -99,14 +100,20 @@ final class ViewOptions {
         }
         Problems problems = new Problems();
         Optional<List<Integer>> size = tiles.flatMap(text -> edges(text, problems));
-        problems.throwIfAny("--tiles");
+        Optional<Tiles> wanted = Optional.empty();
         try {
-            return size.map(edges -> Tiles.of(edges.get(0), edges.get(1)))
-                    .map(own -> overlap.map(own::overlap).orElse(own))
-                    .map(own -> whole.map(own::whole).orElse(own));
-        } catch (IllegalArgumentException e) {
-            throw SaccadeException.user("--tiles: %s", e.getMessage());
+            wanted =
+                    size.map(
+                            edges ->
+                                    new Tiles(
+                                            edges,
+                                            overlap.orElse(Tiles.OVERLAP),
+                                            whole.orElse(true)));
+        } catch (Checks.Refusal e) {
+            e.problems().forEach(problem -> problems.add("%s", problem));
         }
+        problems.throwIfAny("--tiles");
+        return wanted;
     }
 
     private List<List<Integer>> scales() {

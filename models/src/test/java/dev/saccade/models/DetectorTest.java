@@ -16,6 +16,7 @@ import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.ImageInfo;
+import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.datasets.loader.PhotoViews;
@@ -24,6 +25,9 @@ import dev.saccade.datasets.transforms.Normalize;
 import dev.saccade.datasets.transforms.Pad;
 import dev.saccade.datasets.transforms.Resize;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
+import dev.saccade.datasets.transforms.Tiles;
+import dev.saccade.datasets.transforms.Tiles.Tile;
+import dev.saccade.models.tiles.TiledObjects;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -33,6 +37,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.opencv.core.Mat;
+import org.opencv.core.Rect;
 import org.opencv.imgcodecs.Imgcodecs;
 
 import java.awt.image.BufferedImage;
@@ -182,6 +187,33 @@ class DetectorTest {
             assertSame(expected, viewing.detect(photo));
             List<ImageSource> both = List.of(ImageSource.of(mirrored), ImageSource.of(photo));
             assertSame(expected, viewing.detect(both).get(1));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"retinanet", "mask_rcnn"})
+    void looksAtEachTileAsAtAPhotograph(String head) {
+        Size size = new Size(HEIGHT, WIDTH);
+        Tiles tiles = Tiles.of(48, 40).overlap(0.25);
+        try (Detector detector = load(head)) {
+            TiledObjects expected = new TiledObjects(size);
+            expected.add(Tile.all(size), detector.predict(ImageSource.of(photo)));
+            Mat pixels = ImageSource.of(photo).read();
+            for (Tile tile : tiles.of(size)) {
+                Rect part = new Rect(tile.left(), tile.top(), 48, 40);
+                Mat alone = pixels.submat(part).clone();
+                expected.add(tile, detector.predict(ImageSource.of(alone)));
+                alone.release();
+            }
+            pixels.release();
+            List<DetectedObject> found = detector.withTiles(tiles).detect(photo);
+            assertSame(DetectedObject.of(expected.merged(), detector.classes()), found);
+            assertEquals(
+                    detector.detect(photo), detector.withTiles(Tiles.of(WIDTH)).detect(photo));
+            assertTrue(
+                    found.stream()
+                            .flatMap(object -> object.mask().stream())
+                            .allMatch(mask -> mask.size().equals(size)));
         }
     }
 

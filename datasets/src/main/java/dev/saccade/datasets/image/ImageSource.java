@@ -96,7 +96,7 @@ public final class ImageSource {
         }
         int type = image.type();
         if (type == CvType.CV_8UC3) {
-            return image.clone();
+            return image.rowRange(0, image.rows());
         }
         if (type != CvType.CV_8UC1 && type != CvType.CV_8UC4) {
             throw SaccadeException.user(
@@ -116,7 +116,8 @@ public final class ImageSource {
     }
 
     /**
-     * Returns the pixels, [H, W, 3] BGR uint8; the caller frees them.
+     * Returns the pixels, [H, W, 3] BGR uint8; the caller frees them, and changes none, for they
+     * may be those of somebody else's image.
      *
      * @throws SaccadeException if it is no usable image; names it
      */

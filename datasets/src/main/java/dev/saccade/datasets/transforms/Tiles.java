@@ -23,7 +23,9 @@ import java.util.List;
  */
 public record Tiles(List<Integer> size, double overlap, boolean whole) {
 
-    private static final double OVERLAP = 0.2;
+    /** The overlap where none is told. */
+    public static final double OVERLAP = 0.2;
+
     private static final int LEAST_EDGE = 16;
     private static final int LONGEST_EDGE = 1 << 14;
     private static final double MOST_OVERLAP = 0.9;

@@ -44,6 +44,12 @@ public final class TiledObjects {
     /** How near to a border a box ends that is cut there: that of a network is not exact. */
     private static final double BORDER = 1.0 / 64;
 
+    /**
+     * How far from a border a tile is trusted to show all. It is more, or two tiles might each leave
+     * to the other what ends at the borders of both, since their boxes differ a little.
+     */
+    private static final double ROOM = 2 * BORDER;
+
     private final Size photo;
     private final List<Tile> tiles = new ArrayList<>();
     private final List<Found> found = new ArrayList<>();
@@ -131,21 +137,19 @@ public final class TiledObjects {
     }
 
     /**
-     * Returns how far a box stays from the borders of a tile, in edges of the tile: as far as it
-     * matters, and always so far from those that are borders of the photograph.
+     * Returns how far a box stays from the borders of a tile, in edges of the tile, but no more
+     * than {@link #ROOM}; that much from those that are borders of the photograph.
      */
     private double[] room(Tile tile, Region box) {
         double width = tile.size().width();
         double height = tile.size().height();
         return new double[] {
-            tile.left() == 0 ? BORDER : Math.min(BORDER, (box.x1() - tile.left()) / width),
-            tile.top() == 0 ? BORDER : Math.min(BORDER, (box.y1() - tile.top()) / height),
-            tile.right() == photo.width()
-                    ? BORDER
-                    : Math.min(BORDER, (tile.right() - box.x2()) / width),
+            tile.left() == 0 ? ROOM : Math.min(ROOM, (box.x1() - tile.left()) / width),
+            tile.top() == 0 ? ROOM : Math.min(ROOM, (box.y1() - tile.top()) / height),
+            tile.right() == photo.width() ? ROOM : Math.min(ROOM, (tile.right() - box.x2()) / width),
             tile.bottom() == photo.height()
-                    ? BORDER
-                    : Math.min(BORDER, (tile.bottom() - box.y2()) / height)
+                    ? ROOM
+                    : Math.min(ROOM, (tile.bottom() - box.y2()) / height)
         };
     }
 

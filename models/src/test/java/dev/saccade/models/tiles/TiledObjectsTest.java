@@ -211,7 +211,8 @@ class TiledObjectsTest {
                             .anyMatch(
                                     i ->
                                             found.label(i) == thing.label
-                                                    && iou(found.boxes(), i, thing) > 0.85));
+                                                    && iou(found.boxes(), i, thing) > 0.85),
+                    () -> thing + " among " + found);
         }
     }
 
