@@ -122,8 +122,7 @@ final class PredictCommand implements Callable<Integer> {
             return ranks.start(spec);
         }
         return ranks.together(
-                group ->
-                        StopSignal.during(() -> predict(group), () -> stopped.set(true)));
+                group -> StopSignal.during(() -> predict(group), () -> stopped.set(true)));
     }
 
     private void requireNoFrames() {
@@ -145,8 +144,7 @@ final class PredictCommand implements Callable<Integer> {
         Path checkpoint = run.checkpoint();
         List<Path> videos = videos();
         Photographs photos =
-                Photographs.find(
-                        inputs.stream().filter(input -> !Frames.isVideo(input)).toList());
+                Photographs.find(inputs.stream().filter(input -> !Frames.isVideo(input)).toList());
         photos.requireOutside(out);
         videos.forEach(video -> Photographs.requireOutside(out, video));
         long listed = list.map(file -> Frames.count(file, out)).orElse(0L);
@@ -248,8 +246,7 @@ final class PredictCommand implements Callable<Integer> {
             String summary,
             Seen seen) {
         PrintWriter err = spec.commandLine().getErr();
-        String looked =
-                Count.of(seen.photographs(), videos().isEmpty() ? "photograph" : "frame");
+        String looked = Count.of(seen.photographs(), videos().isEmpty() ? "photograph" : "frame");
         err.println(Printable.format("%s in %s, written to %s", summary, looked, out));
         if (stopped.get()) {
             err.println("saccade: stopped; what was seen until then is there");

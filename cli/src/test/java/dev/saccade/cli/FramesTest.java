@@ -149,8 +149,7 @@ class FramesTest {
     @Test
     void aVideoThatBreaksOffKeepsWhatCouldBeReadAndTheNextIsRead() throws IOException {
         byte[] whole = Files.readAllBytes(video("clip.avi", FRAMES));
-        Path part =
-                Files.write(folder.resolve("part.avi"), Arrays.copyOf(whole, whole.length / 2));
+        Path part = Files.write(folder.resolve("part.avi"), Arrays.copyOf(whole, whole.length / 2));
         Path none = Files.writeString(folder.resolve("none.mp4"), "no video");
         Ended ended = predict(part, none, folder.resolve("clip.avi"));
         assertEquals(2, ended.code(), ended.err());
@@ -200,7 +199,8 @@ class FramesTest {
         Path list = folder.resolve("frames.txt");
         assertTrue(predict().err().contains("nothing to look at: name photographs"));
         assertEquals(
-                "saccade: --list %s: no such file\n".formatted(list), predict("--list", list).err());
+                "saccade: --list %s: no such file\n".formatted(list),
+                predict("--list", list).err());
         assertTrue(
                 predict(video("clip.avi", 1), "--nproc", 2)
                         .err()

@@ -208,8 +208,7 @@ class DetectorTest {
             pixels.release();
             List<DetectedObject> found = detector.withTiles(tiles).detect(photo);
             assertSame(DetectedObject.of(expected.merged(), detector.classes()), found);
-            assertEquals(
-                    detector.detect(photo), detector.withTiles(Tiles.of(WIDTH)).detect(photo));
+            assertEquals(detector.detect(photo), detector.withTiles(Tiles.of(WIDTH)).detect(photo));
             assertTrue(
                     found.stream()
                             .flatMap(object -> object.mask().stream())

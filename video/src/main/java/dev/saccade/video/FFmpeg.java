@@ -38,7 +38,10 @@ final class FFmpeg {
                             + " artifacts org.bytedeco:ffmpeg and org.bytedeco:javacpp with the"
                             + " classifier %s, or predict on pictures of the frames, which ffmpeg -i"
                             + " FILE frames/%%06d.jpg makes",
-                    file, Loader.getPlatform(), e.getMessage(), Loader.getPlatform());
+                    file,
+                    Loader.getPlatform(),
+                    e.getMessage(),
+                    Loader.getPlatform());
         }
     }
 }

@@ -1,5 +1,7 @@
 package dev.saccade.video;
 
+import static com.google.common.base.Preconditions.checkState;
+
 import static org.bytedeco.ffmpeg.global.avcodec.AV_PKT_DATA_DISPLAYMATRIX;
 import static org.bytedeco.ffmpeg.global.avcodec.av_packet_alloc;
 import static org.bytedeco.ffmpeg.global.avcodec.av_packet_free;
@@ -92,9 +94,9 @@ public final class Video implements AutoCloseable {
     private final Path file;
     private final AVFormatContext format;
     private final AVCodecContext codec;
-    private final AVPacket packet = av_packet_alloc();
-    private final AVFrame decoded = av_frame_alloc();
-    private final AVFrame bgr = av_frame_alloc();
+    private final AVPacket packet;
+    private final AVFrame decoded;
+    private final AVFrame bgr;
     private final int stream;
     private final double secondsPerTick;
     private final long start;
@@ -106,6 +108,7 @@ public final class Video implements AutoCloseable {
     private long read;
     private double lastSeconds;
     private boolean drained;
+    private boolean closed;
     private Optional<String> failure = Optional.empty();
 
     /**
@@ -134,10 +137,18 @@ public final class Video implements AutoCloseable {
         }
         AVStream found = format.streams(stream);
         codec = avcodec_alloc_context3(decoder);
-        require(avcodec_parameters_to_context(codec, found.codecpar()));
-        codec.max_pixels(ImageInfo.MOST_PIXELS);
-        codec.thread_count(0);
-        require(avcodec_open2(codec, decoder, (AVDictionary) null));
+        try {
+            require(avcodec_parameters_to_context(codec, found.codecpar()));
+            codec.max_pixels(ImageInfo.MOST_PIXELS);
+            codec.thread_count(0);
+            require(avcodec_open2(codec, decoder, (AVDictionary) null));
+        } catch (SaccadeException e) {
+            avcodec_free_context(codec);
+            throw e;
+        }
+        packet = av_packet_alloc();
+        decoded = av_frame_alloc();
+        bgr = av_frame_alloc();
         secondsPerTick = av_q2d(found.time_base());
         start = found.start_time() == AV_NOPTS_VALUE ? 0 : found.start_time();
         framesPerSecond = av_q2d(av_guess_frame_rate(format, found, null));
@@ -222,6 +233,7 @@ public final class Video implements AutoCloseable {
     }
 
     private boolean decode() {
+        checkState(!closed, "the video is closed");
         while (true) {
             int received = avcodec_receive_frame(codec, decoded);
             if (received >= 0) {
@@ -371,6 +383,10 @@ public final class Video implements AutoCloseable {
 
     @Override
     public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
         av_packet_free(packet);
         av_frame_free(decoded);
         av_frame_free(bgr);

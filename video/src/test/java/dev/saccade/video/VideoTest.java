@@ -179,8 +179,13 @@ class VideoTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "no video", "#EXTM3U\n#EXTINF:1,\nclip.mp4\n#EXT-X-ENDLIST\n",
-        "ffconcat version 1.0\nfile clip.mp4\n"})
+    @ValueSource(
+            strings = {
+                "",
+                "no video",
+                "#EXTM3U\n#EXTINF:1,\nclip.mp4\n#EXT-X-ENDLIST\n",
+                "ffconcat version 1.0\nfile clip.mp4\n"
+            })
     void whatIsNoVideoIsRefused(String content) throws IOException {
         clip("clip.mp4");
         Path file = Files.writeString(folder.resolve("a.mp4"), content);

@@ -50,8 +50,7 @@ public final class TiledPhoto implements AutoCloseable {
     /** Returns the views of a tile, which the caller closes. */
     public PhotoViews read(Tile tile) {
         Size size = tile.size();
-        Mat part =
-                photo.submat(new Rect(tile.left(), tile.top(), size.width(), size.height()));
+        Mat part = photo.submat(new Rect(tile.left(), tile.top(), size.width(), size.height()));
         ImageInfo own = ImageInfo.of(info.id(), info.file(), size);
         try (Sample sample = Sample.of(part, own, Instances.empty())) {
             return views.apply(sample);

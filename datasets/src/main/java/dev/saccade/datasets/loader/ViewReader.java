@@ -97,14 +97,12 @@ public final class ViewReader {
     }
 
     private PhotoViews inTiles(Sample photo, List<Tile> parts) {
-        List<Batch> all =
-                tiles.orElseThrow().whole() ? whole(List.of(photo)).batches() : List.of();
+        List<Batch> all = tiles.orElseThrow().whole() ? whole(List.of(photo)).batches() : List.of();
         Mat pixels = photo.share().image();
         return new PhotoViews(
                 all,
                 Optional.of(
-                        new TiledPhoto(
-                                pixels, photo.info(), parts, tile -> whole(List.of(tile)))));
+                        new TiledPhoto(pixels, photo.info(), parts, tile -> whole(List.of(tile)))));
     }
 
     private PhotoViews whole(List<Sample> decoded) {

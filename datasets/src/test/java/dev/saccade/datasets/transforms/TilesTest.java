@@ -19,10 +19,8 @@ class TilesTest {
     void tilesAreThoseOfSahi() {
         List<Tile> tiles = Tiles.of(640).of(new Size(1500, 2000));
         assertEquals(
-                List.of(0, 512, 1024, 1360),
-                tiles.stream().map(Tile::left).distinct().toList());
-        assertEquals(
-                List.of(0, 512, 860), tiles.stream().map(Tile::top).distinct().toList());
+                List.of(0, 512, 1024, 1360), tiles.stream().map(Tile::left).distinct().toList());
+        assertEquals(List.of(0, 512, 860), tiles.stream().map(Tile::top).distinct().toList());
         assertEquals(12, tiles.size());
         assertTrue(tiles.stream().allMatch(tile -> tile.size().equals(new Size(640, 640))));
     }

@@ -45,8 +45,8 @@ public final class TiledObjects {
     private static final double BORDER = 1.0 / 64;
 
     /**
-     * How far from a border a tile is trusted to show all. It is more, or two tiles might each leave
-     * to the other what ends at the borders of both, since their boxes differ a little.
+     * How far from a border a tile is trusted to show all. It is more, or two tiles might each
+     * leave to the other what ends at the borders of both, since their boxes differ a little.
      */
     private static final double ROOM = 2 * BORDER;
 
@@ -146,7 +146,9 @@ public final class TiledObjects {
         return new double[] {
             tile.left() == 0 ? ROOM : Math.min(ROOM, (box.x1() - tile.left()) / width),
             tile.top() == 0 ? ROOM : Math.min(ROOM, (box.y1() - tile.top()) / height),
-            tile.right() == photo.width() ? ROOM : Math.min(ROOM, (tile.right() - box.x2()) / width),
+            tile.right() == photo.width()
+                    ? ROOM
+                    : Math.min(ROOM, (tile.right() - box.x2()) / width),
             tile.bottom() == photo.height()
                     ? ROOM
                     : Math.min(ROOM, (tile.bottom() - box.y2()) / height)
@@ -321,7 +323,9 @@ public final class TiledObjects {
             return joinedTo.map(Group::top).orElse(this);
         }
 
-        /** Takes the members of another, unless both have some of one tile: these are two objects. */
+        /**
+         * Takes the members of another, unless both have some of one tile: these are two objects.
+         */
         void join(Group other) {
             Set<Integer> own = members.stream().map(Found::tile).collect(Collectors.toSet());
             if (other != this && other.members.stream().map(Found::tile).noneMatch(own::contains)) {

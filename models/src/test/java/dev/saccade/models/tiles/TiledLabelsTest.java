@@ -37,7 +37,10 @@ class TiledLabelsTest {
                 int column = x;
                 // Numbers of pixels are odd or even, so a middle may be a pixel off.
                 assertEquals(
-                        tiles.stream().mapToInt(tile -> across(tile, column, width)).max().orElse(0),
+                        tiles.stream()
+                                .mapToInt(tile -> across(tile, column, width))
+                                .max()
+                                .orElse(0),
                         across(own, column, width),
                         1);
                 assertEquals(

@@ -96,12 +96,7 @@ class TiledObjectsTest {
         for (int i = 0; i < objects.size(); i++) {
             Boxes all = objects.boxes();
             boxes.add(
-                    List.of(
-                            all.x1(i),
-                            all.y1(i),
-                            all.x2(i),
-                            all.y2(i),
-                            (float) objects.label(i)));
+                    List.of(all.x1(i), all.y1(i), all.x2(i), all.y2(i), (float) objects.label(i)));
         }
         return boxes;
     }
@@ -239,8 +234,7 @@ class TiledObjectsTest {
     }
 
     private static Instances one(float x1, float y1, float x2, float y2, float score) {
-        return Instances.predicted(
-                Boxes.of(x1, y1, x2, y2), new int[] {0}, new float[] {score});
+        return Instances.predicted(Boxes.of(x1, y1, x2, y2), new int[] {0}, new float[] {score});
     }
 
     @Test
