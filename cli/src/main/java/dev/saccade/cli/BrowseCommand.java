@@ -77,7 +77,7 @@ final class BrowseCommand implements Callable<Integer> {
         CheckOptions quick = new CheckOptions(false, targets, run.data().workers(), () -> {});
         BrowsedFaults faults =
                 BrowsedFaults.of(dataset, named.check(run.data().root(), quick).findings());
-        SampleReader reader = new SampleReader(run.data().trainTransforms(), targets);
+        SampleReader reader = new SampleReader(run.data().trainTransformsAtSize(), targets);
         MadeFolder made = MadeFolder.cleared(out, "browse");
         Pictures written = new Pictures(made, dataset.classes());
         int wanted = Math.min(count, dataset.size());

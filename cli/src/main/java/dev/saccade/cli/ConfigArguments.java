@@ -1,6 +1,5 @@
 package dev.saccade.cli;
 
-import dev.saccade.config.ConfigFile;
 import dev.saccade.config.ConfigNode;
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
@@ -75,7 +74,7 @@ final class ConfigArguments {
                 PathKind.OTHER_FILE);
         List<String> all = new ArrayList<>(overrides);
         data.root().ifPresent(root -> all.add(DataOption.override(root)));
-        return ConfigFile.load(file(), all);
+        return Configs.load(file(), all, RunConfig.class);
     }
 
     /** Returns the config as records. */

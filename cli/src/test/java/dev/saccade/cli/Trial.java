@@ -187,7 +187,7 @@ final class Trial {
         read(
                 new ModelSpec(
                                 config.model(),
-                                config.data().valTransforms(),
+                                config.data().valTransformsAtSize(),
                                 config.data().valViews(),
                                 CLASSES)
                         .viewTransforms());

@@ -17,7 +17,6 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Pattern;
 
 /**
  * Reads a YAML file, the files it is based on, and overrides from the command line into one tree.
@@ -32,9 +31,7 @@ public final class ConfigFile {
     static final int MAX_BYTES = 1 << 20;
 
     private static final String BASE = "base";
-    private static final String SET = "--set";
-    private static final Pattern OVERRIDE =
-            Pattern.compile("([A-Za-z0-9_-]+(?:\\.[A-Za-z0-9_-]+)*)=(.*)", Pattern.DOTALL);
+    static final String SET = "--set";
 
     /** Where configs are packaged. */
     private static final String PACKAGED = "/dev/saccade/configs/";
@@ -78,23 +75,26 @@ public final class ConfigFile {
      * @throws SaccadeException of kind user, if one is no {@code key=value}
      */
     public static ConfigNode.Mapping overridden(ConfigNode.Mapping config, List<String> overrides) {
-        Problems problems = new Problems();
-        ConfigNode.Mapping result = overridden(config, overrides, SET, problems);
-        problems.throwIfAny("command line");
-        return result;
+        return overridden(config, overrides, SET, Assignment.Usual.UNKNOWN);
     }
 
     /**
      * Returns a config with settings laid over it, in their order.
      *
      * @param source where they are from, for messages
+     * @param usual has the lists that the config leaves as they are by default
      */
     static ConfigNode.Mapping overridden(
-            ConfigNode.Mapping config, List<String> overrides, String source, Problems problems) {
+            ConfigNode.Mapping config,
+            List<String> overrides,
+            String source,
+            Assignment.Usual usual) {
+        Problems problems = new Problems();
         ConfigNode.Mapping result = config;
         for (String override : overrides) {
-            result = overridden(result, override, source, problems);
+            result = overridden(result, override, source, usual, problems);
         }
+        problems.throwIfAny(source.equals(SET) ? "command line" : "config");
         return result;
     }
 
@@ -232,24 +232,16 @@ public final class ConfigFile {
     }
 
     private static ConfigNode.Mapping overridden(
-            ConfigNode.Mapping config, String override, String source, Problems problems) {
-        var matcher = OVERRIDE.matcher(override);
-        if (!matcher.matches()) {
-            problems.add("%s %s: expected key.key=value", source, override);
-            return config;
-        }
-        Origin origin = new Origin(source, 0, 0);
-        ConfigNode node;
+            ConfigNode.Mapping config,
+            String override,
+            String source,
+            Assignment.Usual usual,
+            Problems problems) {
         try {
-            node = YamlReader.read(matcher.group(2), origin);
+            return Assignment.parse(override, new Origin(source, 0, 0)).laidOver(config, usual);
         } catch (SaccadeException e) {
-            problems.add("%s %s: %s", source, override, e);
+            problems.add("%s %s: %s", source, override, e.getMessage());
             return config;
         }
-        List<String> keys = List.of(matcher.group(1).split("\\."));
-        for (int i = keys.size() - 1; i >= 0; i--) {
-            node = new ConfigNode.Mapping(Map.of(keys.get(i), node), origin);
-        }
-        return config.overlaidBy((ConfigNode.Mapping) node);
     }
 }

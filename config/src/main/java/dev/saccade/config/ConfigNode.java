@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /** A value of a config and where it was written; immutable. */
 public sealed interface ConfigNode {
@@ -36,6 +37,9 @@ public sealed interface ConfigNode {
     record Mapping(Map<String, ConfigNode> entries, Origin origin) implements ConfigNode {
 
         private static final String TYPE = "type";
+
+        /** Two ways to say how long something lasts. */
+        private static final Set<String> LENGTHS = Set.of("epochs", "iterations");
 
         /** Makes a map; keeps the order of the entries. */
         public Mapping {
@@ -90,7 +94,8 @@ public sealed interface ConfigNode {
          * replaced whole.
          *
          * <p>Where the other names another {@code type}, nothing of this map stays: the settings of
-         * one component mean nothing to another.
+         * one component mean nothing to another. Where it states a length in {@code epochs} or in
+         * {@code iterations}, that of this map in the other unit goes.
          */
         public Mapping overlaidBy(Mapping over) {
             if (entries.containsKey(TYPE)
@@ -100,6 +105,9 @@ public sealed interface ConfigNode {
                 return over;
             }
             Map<String, ConfigNode> merged = new LinkedHashMap<>(entries);
+            if (LENGTHS.stream().anyMatch(over::states)) {
+                merged.keySet().removeAll(LENGTHS);
+            }
             over.entries.forEach(
                     (key, value) ->
                             merged.merge(
@@ -111,6 +119,10 @@ public sealed interface ConfigNode {
                                                     ? below.overlaidBy(above)
                                                     : replacement));
             return new Mapping(merged, over.origin.line() == 0 ? origin : over.origin);
+        }
+
+        private boolean states(String key) {
+            return entries.containsKey(key) && !(entries.get(key) instanceof Nothing);
         }
 
         private static boolean sameValue(ConfigNode a, ConfigNode b) {

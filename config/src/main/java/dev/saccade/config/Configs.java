@@ -2,7 +2,6 @@ package dev.saccade.config;
 
 import com.google.common.collect.ImmutableMap;
 
-import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.PartConfig;
@@ -10,6 +9,7 @@ import dev.saccade.core.parts.PartProvider;
 import dev.saccade.core.parts.Unwrapped;
 import dev.saccade.core.parts.Variant;
 
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -42,7 +42,10 @@ public final class Configs {
      */
     public static <T extends Record> T of(Class<T> type, String... settings) {
         ConfigNode.Mapping none = new ConfigNode.Mapping(Map.of(), Origin.DEFAULT);
-        return bind(laidOver(none, settings), type);
+        return bind(
+                ConfigFile.overridden(
+                        none, List.of(settings), SETTINGS.source(), Assignment.Usual.UNKNOWN),
+                type);
     }
 
     /**
@@ -66,15 +69,36 @@ public final class Configs {
     @SuppressWarnings("unchecked") // a record of the same class
     public static <T> T with(T config, String... settings) {
         Record before = (Record) config;
-        return (T) bind(laidOver(unbindChanges(before), settings), before.getClass());
+        Class<? extends Record> type = before.getClass();
+        ConfigNode.Mapping changed =
+                ConfigFile.overridden(
+                        unbindChanges(before), List.of(settings), SETTINGS.source(), usual(type));
+        return (T) bind(changed, type);
     }
 
-    private static ConfigNode.Mapping laidOver(ConfigNode.Mapping config, String... settings) {
-        Problems problems = new Problems();
-        ConfigNode.Mapping changed =
-                ConfigFile.overridden(config, List.of(settings), "settings", problems);
-        problems.throwIfAny("config");
-        return changed;
+    /**
+     * Returns the content of a file with its bases and overrides, as {@link ConfigFile#load} does.
+     *
+     * @param type the record that it describes: overrides reach into lists that the file leaves as
+     *     they are by default
+     * @throws SaccadeException of kind user, if the file cannot be used, or if an override is no
+     *     {@code key=value} or means an item that a list does not have
+     */
+    public static ConfigNode.Mapping load(
+            Path file, List<String> overrides, Class<? extends Record> type) {
+        return ConfigFile.overridden(
+                ConfigFile.load(file, List.of()), overrides, ConfigFile.SET, usual(type));
+    }
+
+    private static Assignment.Usual usual(Class<? extends Record> type) {
+        return config -> {
+            try {
+                return Optional.of(unbind(bind(config, type)));
+            } catch (SaccadeException e) {
+                // All that is wrong is told once the settings are there.
+                return Optional.empty();
+            }
+        };
     }
 
     /**

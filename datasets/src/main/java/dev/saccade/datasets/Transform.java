@@ -25,6 +25,11 @@ public interface Transform extends PartConfig {
      */
     Sample apply(Sample sample, SplittableRandom random);
 
+    /** Returns this step at a size, if it states none of its own; the same step by default. */
+    default Transform at(InputSize size) {
+        return this;
+    }
+
     /**
      * Returns a sample after several steps, one after the other, and uses up the one given, also if
      * one fails.

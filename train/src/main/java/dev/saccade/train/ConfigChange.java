@@ -4,6 +4,8 @@ import dev.saccade.config.ConfigNode;
 import dev.saccade.config.Configs;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.Transform;
+import dev.saccade.train.config.DataConfig;
 import dev.saccade.train.config.RunConfig;
 
 import java.util.List;
@@ -81,7 +83,19 @@ final class ConfigChange {
     private static Map<String, String> flat(RunConfig config) {
         Map<String, String> flat = new TreeMap<>();
         flatten(Configs.unbind(config), "", flat);
+        flat.keySet().removeIf(key -> key.matches("data\\.(image_size|crop_size|.*_transforms)\\[.*"));
+        DataConfig data = config.data();
+        flattenTransforms("data.train_transforms", data.trainTransformsAtSize(), flat);
+        flattenTransforms("data.val_transforms", data.valTransformsAtSize(), flat);
         return flat;
+    }
+
+    /** Transforms are the same at the same size, wherever that is stated. */
+    private static void flattenTransforms(
+            String path, List<Transform> transforms, Map<String, String> flat) {
+        for (int i = 0; i < transforms.size(); i++) {
+            flatten(Configs.unbind((Record) transforms.get(i)), path + "[" + i + "]", flat);
+        }
     }
 
     private static void flatten(ConfigNode node, String path, Map<String, String> flat) {

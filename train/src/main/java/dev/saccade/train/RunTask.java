@@ -93,7 +93,7 @@ final class RunTask {
         DataConfig data = config.data();
         return new ModelSpec(
                 config.model(),
-                data.valTransforms(),
+                data.valTransformsAtSize(),
                 data.valViews(),
                 train.classes(),
                 config.precision());
@@ -181,7 +181,7 @@ final class RunTask {
         DataConfig data = config.data();
         return DataLoader.distributed(
                 train,
-                data.trainTransforms(),
+                data.trainTransformsAtSize(),
                 config.model().head().targets(),
                 data.batchSize(),
                 data.workers(),

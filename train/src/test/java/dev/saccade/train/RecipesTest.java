@@ -298,7 +298,7 @@ class RecipesTest {
                         .map(ratio -> List.of((int) (2048 * ratio), (int) (512 * ratio)))
                         .toList(),
                 views.scales());
-        assertEquals(12, views.views(data.valTransforms()).size());
+        assertEquals(12, views.views(data.valTransformsAtSize()).size());
     }
 
     @ParameterizedTest

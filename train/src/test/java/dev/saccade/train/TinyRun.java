@@ -214,7 +214,7 @@ final class TinyRun {
                 DataLoader<Batch> loader =
                         DataLoader.training(
                                 photos,
-                                config.data().trainTransforms(),
+                                config.data().trainTransformsAtSize(),
                                 TargetKind.BOXES,
                                 config.data().batchSize(),
                                 1,

@@ -3,6 +3,7 @@ package dev.saccade.datasets.transforms;
 import dev.saccade.core.Checks;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
+import dev.saccade.datasets.InputSize;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 
@@ -25,6 +26,11 @@ public record Choice(@Default("[[]]") List<List<Transform>> branches) implements
             checks.size("branches[" + i + "]", branches.get(i), 0, 100);
         }
         checks.throwIfAny();
+    }
+
+    @Override
+    public Choice at(InputSize size) {
+        return new Choice(branches.stream().map(size::applyTo).toList());
     }
 
     @Override

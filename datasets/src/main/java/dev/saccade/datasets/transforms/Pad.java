@@ -4,6 +4,7 @@ import dev.saccade.core.Checks;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.InputSize;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 
@@ -14,8 +15,9 @@ import java.util.SplittableRandom;
  * Adds zeros bottom and right, after normalizing, so that they are the mean color; the class of
  * these pixels is ignored.
  *
- * @param size height and width that are reached, an edge that is longer stays; if empty, both edges
- *     become multiples of {@code divisor} instead
+ * @param size height and width that are reached, an edge that is longer stays. If empty, those of
+ *     {@code crop_size} of the data in training; where it has none, both edges become multiples of
+ *     {@code divisor} instead
  * @param divisor what the edges become multiples of without a size
  */
 @Part("pad")
@@ -27,9 +29,14 @@ public record Pad(@Default("[]") List<Integer> size, @Default("32") int divisor)
         size = List.copyOf(size);
         new Checks()
                 .size("size", size, size.isEmpty() ? 0 : 2, 2)
-                .each("size", size, 1, Resize.MOST_EDGE)
+                .each("size", size, 1, InputSize.MOST_EDGE)
                 .within("divisor", divisor, 1, 4096)
                 .throwIfAny();
+    }
+
+    @Override
+    public Pad at(InputSize input) {
+        return size.isEmpty() ? new Pad(input.cropSize().orElse(List.of()), divisor) : this;
     }
 
     @Override

@@ -1,9 +1,11 @@
 package dev.saccade.datasets.transforms;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.InputSize;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 
@@ -23,14 +25,15 @@ import java.util.SplittableRandom;
  * again, as in mmsegmentation's {@code RandomCrop}.
  *
  * @param mode what {@code size} means
- * @param size two edges in pixels; an image edge that is shorter is taken whole
+ * @param size two edges in pixels; an image edge that is shorter is taken whole. If empty, {@code
+ *     crop_size} of the data
  * @param catMaxRatio below 1, a part in which a class has this share or more of the pixels that are
  *     not ignored, or in which all are ignored, is drawn again, ten times at most
  */
 @Part("random_crop")
 public record RandomCrop(
         @Default("absolute_range") Mode mode,
-        @Default("[384, 600]") List<Integer> size,
+        @Default("[]") List<Integer> size,
         @Default("1") double catMaxRatio)
         implements Transform {
 
@@ -48,19 +51,37 @@ public record RandomCrop(
     public RandomCrop {
         size = List.copyOf(size);
         new Checks()
-                .size("size", size, 2, 2)
-                .each("size", size, 1, Resize.MOST_EDGE)
+                .size("size", size, size.isEmpty() ? 0 : 2, 2)
+                .each("size", size, 1, InputSize.MOST_EDGE)
                 .above("cat_max_ratio", catMaxRatio, 0, 1)
                 .throwIfAny();
         Checks.require(
-                mode == Mode.ABSOLUTE || size.get(0) <= size.get(1),
+                mode == Mode.ABSOLUTE || size.isEmpty() || size.get(0) <= size.get(1),
                 "size",
                 size,
                 "the least edge first");
     }
 
     @Override
+    public RandomCrop at(InputSize input) {
+        RandomCrop sized =
+                new RandomCrop(
+                        mode, size.isEmpty() ? input.cropSize().orElse(size) : size, catMaxRatio);
+        sized.requireSize();
+        return sized;
+    }
+
+    private void requireSize() {
+        if (size.isEmpty()) {
+            throw SaccadeException.user(
+                    "random_crop: size is missing; expected two edges in pixels, there or as"
+                            + " data.crop_size");
+        }
+    }
+
+    @Override
     public Sample apply(Sample sample, SplittableRandom random) {
+        requireSize();
         Size image = sample.info().size();
         Size part = draw(image, random);
         int top;

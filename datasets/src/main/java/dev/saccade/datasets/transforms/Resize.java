@@ -5,6 +5,7 @@ import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.InputSize;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 
@@ -20,7 +21,8 @@ import java.util.SplittableRandom;
  *
  * @param scales pairs of edges in pixels. With {@code keepRatio} the image is made as large as fits
  *     into a frame of the long by the short edge, whatever its orientation, and the order within a
- *     pair does not matter; otherwise a pair is the new width and height
+ *     pair does not matter; otherwise a pair is the new width and height. If empty, {@code
+ *     image_size} of the data, or [1333, 800]
  * @param mode how a pair is chosen where there are several
  * @param keepRatio whether the aspect ratio is kept
  * @param ratioRange if not empty, two numbers: the pair is multiplied by one drawn between them
@@ -29,7 +31,7 @@ import java.util.SplittableRandom;
  */
 @Part("resize")
 public record Resize(
-        @Default("[[1333, 800]]") List<List<Integer>> scales,
+        @Default("[]") List<List<Integer>> scales,
         @Default("value") Mode mode,
         @Default("true") boolean keepRatio,
         @Default("[]") List<Double> ratioRange,
@@ -38,7 +40,8 @@ public record Resize(
 
     static final int MOST_SCALES = 100;
 
-    static final int MOST_EDGE = 1 << 15;
+    /** That of COCO in most papers. */
+    private static final List<Integer> USUAL = List.of(1333, 800);
 
     /** How a pair is chosen. */
     public enum Mode {
@@ -53,7 +56,7 @@ public record Resize(
         scales = scales.stream().map(List::copyOf).toList();
         ratioRange = List.copyOf(ratioRange);
         checks(scales)
-                .size("scales", scales, 1, MOST_SCALES)
+                .size("scales", scales, 0, MOST_SCALES)
                 .size("ratio_range", ratioRange, ratioRange.isEmpty() ? 0 : 2, 2)
                 .each("ratio_range", ratioRange, 0.001, 1000)
                 .within("divisor", divisor, 1, 4096)
@@ -75,7 +78,7 @@ public record Resize(
         Checks checks = new Checks();
         for (int i = 0; i < scales.size(); i++) {
             String key = "scales[" + i + "]";
-            checks.size(key, scales.get(i), 2, 2).each(key, scales.get(i), 1, MOST_EDGE);
+            checks.size(key, scales.get(i), 2, 2).each(key, scales.get(i), 1, InputSize.MOST_EDGE);
         }
         return checks;
     }
@@ -83,6 +86,18 @@ public record Resize(
     /** Returns this resizing for one scale only. */
     Resize to(List<Integer> scale) {
         return new Resize(List.of(scale), Mode.VALUE, keepRatio, List.of(), divisor);
+    }
+
+    @Override
+    public Resize at(InputSize size) {
+        return scales.isEmpty()
+                ? new Resize(
+                        List.of(size.imageSize().orElse(USUAL)),
+                        mode,
+                        keepRatio,
+                        ratioRange,
+                        divisor)
+                : this;
     }
 
     @Override
@@ -152,7 +167,8 @@ public record Resize(
     private List<Integer> draw(SplittableRandom random) {
         List<Integer> scale =
                 switch (mode) {
-                    case VALUE -> scales.get(random.nextInt(scales.size()));
+                    case VALUE ->
+                            scales.isEmpty() ? USUAL : scales.get(random.nextInt(scales.size()));
                     case RANGE ->
                             List.of(
                                     between(random, longEdge(0), longEdge(1)),

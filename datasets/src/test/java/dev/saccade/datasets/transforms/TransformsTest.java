@@ -12,6 +12,7 @@ import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.InputSize;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.image.OpenCv;
@@ -38,6 +39,34 @@ class TransformsTest {
 
     static {
         OpenCv.load();
+    }
+
+    @Test
+    void takeTheSizeOfTheDataWhereTheyStateNone() {
+        InputSize size = new InputSize(Optional.of(List.of(64, 48)), Optional.of(List.of(32, 24)));
+        Resize resize = Configs.of(Resize.class, "divisor=32");
+        Resize own = Configs.of(Resize.class, "scales=[[96, 64]]");
+        RandomCrop crop = Configs.of(RandomCrop.class, "mode=absolute");
+        Pad pad = Configs.of(Pad.class);
+        Choice choice = new Choice(List.of(List.of(resize), List.of(own, pad)));
+
+        Resize sized = resize.to(List.of(64, 48));
+        Pad filled = new Pad(List.of(32, 24), 32);
+        assertEquals(
+                List.of(
+                        sized,
+                        own,
+                        new RandomCrop(RandomCrop.Mode.ABSOLUTE, List.of(32, 24), 1),
+                        filled,
+                        new Choice(List.of(List.of(sized), List.of(own, filled)))),
+                size.applyTo(List.of(resize, own, crop, pad, choice)));
+        assertEquals(List.of(sized, pad), size.uncropped().applyTo(List.of(resize, pad)));
+        InputSize none = new InputSize(Optional.empty(), Optional.empty());
+        assertEquals(
+                List.of(resize.to(List.of(1333, 800)), pad), none.applyTo(List.of(resize, pad)));
+        SaccadeException refusal =
+                assertThrows(SaccadeException.class, () -> none.applyTo(List.of(crop)));
+        assertTrue(refusal.getMessage().contains("data.crop_size"), refusal.getMessage());
     }
 
     @Test
@@ -260,7 +289,8 @@ class TransformsTest {
 
     @Test
     void refusesImpossibleNumbersByTheirKeys() {
-        assertRefused("scales", () -> new Resize(List.of(), Resize.Mode.VALUE, true, List.of(), 1));
+        assertRefused("scales", () -> new Resize(List.of(), Resize.Mode.RANGE, true, List.of(), 1));
+        assertRefused("image_size", () -> new InputSize(Optional.of(List.of(8)), Optional.empty()));
         assertRefused(
                 "expected two pairs for mode range",
                 () -> new Resize(List.of(List.of(8, 8)), Resize.Mode.RANGE, true, List.of(), 1));

@@ -5,7 +5,9 @@ import dev.saccade.config.ConfigNode;
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.TargetKind;
+import dev.saccade.core.parts.Unwrapped;
 import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.InputSize;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.models.ModelConfig;
@@ -30,6 +32,7 @@ public record Recipe(
     /** What a config says of prediction, without the rest of it. */
     private record Prediction(
             ModelConfig model,
+            @Unwrapped InputSize size,
             List<Transform> valTransforms,
             Optional<TestTimeAugmentation> valViews,
             Dataset.Config val) {}
@@ -53,7 +56,7 @@ public record Recipe(
         ConfigNode.Mapping config = config();
         Map<String, ConfigNode> entries = new LinkedHashMap<>();
         if (config.get("data").orElse(config) instanceof ConfigNode.Mapping data) {
-            for (String key : List.of("val_transforms", "val_views", "val")) {
+            for (String key : List.of("image_size", "val_transforms", "val_views", "val")) {
                 data.get(key).ifPresent(value -> entries.put(key, value));
             }
         }
@@ -68,6 +71,9 @@ public record Recipe(
                     name);
         }
         return new ModelSpec(
-                prediction.model(), prediction.valTransforms(), prediction.valViews(), classes);
+                prediction.model(),
+                prediction.size().applyTo(prediction.valTransforms()),
+                prediction.valViews(),
+                classes);
     }
 }

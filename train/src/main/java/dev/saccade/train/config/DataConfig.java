@@ -3,7 +3,9 @@ package dev.saccade.train.config;
 import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Unwrapped;
 import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.InputSize;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
 
@@ -17,6 +19,8 @@ import java.util.Optional;
  * @param root the folder of the data; files of data sets are relative to it
  * @param train the photographs it learns from; nothing where a program gives them
  * @param val the photographs it is measured on; without them there is no evaluation
+ * @param size how large photographs are where the transforms do not say; see {@link
+ *     #trainTransformsAtSize()}
  * @param trainTransforms what happens to a photograph before it is learned
  * @param valTransforms what happens to a photograph before objects are looked for
  * @param valViews in what views a photograph is looked at then, and in all use of the model; one,
@@ -28,6 +32,7 @@ public record DataConfig(
         @Default(".") Path root,
         Optional<Dataset.Config> train,
         Optional<Dataset.Config> val,
+        @Unwrapped InputSize size,
         @Default("[{type: resize}, {type: random_flip}, {type: normalize}, {type: pad}]")
                 List<Transform> trainTransforms,
         @Default("[{type: resize}, {type: normalize}, {type: pad}]") List<Transform> valTransforms,
@@ -45,7 +50,18 @@ public record DataConfig(
                 .within("batch_size", batchSize, 1, 10_000)
                 .within("workers", workers, 1, 1000)
                 .throwIfAny();
+        size.applyTo(trainTransforms);
         checkViews(valViews, valTransforms);
+    }
+
+    /** Returns the transforms before learning, each with the size that it has here. */
+    public List<Transform> trainTransformsAtSize() {
+        return size.applyTo(trainTransforms);
+    }
+
+    /** Returns the transforms before objects are looked for, each with the size it has here. */
+    public List<Transform> valTransformsAtSize() {
+        return size.uncropped().applyTo(valTransforms);
     }
 
     /**

@@ -97,7 +97,8 @@ public record RunConfig(
      *     component and impossible value with file, line and dotted key
      */
     public static RunConfig load(Path file, String... overrides) {
-        return Configs.bind(ConfigFile.load(file, Arrays.asList(overrides)), RunConfig.class);
+        return Configs.bind(
+                Configs.load(file, Arrays.asList(overrides), RunConfig.class), RunConfig.class);
     }
 
     /**
