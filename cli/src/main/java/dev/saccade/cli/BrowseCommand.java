@@ -43,6 +43,7 @@ final class BrowseCommand implements Callable<Integer> {
 
     @Spec private CommandSpec spec;
     @Mixin private ConfigArguments config;
+    @Mixin private ShortOptions words;
 
     @Option(
             names = "--out",
@@ -69,6 +70,7 @@ final class BrowseCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        config.override(words);
         ConfigArguments.requirePositive("--count", count);
         RunConfig run = config.bind();
         Dataset.Config named = run.data().requireTrain();

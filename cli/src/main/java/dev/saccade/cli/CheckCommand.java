@@ -48,6 +48,7 @@ final class CheckCommand implements Callable<Integer> {
     @Spec private CommandSpec spec;
     @Mixin private ConfigArguments config;
     @Mixin private FormatOption format;
+    @Mixin private ShortOptions words;
     @Mixin private JsonOption json;
 
     @Option(
@@ -62,6 +63,7 @@ final class CheckCommand implements Callable<Integer> {
             String others = "a config, such as configs/retinanet/resnet18_fpn_bccd.yaml, or ";
             return checkForeign(ForeignFolder.of(folder.get(), format.wanted(), others));
         }
+        config.override(words);
         DataReports reports = check(config.training(), !quick);
         tell(reports.byRole());
         return reports.hasErrors() ? SaccadeException.Kind.USER.exitCode() : 0;

@@ -2,6 +2,7 @@ package dev.saccade.cli;
 
 import ai.djl.Device;
 
+import dev.saccade.config.ForeignWords;
 import dev.saccade.core.Devices;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.distributed.ProcessGroup;
@@ -39,8 +40,11 @@ final class ComputeOptions {
         device.filter(text -> !Devices.isName(text))
                 .ifPresent(
                         text -> {
+                            String meant =
+                                    text.matches("\\d+") ? "; did you mean cuda:" + text + "?" : "";
                             throw SaccadeException.user(
-                                    "--device: got %s, expected %s", text, Devices.EXPECTED);
+                                    "--device: got %s, expected %s%s",
+                                    text, Devices.EXPECTED, meant);
                         });
         return device;
     }
@@ -55,8 +59,13 @@ final class ComputeOptions {
                                         () ->
                                                 SaccadeException.user(
                                                         "--precision: got %s, expected float32,"
-                                                                + " bfloat16 or float16",
-                                                        text)));
+                                                                + " bfloat16 or float16%s",
+                                                        text,
+                                                        ForeignWords.ofValue(
+                                                                text,
+                                                                Stream.of(Precision.values())
+                                                                        .map(ComputeOptions::name)
+                                                                        .toList()))));
     }
 
     private static String name(Precision precision) {

@@ -1,5 +1,6 @@
 package dev.saccade.cli;
 
+import dev.saccade.config.ConfigFile;
 import dev.saccade.config.ConfigNode;
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
@@ -19,12 +20,16 @@ import java.util.Optional;
 /** The arguments of commands that start from a config. */
 final class ConfigArguments {
 
+    private static final String EXPECTED =
+            "a config, such as configs/retinanet/resnet18_fpn_bccd.yaml";
+
     @Parameters(
             index = "0",
             paramLabel = "CONFIG",
             description =
-                    "A YAML file, such as configs/retinanet/resnet18_fpn_bccd.yaml, or the folder of"
-                            + " a run, for its own.")
+                    "A YAML file; the name of one that comes with Saccade, such as"
+                            + " retinanet/resnet18_fpn_bccd or resnet18_fpn_bccd; or the folder of a"
+                            + " run, for its own.")
     private Path named;
 
     @Mixin private DataOption data;
@@ -35,14 +40,16 @@ final class ConfigArguments {
             description = "Sets a value of the config, such as model.backbone.depth=50.")
     private List<String> overrides = new ArrayList<>();
 
-    /** Returns the file; null where a command takes none. */
-    Path file() {
-        return run().map(folder -> folder.resolve("config.yaml")).orElse(named);
+    private ShortOptions words = new ShortOptions();
+
+    /** Returns what was named; nothing where a command takes no config. */
+    Optional<Path> named() {
+        return Optional.ofNullable(named);
     }
 
     /** Returns the run that is named in place of a config, if one is. */
     Optional<Path> run() {
-        return Optional.ofNullable(named).filter(path -> PathKind.find(path) == PathKind.RUN);
+        return named().filter(path -> PathKind.find(path) == PathKind.RUN);
     }
 
     /**
@@ -66,25 +73,49 @@ final class ConfigArguments {
 
     /** Returns the config with bases and overrides, and where each value is from. */
     ConfigNode.Mapping read() {
-        PathKind.require(
-                named,
-                "a config, such as configs/retinanet/resnet18_fpn_bccd.yaml",
-                PathKind.CONFIG,
-                PathKind.RUN,
-                PathKind.OTHER_FILE);
         List<String> all = new ArrayList<>(overrides);
         data.root().ifPresent(root -> all.add(DataOption.override(root)));
-        return Configs.load(file(), all, RunConfig.class);
+        all.addAll(words.overrides());
+        return Configs.overridden(written(), all, RunConfig.class);
+    }
+
+    private ConfigNode.Mapping written() {
+        PathKind kind = PathKind.find(named);
+        if (kind == PathKind.NOTHING) {
+            return ConfigFile.house(RecipeNames.require(named, EXPECTED) + ".yaml");
+        }
+        if (kind == PathKind.CHECKPOINT) {
+            return CheckpointConfig.read(named);
+        }
+        PathKind.require(
+                named, EXPECTED, PathKind.CONFIG, PathKind.RUN, PathKind.OTHER_FILE);
+        return ConfigFile.load(
+                kind == PathKind.RUN ? named.resolve("config.yaml") : named, List.of());
+    }
+
+    /** Refuses a checkpoint, for commands that would not use its weights. */
+    void requireNoCheckpoint(String instead) {
+        if (named().map(PathKind::find).filter(PathKind.CHECKPOINT::equals).isPresent()) {
+            throw SaccadeException.user(
+                    "%s: is a checkpoint; expected %s; %s", named, EXPECTED, instead);
+        }
     }
 
     /** Returns the config as records. */
     RunConfig bind() {
-        return Configs.bind(read(), RunConfig.class);
+        RunConfig run = Configs.bind(read(), RunConfig.class);
+        words.requireFollowed(run);
+        return run;
     }
 
     /** Returns the run that the config describes. */
     Training training() {
         return Training.of(bind());
+    }
+
+    /** Lays the short options of a command over the config, after {@code --set}. */
+    void override(ShortOptions options) {
+        words = options;
     }
 
     /** Sets a value of the config, {@code key=value}, as {@code --set} does. */

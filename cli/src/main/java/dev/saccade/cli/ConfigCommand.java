@@ -26,12 +26,14 @@ final class ConfigCommand implements Callable<Integer> {
 
     @Spec private CommandSpec spec;
     @Mixin private ConfigArguments config;
+    @Mixin private ShortOptions words;
 
     @Option(names = "--json", description = "Print the config as JSON, without origins.")
     private boolean json;
 
     @Override
     public Integer call() {
+        config.override(words);
         ConfigNode.Mapping written = config.read();
         ConfigNode.Mapping resolved =
                 Configs.unbind(Configs.bind(written, RunConfig.class)).withOriginsOf(written);

@@ -34,7 +34,7 @@ final class ConvertCommand implements Callable<Integer> {
 
     @Spec private CommandSpec spec;
 
-    @Parameters(index = "0", paramLabel = "FROM", description = "The checkpoint to read.")
+    @Parameters(index = "0", paramLabel = "FROM", description = "The checkpoint to read, or a run, for its best.")
     private Path from;
 
     @Parameters(
@@ -79,8 +79,8 @@ final class ConvertCommand implements Callable<Integer> {
         if (Files.exists(to) && !force) {
             throw SaccadeException.user("%s: exists already; add --force to overwrite it", to);
         }
-        requireCheckpoint(from);
-        Checkpoint checkpoint = ema ? TorchFile.readAveraged(from) : Checkpoints.open(from);
+        Path weights = requireCheckpoint(from);
+        Checkpoint checkpoint = ema ? TorchFile.readAveraged(weights) : Checkpoints.open(weights);
         if (naming.isPresent()) {
             checkpoint = Naming.toSaccade(checkpoint);
         }
@@ -96,12 +96,14 @@ final class ConvertCommand implements Callable<Integer> {
         return 0;
     }
 
-    /** Refuses what can be no file of weights. */
-    static void requireCheckpoint(Path file) {
+    /** Returns a file of weights, the best of a run; refuses what can be none. */
+    static Path requireCheckpoint(Path file) {
         PathKind.require(
                 file,
                 "a checkpoint, such as checkpoints/best.safetensors of a run",
                 PathKind.CHECKPOINT,
+                PathKind.RUN,
                 PathKind.OTHER_FILE);
+        return RunArgument.weightsOf(file);
     }
 }

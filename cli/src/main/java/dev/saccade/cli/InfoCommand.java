@@ -108,8 +108,8 @@ final class InfoCommand implements Callable<Integer> {
         if (!unknown.isEmpty()) {
             throw new UnmatchedArgumentException(spec.commandLine(), unknown);
         }
-        if (config.file() != null) {
-            throw SaccadeException.user("--all: expected no CONFIG, got %s", config.file());
+        if (config.named().isPresent()) {
+            throw SaccadeException.user("--all: expected no CONFIG, got %s", config.named().get());
         }
         if (json.wanted()) {
             json.print(spec, BackboneList.forMachines());

@@ -92,7 +92,12 @@ enum PathKind {
     static void require(Path path, String expected, PathKind... wanted) {
         PathKind kind = find(path);
         if (!List.of(wanted).contains(kind)) {
-            throw SaccadeException.user("%s: %s; expected %s", path, kind.words, expected);
+            throw mistake(path, expected);
         }
+    }
+
+    /** Returns what is told of a path that leads to something else than is wanted. */
+    static SaccadeException mistake(Path path, String expected) {
+        return SaccadeException.user("%s: %s; expected %s", path, find(path).words, expected);
     }
 }

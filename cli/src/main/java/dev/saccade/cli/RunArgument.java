@@ -1,5 +1,6 @@
 package dev.saccade.cli;
 
+import dev.saccade.core.Printable;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.train.RunFolder;
@@ -26,11 +27,27 @@ final class RunArgument {
     Path checkpoint() {
         PathKind.require(
                 run,
-                "the folder of a run, as train makes it, or a checkpoint",
+                "the folder of a run, as train makes it, or a checkpoint" + runNear(),
                 PathKind.RUN,
                 PathKind.CHECKPOINT,
                 PathKind.OTHER_FILE);
-        return Files.isDirectory(run) ? bestOf(run) : run;
+        return weightsOf(run);
+    }
+
+    /** Returns a file of weights, or the best checkpoint of what is the folder of a run. */
+    static Path weightsOf(Path named) {
+        return PathKind.find(named) == PathKind.RUN ? bestOf(named) : named;
+    }
+
+    /** Names the run that is likely to be meant where something else was named. */
+    private String runNear() {
+        Path name = run.toAbsolutePath().normalize().getFileName();
+        String stem = name == null ? "" : name.toString().replaceFirst("\\.ya?ml$", "");
+        return Stream.of(Path.of("runs", stem), run.resolve(".."))
+                .filter(path -> !path.equals(run) && PathKind.find(path) == PathKind.RUN)
+                .findFirst()
+                .map(path -> Printable.format(", such as %s", path.normalize()))
+                .orElse("");
     }
 
     /** Returns what to call it: the name of the folder of the run, or of the file. */

@@ -3,7 +3,6 @@ package dev.saccade.cli;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.saccade.core.OutOfMemory;
-import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Version;
 import dev.saccade.core.parts.PartFailure;
@@ -14,7 +13,6 @@ import picocli.CommandLine.Help;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine.UnmatchedArgumentException;
 
 import java.io.PrintStream;
 import java.io.PrintWriter;
@@ -114,11 +112,7 @@ public final class Saccade implements Callable<Integer> {
     }
 
     private static int report(ParameterException mistake, String[] args) {
-        PrintWriter err = mistake.getCommandLine().getErr();
-        err.println("saccade: " + Printable.line(mistake.getMessage()));
-        UnmatchedArgumentException.printSuggestions(mistake, err);
-        String command = mistake.getCommandLine().getCommandSpec().qualifiedName();
-        err.println(command + " --help tells more");
+        CommandMistake.tell(mistake, mistake.getCommandLine().getErr());
         return SaccadeException.Kind.USER.exitCode();
     }
 

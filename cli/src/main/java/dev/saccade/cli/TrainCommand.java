@@ -36,6 +36,7 @@ import java.util.concurrent.Callable;
         footer = {
             "",
             "Example:  saccade train configs/retinanet/resnet18_fpn_bccd.yaml --data data/bccd",
+            "          saccade train resnet18_fpn_bccd --image-size 512x384 --epochs 24",
             "          saccade train runs/resnet18_fpn_bccd --resume",
             "          saccade train configs/retinanet/resnet18_fpn_bccd.yaml --nproc 4"
         })
@@ -46,6 +47,7 @@ final class TrainCommand implements Callable<Integer> {
 
     @Spec private CommandSpec spec;
     @Mixin private ConfigArguments config;
+    @Mixin private ShortOptions words;
     @Mixin private ComputeOptions compute;
     @Mixin private RankOptions ranks;
 
@@ -75,7 +77,7 @@ final class TrainCommand implements Callable<Integer> {
             paramLabel = "WEIGHTS",
             description =
                     "Start from published weights, such as swin_tiny (saccade weights lists them),"
-                            + " from those of a checkpoint file, or from none.")
+                            + " from those of a checkpoint or of a run, or from none.")
     private Optional<String> initFrom = Optional.empty();
 
     /**
@@ -87,6 +89,8 @@ final class TrainCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        config.requireNoCheckpoint("--init-from starts from its weights, RUN --resume goes on");
+        config.override(words);
         initFrom.ifPresent(this::startFrom);
         compute.overrides().forEach(config::override);
         requireRestartable();
@@ -175,10 +179,10 @@ final class TrainCommand implements Callable<Integer> {
         return new Trained(outcome, Optional.of(reports));
     }
 
-    private void startFrom(String weights) {
-        if (Files.exists(Path.of(weights)) || InitialWeights.isPath(weights)) {
-            ConvertCommand.requireCheckpoint(Path.of(weights));
-        }
+    private void startFrom(String named) {
+        boolean isFile = Files.exists(Path.of(named)) || InitialWeights.isPath(named);
+        String weights =
+                isFile ? ConvertCommand.requireCheckpoint(Path.of(named)).toString() : named;
         config.override("init_from=" + ConfigWriter.text(weights));
     }
 

@@ -103,7 +103,86 @@ class MistakenArgumentsTest {
     @ValueSource(strings = {"train", "check", "browse", "info", "config", "bench model"})
     void whereAConfigIsWanted(String command) {
         List<Object> words = List.copyOf(Pattern.compile(" ").splitAsStream(command).toList());
-        assertToldApart(CONFIG, List.of("a.yaml", "a.YML", "runs/a"), words);
+        List<String> fitting = new ArrayList<>(List.of("a.yaml", "a.YML", "runs/a"));
+        if (!command.equals("train")) {
+            fitting.addAll(List.of("a.safetensors", "a.pth"));
+        }
+        assertToldApart(CONFIG, fitting, words);
+    }
+
+    @Test
+    void aConfigThatComesWithSaccadeGoesByItsName() {
+        String whole = saccade("config", RECIPE).out();
+        for (String name :
+                List.of(
+                        "retinanet/resnet18_fpn_demo",
+                        "configs/retinanet/resnet18_fpn_demo.yaml",
+                        "resnet18_fpn_demo")) {
+            Ended ended = saccade("config", name);
+            assertEquals(0, ended.code(), ended.err());
+            assertEquals(
+                    whole.replaceAll(" *# .*", ""), ended.out().replaceAll(" *# .*", ""), name);
+        }
+        assertTold("config resnet18_camvid", "expected one of semantic_fpn/resnet18_camvid, upernet/");
+        assertTold("train resnet18_fpn_bcd", "; did you mean resnet18_fpn_bccd?");
+        assertTold("train retinanet/resnet18_fpn_bcd.yaml", "; did you mean retinanet/resnet18_fpn_bccd");
+    }
+
+    @Test
+    void theRunThatWasMeantIsNamed() {
+        assertTold(
+                "eval " + folder.resolve("runs/a/checkpoints"), RUN + ", such as " + folder.resolve("runs/a"));
+    }
+
+    private static void assertTold(String line, String expected) {
+        Ended ended = saccade((Object[]) line.split(" "));
+        assertEquals(2, ended.code(), ended.err());
+        assertTrue(ended.err().contains(expected), ended.err());
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "train x --imgsz 640 | imgsz is --image-size 640x480 in Saccade",
+                "train x --work-dir=y | work-dir is --out DIR in Saccade",
+                "train x --conf 0.5 | conf is --score 0.3 in Saccade, an option of eval, predict",
+                "eval x --weights a.pt | weights is RUN in Saccade: eval and predict begin with",
+                "train x imgsz=640 | imgsz is --image-size 640x480 in Saccade",
+                "val x | val is saccade eval in Saccade",
+                "yolo train | yolo: the command comes first",
+                "train x --epochs ten | --epochs: got ten, expected an integer",
+                "train x --learning-rate fast | --learning-rate: got fast, expected a number",
+                "train resnet18_fpn_demo --image-size 6x | --image-size: got 6x, expected two edges",
+                "train resnet18_fpn_demo --device 0 | did you mean cuda:0?",
+                "train resnet18_fpn_demo --precision fp16 | in Saccade it is float16",
+                "train resnet18_fpn_demo --set precision=bf16 | in Saccade it is bfloat16",
+                "train resnet18_fpn_demo --set lr=1 | in Saccade it is optimizer.learning_rate",
+                "train resnet18_fpn_demo --set SOLVER.IMS_PER_BATCH=1 | IMS_PER_BATCH: in Saccade it is data.batch_size",
+                "train resnet18_fpn_demo --set data.num_classes=1 | the classes are those of the annotations",
+                "train resnet18_fpn_demo --set data.train_transforms.7.probability=1 | got 7, expected one of the items 0 to 3",
+                "browse mask_rcnn/swin_tiny_fpn_1x_coco --image-size 640 | no resize in data.train_transforms follows it",
+            })
+    void wordsOfOthersAndMistakenValuesGetTheRightOnes(String line, String expected) {
+        assertTold(line, expected);
+    }
+
+    @Test
+    void shortOptionsAreSettings() {
+        String told =
+                saccade("config", "semantic_fpn/resnet18_camvid", "--image-size", "320x240",
+                                "--batch-size", 3, "--epochs", 5, "--learning-rate", "3e-4", "--workers", 4)
+                        .out();
+        for (String line :
+                List.of(
+                        "image_size: [320, 240]",
+                        "batch_size: 3",
+                        "epochs: 5",
+                        "iterations: null",
+                        "learning_rate: 0.0003",
+                        "workers: 4")) {
+            assertTrue(told.contains(line), line + " in " + told);
+        }
     }
 
     @Test
@@ -120,7 +199,7 @@ class MistakenArgumentsTest {
 
     @Test
     void whereACheckpointIsWanted() {
-        List<String> fitting = List.of("a.safetensors", "a.pth");
+        List<String> fitting = List.of("a.safetensors", "a.pth", "runs/a");
         assertToldApart(CHECKPOINT, fitting, List.of("convert"), folder.resolve("to.pth"));
         assertToldApart(CHECKPOINT, fitting, List.of("train", RECIPE, "--init-from"));
     }
@@ -162,7 +241,7 @@ class MistakenArgumentsTest {
         "tarin, Unmatched argument at index 0: 'tarin', saccade --help tells more",
         "help tarin, Unknown subcommand 'tarin'., saccade --help tells more",
         "bench, 'bench what? ops, model CONFIG, or ranks CONFIG', saccade bench --help tells more",
-        "bench ops --runs x, Invalid value, saccade bench ops --help tells more",
+        "bench ops --runs x, '--runs: got x, expected an integer', saccade bench ops --help tells more",
         "info --all --jsn, Unknown option: '--jsn', saccade info --help tells more"
     })
     void aMistakenCommandIsToldInAFewLines(String line, String message, String help) {

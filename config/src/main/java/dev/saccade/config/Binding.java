@@ -368,12 +368,13 @@ final class Binding {
 
     private Object unknown(
             ConfigNode node, String path, String what, String name, Set<String> known) {
+        String foreign = what.equals("key") ? ForeignWords.ofKey(name, node) : "";
         problems.add(
                 "%s: %s: unknown %s%s (known: %s)",
                 node.origin(),
                 path,
                 what,
-                Nearest.suggestion(name, known),
+                foreign.isEmpty() ? Nearest.suggestion(name, known) : foreign,
                 known.isEmpty() ? "none" : String.join(", ", known));
         return FAILED;
     }

@@ -22,7 +22,8 @@ import java.util.Map;
  * Reads a YAML file, the files it is based on, and overrides from the command line into one tree.
  *
  * <p>{@code base: [a.yaml, b.yaml]} at the top of a file names files, relative to its own folder,
- * over which it is laid; later ones go over earlier ones. See {@link
+ * over which it is laid; later ones go over earlier ones. {@code saccade:_base_/runtime.yaml} names
+ * one that comes with Saccade, wherever the file lies. See {@link
  * ConfigNode.Mapping#overlaidBy}.
  */
 public final class ConfigFile {
@@ -33,8 +34,8 @@ public final class ConfigFile {
     private static final String BASE = "base";
     static final String SET = "--set";
 
-    /** Where configs are packaged. */
-    private static final String PACKAGED = "/dev/saccade/configs/";
+    /** What the name of a base begins with that comes with Saccade. */
+    private static final String HOUSE = "saccade:";
 
     /** Where files come from. */
     private interface Source {
@@ -104,9 +105,29 @@ public final class ConfigFile {
      * @param name its path below {@code configs/}, such as {@code
      *     mask_rcnn/swin_tiny_fpn_1x_coco.yaml}
      * @throws SaccadeException of kind user, if there is none of this name
+     * @see #house
      */
     public static ConfigNode.Mapping packaged(String name) {
-        return new ConfigFile(ConfigFile::resource).resolve(Path.of(name));
+        return new ConfigFile(HouseConfigs::resource).resolve(Path.of(name));
+    }
+
+    /**
+     * Returns the content of a config that comes with Saccade: that of the checkout that the system
+     * property {@code saccade.home} names, where there is one, else the packaged one.
+     *
+     * @param name as {@link #packaged} takes it
+     */
+    public static ConfigNode.Mapping house(String name) {
+        return new ConfigFile(ConfigFile::file).houseBase(name);
+    }
+
+    private ConfigNode.Mapping houseBase(String name) {
+        Path path = HouseConfigs.inside(name);
+        return HouseConfigs.folder()
+                .map(configs -> configs.resolve(path))
+                .filter(Files::isRegularFile)
+                .map(this::resolve)
+                .orElseGet(() -> packaged(path.toString()));
     }
 
     private static InputStream file(Path file) throws IOException {
@@ -114,15 +135,6 @@ public final class ConfigFile {
             throw new NoSuchFileException(file.toString());
         }
         return Files.newInputStream(file);
-    }
-
-    private static InputStream resource(Path name) throws IOException {
-        String path = name.toString().replace(name.getFileSystem().getSeparator(), "/");
-        InputStream content = ConfigFile.class.getResourceAsStream(PACKAGED + path);
-        if (content == null) {
-            throw new NoSuchFileException(path);
-        }
-        return content;
     }
 
     /**
@@ -160,7 +172,10 @@ public final class ConfigFile {
         Map<String, ConfigNode> own = new LinkedHashMap<>(content.entries());
         ConfigNode.Mapping result = null;
         for (String base : bases(own.remove(BASE))) {
-            ConfigNode.Mapping next = resolve(file.resolveSibling(base).normalize());
+            ConfigNode.Mapping next =
+                    base.startsWith(HOUSE)
+                            ? houseBase(base.substring(HOUSE.length()))
+                            : resolve(file.resolveSibling(base).normalize());
             result = result == null ? next : result.overlaidBy(next);
         }
         ConfigNode.Mapping self = new ConfigNode.Mapping(own, content.origin());

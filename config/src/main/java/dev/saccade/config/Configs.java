@@ -9,7 +9,6 @@ import dev.saccade.core.parts.PartProvider;
 import dev.saccade.core.parts.Unwrapped;
 import dev.saccade.core.parts.Variant;
 
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -77,17 +76,16 @@ public final class Configs {
     }
 
     /**
-     * Returns the content of a file with its bases and overrides, as {@link ConfigFile#load} does.
+     * Returns a config with overrides laid over it, in their order, as {@link ConfigFile#load} does.
      *
-     * @param type the record that it describes: overrides reach into lists that the file leaves as
-     *     they are by default
-     * @throws SaccadeException of kind user, if the file cannot be used, or if an override is no
-     *     {@code key=value} or means an item that a list does not have
+     * @param type the record that it describes: overrides reach into lists that the config leaves
+     *     as they are by default
+     * @throws SaccadeException of kind user, if an override is no {@code key=value} or means an
+     *     item that a list does not have
      */
-    public static ConfigNode.Mapping load(
-            Path file, List<String> overrides, Class<? extends Record> type) {
-        return ConfigFile.overridden(
-                ConfigFile.load(file, List.of()), overrides, ConfigFile.SET, usual(type));
+    public static ConfigNode.Mapping overridden(
+            ConfigNode.Mapping config, List<String> overrides, Class<? extends Record> type) {
+        return ConfigFile.overridden(config, overrides, ConfigFile.SET, usual(type));
     }
 
     private static Assignment.Usual usual(Class<? extends Record> type) {

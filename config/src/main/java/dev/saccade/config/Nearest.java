@@ -2,6 +2,7 @@ package dev.saccade.config;
 
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
@@ -26,6 +27,17 @@ public final class Nearest {
                                 candidates.stream()
                                         .filter(each -> letters.startsWith(letters(each)))
                                         .max(Comparator.comparingInt(String::length)));
+    }
+
+    /** Returns the candidates with the fewest differing letters that are at all alike, best first. */
+    public static List<String> several(String name, Collection<String> candidates, int most) {
+        int tolerance = Math.max(2, name.length() / 3);
+        String letters = letters(name);
+        return candidates.stream()
+                .filter(candidate -> distance(letters, letters(candidate)) <= tolerance)
+                .sorted(Comparator.comparingInt(each -> distance(letters, letters(each))))
+                .limit(most)
+                .toList();
     }
 
     /** Returns {@code ; did you mean NAME?} with what {@link #find} finds, or nothing. */

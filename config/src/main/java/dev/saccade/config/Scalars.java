@@ -124,7 +124,9 @@ final class Scalars {
                 return constant;
             }
         }
-        String suggestion = Nearest.suggestion(value.toString(), names(type));
+        String foreign = ForeignWords.ofValue(value, names(type));
+        String suggestion =
+                foreign.isEmpty() ? Nearest.suggestion(value.toString(), names(type)) : foreign;
         throw new IllegalArgumentException(expected(type) + suggestion);
     }
 

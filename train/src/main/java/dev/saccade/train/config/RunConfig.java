@@ -1,6 +1,7 @@
 package dev.saccade.train.config;
 
 import dev.saccade.config.ConfigFile;
+import dev.saccade.config.ConfigNode;
 import dev.saccade.config.Configs;
 import dev.saccade.core.Checks;
 import dev.saccade.core.Devices;
@@ -97,8 +98,10 @@ public record RunConfig(
      *     component and impossible value with file, line and dotted key
      */
     public static RunConfig load(Path file, String... overrides) {
+        ConfigNode.Mapping config = ConfigFile.load(file, List.of());
         return Configs.bind(
-                Configs.load(file, Arrays.asList(overrides), RunConfig.class), RunConfig.class);
+                Configs.overridden(config, Arrays.asList(overrides), RunConfig.class),
+                RunConfig.class);
     }
 
     /**

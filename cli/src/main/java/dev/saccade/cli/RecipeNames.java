@@ -1,0 +1,66 @@
+package dev.saccade.cli;
+
+import com.google.common.collect.Iterables;
+
+import dev.saccade.config.Nearest;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.models.zoo.Recipe;
+import dev.saccade.models.zoo.Zoo;
+
+import java.nio.file.Path;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** Finds configs that come with Saccade by their names, from any folder. */
+final class RecipeNames {
+
+    private static final int MOST_TOLD = 3;
+
+    private RecipeNames() {}
+
+    /**
+     * Returns the config that a name stands for where there is no such file.
+     *
+     * @param named its path below {@code configs/}, or its last part if no other has it; with or
+     *     without {@code configs/} before it and {@code .yaml} behind it
+     * @param expected what is told to be expected, if there is none
+     * @throws SaccadeException of kind user that names the nearest ones
+     */
+    static String require(Path named, String expected) {
+        String name =
+                named.toString()
+                        .replace('\\', '/')
+                        .replaceFirst("^(\\./)?(configs/)?", "")
+                        .replaceFirst("\\.ya?ml$", "");
+        List<String> all = Zoo.packaged().recipes().stream().map(Recipe::name).toList();
+        List<String> meant =
+                all.stream().filter(each -> each.equals(name) || stem(each).equals(name)).toList();
+        if (meant.size() > 1) {
+            throw SaccadeException.user(
+                    "%s: is the name of several configs; expected one of %s",
+                    named, String.join(", ", meant));
+        }
+        if (meant.isEmpty()) {
+            throw PathKind.mistake(named, expected + nearest(name, all));
+        }
+        return Iterables.getOnlyElement(meant);
+    }
+
+    private static String stem(String name) {
+        return name.substring(name.lastIndexOf('/') + 1);
+    }
+
+    private static String nearest(String name, List<String> all) {
+        boolean isWhole = name.contains("/");
+        Set<String> candidates =
+                isWhole
+                        ? Set.copyOf(all)
+                        : all.stream()
+                                .map(RecipeNames::stem)
+                                .collect(Collectors.toCollection(LinkedHashSet::new));
+        List<String> near = Nearest.several(name, candidates, MOST_TOLD);
+        return near.isEmpty() ? "" : "; did you mean " + String.join(" or ", near) + "?";
+    }
+}

@@ -1,0 +1,95 @@
+package dev.saccade.cli;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.InputSize;
+import dev.saccade.datasets.Transform;
+import dev.saccade.train.config.DataConfig;
+import dev.saccade.train.config.RunConfig;
+
+import picocli.CommandLine.Option;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/** Options for what nearly everyone changes in a config; the rest goes by {@code --set}. */
+final class ShortOptions {
+
+    private static final Pattern SIZE = Pattern.compile("([1-9]\\d{0,5})(?:x([1-9]\\d{0,5}))?");
+
+    @Option(
+            names = "--image-size",
+            paramLabel = "WxH",
+            description =
+                    "Resize photographs to what fits into these edges, such as 640x480; short for"
+                            + " --set data.image_size=[640,480].")
+    private Optional<String> imageSize = Optional.empty();
+
+    @Option(
+            names = "--batch-size",
+            paramLabel = "N",
+            description = "Photographs of a forward pass; short for --set data.batch_size=N.")
+    private Optional<Integer> batchSize = Optional.empty();
+
+    @Option(
+            names = "--epochs",
+            paramLabel = "N",
+            description = "Passes over the training data; short for --set epochs=N.")
+    private Optional<Integer> epochs = Optional.empty();
+
+    @Option(
+            names = "--learning-rate",
+            paramLabel = "RATE",
+            description = "Short for --set optimizer.learning_rate=RATE.")
+    private Optional<Double> learningRate = Optional.empty();
+
+    @Option(
+            names = "--workers",
+            paramLabel = "N",
+            description = "Threads that read ahead; short for --set data.workers=N.")
+    private Optional<Integer> workers = Optional.empty();
+
+    /** Returns the overrides of a config for what is given. */
+    List<String> overrides() {
+        return Stream.of(
+                        imageSize.map(text -> "data.image_size=" + edges(text)),
+                        batchSize.map(n -> "data.batch_size=" + n),
+                        epochs.map(n -> "epochs=" + n),
+                        learningRate.map(rate -> "optimizer.learning_rate=" + rate),
+                        workers.map(n -> "data.workers=" + n))
+                .flatMap(Optional::stream)
+                .toList();
+    }
+
+    private static List<Integer> edges(String text) {
+        Matcher edges = SIZE.matcher(text);
+        if (!edges.matches()) {
+            throw SaccadeException.user(
+                    "--image-size: got %s, expected two edges in pixels, such as 640x480", text);
+        }
+        String other = edges.group(2) == null ? edges.group(1) : edges.group(2);
+        return List.of(Integer.valueOf(edges.group(1)), Integer.valueOf(other));
+    }
+
+    /** Refuses a size of images that transforms have their own instead of. */
+    void requireFollowed(RunConfig run) {
+        if (imageSize.isEmpty()) {
+            return;
+        }
+        DataConfig data = run.data();
+        requireFollowed("data.train_transforms", data.trainTransforms(), data.size());
+        requireFollowed("data.val_transforms", data.valTransforms(), data.size());
+    }
+
+    private void requireFollowed(String key, List<Transform> transforms, InputSize size) {
+        InputSize other = new InputSize(Optional.of(List.of(1, 1)), size.cropSize());
+        if (size.applyTo(transforms).equals(other.applyTo(transforms))) {
+            throw SaccadeException.user(
+                    "--image-size %s: no resize in %s follows it, as each states scales of its own;"
+                            + " set those, such as --set %s.0.scales=%s",
+                    imageSize.orElseThrow(), key, key, List.of(size.imageSize().orElseThrow()));
+        }
+    }
+}

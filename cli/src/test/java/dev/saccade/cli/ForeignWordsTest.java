@@ -1,0 +1,144 @@
+package dev.saccade.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.saccade.config.ConfigFile;
+import dev.saccade.config.Configs;
+import dev.saccade.config.ForeignWords;
+import dev.saccade.config.ForeignWords.Word;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.train.config.RunConfig;
+
+import org.junit.jupiter.api.Test;
+
+import picocli.CommandLine;
+import picocli.CommandLine.Model.ArgSpec;
+import picocli.CommandLine.Model.CommandSpec;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** Holds what is told of other toolkits' words to what there is here, and the page to both. */
+class ForeignWordsTest {
+
+    private static final ForeignWords TABLE = ForeignWords.table();
+    private static final CommandLine SACCADE = new CommandLine(new Saccade());
+
+    private static Stream<Word> withOurs(List<Word> rows) {
+        return rows.stream().filter(row -> !row.ours().isEmpty());
+    }
+
+    private static List<CommandSpec> commands() {
+        return SACCADE.getSubcommands().values().stream()
+                .map(CommandLine::getCommandSpec)
+                .distinct()
+                .toList();
+    }
+
+    @Test
+    void everyCommandIsThere() {
+        withOurs(TABLE.commands())
+                .forEach(row -> assertTrue(SACCADE.getSubcommands().containsKey(row.ours()), row.ours()));
+    }
+
+    @Test
+    void everyOptionIsThere() {
+        Set<String> labels =
+                commands().stream()
+                        .flatMap(command -> command.positionalParameters().stream())
+                        .map(ArgSpec::paramLabel)
+                        .collect(Collectors.toSet());
+        withOurs(TABLE.options())
+                .forEach(
+                        row -> {
+                            String name = row.ours().replaceFirst(" .*", "");
+                            assertTrue(
+                                    labels.contains(name)
+                                            || commands().stream()
+                                                    .anyMatch(each -> each.findOption(name) != null),
+                                    row.ours());
+                            if (name.equals("--set") && !row.ours().contains("KEY")) {
+                                assertBinds(row.ours().substring("--set ".length()));
+                            }
+                        });
+    }
+
+    @Test
+    void everyKeyAndValueIsThere() {
+        Stream.of(TABLE.keys(), TABLE.values())
+                .flatMap(ForeignWordsTest::withOurs)
+                .map(Word::ours)
+                .filter(ours -> !ours.startsWith("base="))
+                .forEach(ForeignWordsTest::assertBinds);
+    }
+
+    private static void assertBinds(String setting) {
+        List<String> problems = new ArrayList<>();
+        for (String name : List.of("retinanet/resnet18_fpn_bccd", "semantic_fpn/resnet18_camvid")) {
+            try {
+                Configs.bind(
+                        Configs.overridden(
+                                ConfigFile.house(name + ".yaml"), List.of(setting), RunConfig.class),
+                        RunConfig.class);
+                return;
+            } catch (SaccadeException e) {
+                problems.add(e.getMessage());
+            }
+        }
+        assertEquals(List.of(), problems, setting);
+    }
+
+    @Test
+    void noWordMeansTwoThingsOrSomethingOfOurs() {
+        for (List<Word> rows : List.of(TABLE.commands(), TABLE.options(), TABLE.keys(), TABLE.values())) {
+            Set<String> seen = new HashSet<>();
+            rows.stream()
+                    .flatMap(row -> row.words().stream())
+                    .forEach(word -> assertTrue(seen.add(word.toLowerCase(Locale.ROOT)), word));
+            assertFalse(seen.isEmpty());
+        }
+        TABLE.commands().stream()
+                .flatMap(row -> row.words().stream())
+                .forEach(word -> assertFalse(SACCADE.getSubcommands().containsKey(word), word));
+    }
+
+    @Test
+    void thePageHasTheTable() throws IOException {
+        String page = Files.readString(Path.of("..", "docs", "coming_from.md"));
+        for (List<Word> rows : List.of(TABLE.commands(), TABLE.options(), TABLE.keys())) {
+            String expected =
+                    rows.stream().filter(ForeignWordsTest::isShown).map(ForeignWordsTest::row).collect(Collectors.joining());
+            assertTrue(page.contains(expected), () -> expected + "expected in the page");
+        }
+    }
+
+    private static boolean isShown(Word row) {
+        return Stream.of(row.ultralytics(), row.openmmlab(), row.detectron2(), row.torchvision())
+                .anyMatch(theirs -> !theirs.isEmpty());
+    }
+
+    private static String row(Word row) {
+        String ours = row.ours().isEmpty() ? row.note() : code(ours(row));
+        return Stream.of(row.ultralytics(), row.openmmlab(), row.detectron2(), row.torchvision())
+                .map(theirs -> theirs.stream().map(ForeignWordsTest::code).collect(Collectors.joining(", ")))
+                .collect(Collectors.joining(" | ", "| ", " | " + ours + " |\n"));
+    }
+
+    private static String ours(Word row) {
+        return row.ours().startsWith("--") ? row.ours() : row.key();
+    }
+
+    private static String code(String text) {
+        return "`" + text + "`";
+    }
+}

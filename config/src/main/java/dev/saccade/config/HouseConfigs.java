@@ -1,0 +1,62 @@
+package dev.saccade.config;
+
+import dev.saccade.core.SaccadeException;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/**
+ * The configs that come with Saccade: those of the checkout that the system property {@code
+ * saccade.home} names, else those in the jar.
+ */
+final class HouseConfigs {
+
+    /** Where configs are packaged. */
+    private static final String PACKAGED = "/dev/saccade/configs/";
+
+    private HouseConfigs() {}
+
+    /** Returns the folder of a checkout, if it is known. */
+    static Optional<Path> folder() {
+        return Optional.ofNullable(System.getProperty("saccade.home"))
+                .map(home -> Path.of(home, "configs"))
+                .filter(Files::isDirectory);
+    }
+
+    /**
+     * Returns a path below {@code configs/}.
+     *
+     * @throws SaccadeException of kind user, if it leads out of there
+     */
+    static Path inside(String name) {
+        try {
+            Path path = Path.of(name).normalize();
+            if (!path.isAbsolute() && !path.startsWith("..")) {
+                return path;
+            }
+        } catch (InvalidPathException e) {
+            // Told below, with all else that is no name.
+        }
+        throw SaccadeException.user(
+                "%s: expected a path below configs/, such as _base_/runtime.yaml", name);
+    }
+
+    /**
+     * Opens a config in the jar.
+     *
+     * @throws NoSuchFileException if there is none
+     */
+    static InputStream resource(Path name) throws IOException {
+        String path = name.toString().replace(name.getFileSystem().getSeparator(), "/");
+        InputStream content = HouseConfigs.class.getResourceAsStream(PACKAGED + path);
+        if (content == null) {
+            throw new NoSuchFileException(path);
+        }
+        return content;
+    }
+}

@@ -1,0 +1,36 @@
+package dev.saccade.config;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import java.util.List;
+
+class ForeignWordsTest {
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            nullValues = "nothing",
+            value = {
+                "lr: 1 | '; in Saccade it is optimizer.learning_rate'",
+                "Imgs_Per_GPU: 1 | '; in Saccade it is data.batch_size'",
+                "num_classes: 4 | '; the classes are those of the annotations'",
+                "SOLVER: {BASE_LR: 1, X: 2} | '; SOLVER.BASE_LR: in Saccade it is optimizer.learning_rate'",
+                "optim_wrapper: {lr: 1} | '; in Saccade it is optimizer'",
+                "train_cfg: {max_epochs: 3} | '; train_cfg.max_epochs: in Saccade it is epochs'",
+                "own: {thing: 3} | ''",
+            })
+    void aKeyOfOthersIsToldAsOurs(String line, String expected) {
+        ConfigFile.parse(line, "file")
+                .entries()
+                .forEach((key, value) -> assertEquals(expected, ForeignWords.ofKey(key, value)));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"fp16, ; in Saccade it is float16", "16, ; in Saccade it is float16", "bf16, ''"})
+    void aValueOfOthersIsToldWhereOursIsKnown(String value, String expected) {
+        assertEquals(expected, ForeignWords.ofValue(value, List.of("float32", "float16")));
+    }
+}
