@@ -1,5 +1,6 @@
 package dev.saccade.cli;
 
+import dev.saccade.cli.proposals.LabeledFolder;
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
@@ -32,18 +33,23 @@ import java.util.concurrent.Callable;
 @Command(
         name = "check",
         description = {
-            "Find every fault of a data set in one pass. Labels of YOLO, Pascal VOC, LabelMe, CVAT,"
-                    + " Cityscapes and the like are checked where they lie: name their folder in"
-                    + " place of a config."
+            "Find every fault of a data set in one pass: that of a config, or of a folder. Folders"
+                    + " may be in COCO's format or have label maps; labels of YOLO, Pascal VOC,"
+                    + " LabelMe, CVAT, Cityscapes and the like are checked where they lie."
         },
         mixinStandardHelpOptions = true,
         footer = {
             "",
             "Exit code 2 if there are errors.",
             "Example:  saccade check configs/retinanet/resnet18_fpn_bccd.yaml --data data/bccd",
+            "          saccade check data/bccd",
             "          saccade check birds-yolo"
         })
 final class CheckCommand implements Callable<Integer> {
+
+    private static final String OTHERS =
+            "a config, such as configs/retinanet/resnet18_fpn_bccd.yaml, a folder in COCO's format or"
+                    + " with label maps, or ";
 
     @Spec private CommandSpec spec;
     @Mixin private ConfigArguments config;
@@ -60,13 +66,64 @@ final class CheckCommand implements Callable<Integer> {
     public Integer call() {
         Optional<Path> folder = config.folder();
         if (folder.isPresent()) {
-            String others = "a config, such as configs/retinanet/resnet18_fpn_bccd.yaml, or ";
-            return checkForeign(ForeignFolder.of(folder.get(), format.wanted(), others));
+            return checkFolder(folder.get());
         }
         config.override(words);
         DataReports reports = check(config.training(), !quick);
         tell(reports.byRole());
         return reports.hasErrors() ? SaccadeException.Kind.USER.exitCode() : 0;
+    }
+
+    /** Checks a folder of labeled photographs for which nobody has written a config. */
+    private int checkFolder(Path folder) {
+        Optional<LabeledFolder> found =
+                format.wanted().isPresent() ? Optional.empty() : LabeledFolder.find(folder);
+        return found.isPresent()
+                ? check(found.get())
+                : check(ForeignFolder.of(folder, format.wanted(), OTHERS));
+    }
+
+    private int check(LabeledFolder folder) {
+        TargetKind targets = folder.holdsLabelMaps() ? TargetKind.LABEL_MAPS : TargetKind.BOXES;
+        Map<String, DatasetReport> reports = new LinkedHashMap<>();
+        try (Progress progress = new Progress("check", -1, " photos")) {
+            CheckOptions options = options(targets, progress);
+            folder.parts()
+                    .forEach((role, part) -> reports.put(role, part.check(folder.root(), options)));
+        }
+        return tell(
+                reports,
+                Printable.format("now try:  ./saccade new %s", folder.root()),
+                Printable.format("mend the errors, then: ./saccade new %s", folder.root()));
+    }
+
+    private int check(ForeignFolder folder) {
+        ForeignLabels labels = folder.read();
+        PrintWriter err = spec.commandLine().getErr();
+        err.println(folder.told(labels));
+        labels.notes().forEach(note -> err.println(Printable.format("note: %s", note)));
+        Map<String, DatasetReport> reports = new LinkedHashMap<>();
+        try (Progress progress = new Progress("check", -1, " photos")) {
+            ForeignCheck.run(folder.path(), labels, options(TargetKind.BOXES, progress))
+                    .forEach((part, report) -> reports.put(part.key(), report));
+        }
+        String command = folder.convertCommand(format.wanted().isPresent(), labels);
+        return tell(
+                reports,
+                "to train on it, convert it: " + command,
+                "mend the errors, then convert it: " + command);
+    }
+
+    private CheckOptions options(TargetKind targets, Progress progress) {
+        return new CheckOptions(
+                !quick, targets, Runtime.getRuntime().availableProcessors(), progress::step);
+    }
+
+    private int tell(Map<String, DatasetReport> reports, String next, String nextWithErrors) {
+        tell(reports);
+        boolean hasErrors = reports.values().stream().anyMatch(report -> report.errors() > 0);
+        spec.commandLine().getErr().println(hasErrors ? nextWithErrors : next);
+        return hasErrors ? SaccadeException.Kind.USER.exitCode() : 0;
     }
 
     private void tell(Map<String, DatasetReport> reports) {
@@ -75,28 +132,6 @@ final class CheckCommand implements Callable<Integer> {
         } else {
             reports.forEach((role, report) -> print(role, report, spec.commandLine().getOut()));
         }
-    }
-
-    private int checkForeign(ForeignFolder folder) {
-        ForeignLabels labels = folder.read();
-        PrintWriter err = spec.commandLine().getErr();
-        err.println(folder.told(labels));
-        labels.notes().forEach(note -> err.println(Printable.format("note: %s", note)));
-        Map<String, DatasetReport> reports = new LinkedHashMap<>();
-        try (Progress progress = new Progress("check", -1, " photos")) {
-            int threads = Runtime.getRuntime().availableProcessors();
-            ForeignCheck.run(
-                            folder.path(),
-                            labels,
-                            new CheckOptions(!quick, TargetKind.BOXES, threads, progress::step))
-                    .forEach((part, report) -> reports.put(part.key(), report));
-        }
-        tell(reports);
-        boolean hasErrors = reports.values().stream().anyMatch(report -> report.errors() > 0);
-        err.println(
-                (hasErrors ? "mend the errors, then convert it: " : "to train on it, convert it: ")
-                        + folder.convertCommand(format.wanted().isPresent(), labels));
-        return hasErrors ? SaccadeException.Kind.USER.exitCode() : 0;
     }
 
     /** Checks the data sets of a training, with a progress bar. */

@@ -40,6 +40,7 @@ import java.util.function.IntSupplier;
             ServeCommand.class,
             CheckCommand.class,
             BrowseCommand.class,
+            NewCommand.class,
             ConvertDataCommand.class,
             InfoCommand.class,
             BenchCommand.class,
@@ -53,7 +54,7 @@ import java.util.function.IntSupplier;
         footer = {
             "",
             "Start with:  ./saccade demo",
-            "Then:        ./saccade train configs/retinanet/resnet18_fpn_bccd.yaml --data DIR"
+            "Then:        ./saccade new FOLDER, with your own labeled photographs in it"
         })
 public final class Saccade implements Callable<Integer> {
 

@@ -107,7 +107,22 @@ class MistakenArgumentsTest {
         if (!command.equals("train")) {
             fitting.addAll(List.of("a.safetensors", "a.pth"));
         }
+        if (command.equals("check")) {
+            fitting.addAll(List.of("photos", "empty", "other"));
+        }
         assertToldApart(CONFIG, fitting, words);
+    }
+
+    @Test
+    void aFolderWithoutLabelsIsToldWhatIsInIt() {
+        for (String command : List.of("check", "new")) {
+            assertTold(
+                    command + " " + folder.resolve("empty"),
+                    "no labels that train as they are; expected a JSON file in COCO's format");
+            assertTold(command + " " + folder.resolve("empty"), "neither labels nor photographs");
+        }
+        assertTold("new " + folder.resolve("nowhere"), "there is no such folder; expected a folder of");
+        assertTold("new " + folder.resolve("a.json"), "is a file; expected a folder of");
     }
 
     @Test

@@ -23,7 +23,7 @@ import java.util.regex.Pattern;
 /** Tells the formats of labels by the beginnings of files. */
 public final class LabelFormat {
 
-    static final String COCO = "COCO";
+    public static final String COCO = "COCO";
     static final String PHOTOGRAPH = "a photograph";
 
     private static final int READ_BYTES = 2_000;

@@ -1,0 +1,100 @@
+package dev.saccade.cli;
+
+import dev.saccade.checkpoint.AtomicFile;
+import dev.saccade.cli.proposals.Contents;
+import dev.saccade.cli.proposals.LabeledFolder;
+import dev.saccade.cli.proposals.Machine;
+import dev.saccade.cli.proposals.Proposal;
+import dev.saccade.core.Count;
+import dev.saccade.core.Printable;
+import dev.saccade.core.SaccadeException;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+
+/** Writes a config for a folder of labeled photographs. */
+@Command(
+        name = "new",
+        description = {
+            "Write a config for a folder of labeled photographs, in COCO's format or with label"
+                    + " maps: the model, sizes and schedule that suit them and this machine."
+        },
+        mixinStandardHelpOptions = true,
+        footer = {
+            "",
+            "Example:  saccade new data/bccd",
+            "          saccade new photos/tools --out tools.yaml"
+        })
+final class NewCommand implements Callable<Integer> {
+
+    @Spec private CommandSpec spec;
+
+    @Parameters(
+            index = "0",
+            paramLabel = "FOLDER",
+            description = "The folder that photographs and labels lie in.")
+    private Path folder;
+
+    @Option(
+            names = "--out",
+            paramLabel = "FILE",
+            description = "The config to write; NAME-OF-FOLDER.yaml by default.")
+    private Optional<Path> out = Optional.empty();
+
+    @Option(names = "--force", description = "Overwrite FILE if it is there.")
+    private boolean force;
+
+    @Override
+    public Integer call() {
+        Path file = out.orElseGet(this::file);
+        if (Files.exists(file) && !force) {
+            throw SaccadeException.user(
+                    "%s: exists already; name another with --out, or add --force to overwrite it",
+                    file);
+        }
+        LabeledFolder found = LabeledFolder.find(folder).orElseThrow(this::refuse);
+        Contents contents = Contents.of(found.train().open(found.root()));
+        AtomicFile.write(file, Proposal.write(found, contents, Machine.here()));
+        PrintWriter err = spec.commandLine().getErr();
+        err.println(
+                Printable.format(
+                        "%s: written for %s",
+                        file, Count.of(contents.photographs(), "photograph")));
+        if (found.val().isEmpty()) {
+            err.println(
+                    Printable.format(
+                            "no part of %s is set aside to measure on; its labels should have"
+                                    + " \"val\" in their name",
+                            folder));
+        }
+        err.println(
+                Printable.format(
+                        "now try:  ./saccade browse %s%n          ./saccade train %s", file, file));
+        return 0;
+    }
+
+    private SaccadeException refuse() {
+        ForeignFolder found =
+                ForeignFolder.of(
+                        folder,
+                        Optional.empty(),
+                        "a folder in COCO's format or with label maps, or, to be converted, ");
+        return SaccadeException.user(
+                "%s: has labels of %s; convert them first: %s",
+                folder, found.format().title(), found.convertCommand(false, found.read()));
+    }
+
+    private Path file() {
+        Path name = folder.toAbsolutePath().normalize().getFileName();
+        return Path.of((name == null ? "new" : name) + ".yaml");
+    }
+}

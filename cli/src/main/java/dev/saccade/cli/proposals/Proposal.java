@@ -1,0 +1,231 @@
+package dev.saccade.cli.proposals;
+
+import com.google.common.base.Strings;
+
+import dev.saccade.config.ConfigWriter;
+import dev.saccade.config.Configs;
+import dev.saccade.core.Count;
+import dev.saccade.core.Printable;
+import dev.saccade.core.parts.TargetKind;
+import dev.saccade.datasets.Dataset;
+
+import java.util.Collections;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** Writes the config that suits a folder of labeled photographs and a machine, with reasons. */
+public final class Proposal {
+
+    private static final int MOST_CLASSES_TOLD = 6;
+
+    private final LabeledFolder folder;
+    private final Contents contents;
+    private final Machine machine;
+    private final Plan plan;
+    private final StringBuilder text = new StringBuilder();
+
+    private Proposal(LabeledFolder folder, Contents contents, Machine machine) {
+        this.folder = folder;
+        this.contents = contents;
+        this.machine = machine;
+        this.plan = Plan.of(contents, machine);
+    }
+
+    /** Returns the config as YAML. */
+    public static String write(LabeledFolder folder, Contents contents, Machine machine) {
+        Proposal proposal = new Proposal(folder, contents, machine);
+        proposal.describe();
+        proposal.model();
+        proposal.data();
+        proposal.schedule();
+        return proposal.text.toString();
+    }
+
+    private void describe() {
+        line("# " + Printable.line(folder.root()) + ": " + held() + ".");
+        if (!contents.perClass().isEmpty()) {
+            line("# " + classes());
+        }
+        if (machine.gpu()) {
+            line("# Written for %s; a batch that does not fit is told in the first step.", machine);
+        } else {
+            line("# Written for %s: a small model that learns from nothing.", machine);
+        }
+        line("# Weights to start from make it learn faster and see more, once they are here:");
+        line("# init_from: resnet%d    # ./saccade weights fetch resnet%d", depth(), depth());
+    }
+
+    private String held() {
+        String size =
+                "%s of about %dx%d"
+                        .formatted(
+                                Count.of(contents.photographs(), "photograph"),
+                                contents.longEdge(),
+                                contents.shortEdge());
+        return contents.targets() == TargetKind.LABEL_MAPS
+                ? size + " with a class for every pixel"
+                : size
+                        + " with %s%s"
+                                .formatted(
+                                        Count.of(contents.objects(), "object"),
+                                        contents.targets() == TargetKind.MASKS
+                                                ? " and their outlines"
+                                                : "");
+    }
+
+    private String classes() {
+        Map<String, Integer> all = contents.perClass();
+        String most =
+                all.entrySet().stream()
+                        .sorted(Collections.reverseOrder(Map.Entry.comparingByValue()))
+                        .limit(MOST_CLASSES_TOLD)
+                        .map(each -> Printable.format("%s %d", each.getKey(), each.getValue()))
+                        .collect(Collectors.joining(", "));
+        long none = all.values().stream().filter(n -> n == 0).count();
+        return Count.of(all.size(), "class")
+                + ": "
+                + most
+                + (all.size() > MOST_CLASSES_TOLD ? ", ..." : "")
+                + (none > 0 ? "; %d of them without any".formatted(none) : "")
+                + ".";
+    }
+
+    private int depth() {
+        return machine.gpu() ? 50 : 18;
+    }
+
+    private void model() {
+        String base =
+                switch (contents.targets()) {
+                    case BOXES -> "retinanet_resnet_fpn";
+                    case MASKS -> "mask_rcnn_fpn";
+                    case LABEL_MAPS -> "semantic_fpn";
+                };
+        line("base:");
+        line("  - saccade:_base_/runtime.yaml");
+        line("  - saccade:_base_/models/%s.yaml", base);
+        line("model:");
+        String frozen =
+                contents.targets() == TargetKind.LABEL_MAPS
+                        ? ""
+                        : ", frozen_stages: -1, norm_eval: false";
+        because(
+                "  backbone: {depth: %d%s, zero_init_residual: false}"
+                        .formatted(depth(), frozen),
+                frozen.isEmpty() ? "" : "with init_from: 1, true");
+        if (!machine.gpu()) {
+            line(
+                    "  neck: {out_channels: %d}",
+                    contents.targets() == TargetKind.LABEL_MAPS ? 128 : 64);
+        }
+        switch (contents.targets()) {
+            case BOXES -> boxes();
+            case MASKS -> masks();
+            case LABEL_MAPS -> {}
+        }
+    }
+
+    private void boxes() {
+        int scale = plan.baseScale(contents, 8, 2, 4);
+        String narrow = machine.gpu() ? "" : "feat_channels: 64, stacked_convs: 2, ";
+        because(
+                "  head: {%soctave_base_scale: %d}".formatted(narrow, scale),
+                "the smallest anchors are %d pixels".formatted(8 * scale));
+    }
+
+    private void masks() {
+        int scale = plan.baseScale(contents, 4, 4, 8);
+        line("  head:");
+        String narrow = machine.gpu() ? "" : "feat_channels: 64, ";
+        because(
+                "    rpn_head: {%sscales: [%d]}".formatted(narrow, scale),
+                "the smallest anchors are %d pixels".formatted(4 * scale));
+        if (!machine.gpu()) {
+            line("    bbox_head: {fc_out_channels: 256}");
+            line("    mask_head: {conv_out_channels: 64}");
+        }
+    }
+
+    private void data() {
+        line("data:");
+        line("  root: %s", ConfigWriter.text(folder.root().toString()));
+        folder.parts().forEach((role, part) -> line("  %s: %s", role, inline(part)));
+        if (folder.val().isEmpty()) {
+            line("  # val: nothing is set aside to measure on, so nobody knows how good it gets;");
+            line("  # ./saccade convert-data %s OUT --val-share 0.2 parts the photographs.",
+                    Printable.line(folder.root()));
+        }
+        because("  image_size: [%d, %d]".formatted(plan.longEdge(), plan.shortEdge()), whySize());
+        if (contents.targets() == TargetKind.LABEL_MAPS) {
+            pixels();
+        }
+        because(
+                "  batch_size: %d".formatted(plan.batchSize()),
+                machine.gpu() ? "what should fit into " + machine : "");
+        line("  workers: %d", Math.min(Math.max(machine.cores() / 2, 1), 8));
+    }
+
+    private String whySize() {
+        if (contents.smallObject() == 0) {
+            return "";
+        }
+        double factor = (double) plan.longEdge() / Math.max(1, contents.longEdge());
+        return String.format(
+                Locale.ROOT,
+                "small objects are then some %.0f pixels across",
+                factor * contents.smallObject());
+    }
+
+    private void pixels() {
+        int edge = machine.gpu() ? 512 : 256;
+        int crop = Math.min(edge, Math.max(32, Math.min(plan.longEdge(), plan.shortEdge()) / 32 * 32));
+        because("  crop_size: [%d, %d]".formatted(crop, crop), "what a step sees of a photograph");
+        line("  train_transforms:");
+        line("    - {type: resize, ratio_range: [0.5, 2.0]}");
+        line("    - {type: random_crop, mode: absolute, cat_max_ratio: 0.75}");
+        line("    - {type: random_flip, probability: 0.5}");
+        line("    - {type: photometric_distortion, form: segmentation}");
+        line("    - {type: normalize}");
+        line("    - {type: pad}");
+        line("  val_transforms: [{type: resize}, {type: normalize}]");
+    }
+
+    private void schedule() {
+        boolean pixels = contents.targets() == TargetKind.LABEL_MAPS;
+        String rate = machine.gpu() ? "3.0e-4" : "1.0e-3";
+        because(
+                "optimizer: {type: adamw, learning_rate: %s, weight_decay: %s}"
+                        .formatted(rate, pixels ? "0.01" : "0.05"),
+                "with init_from: 1.0e-4");
+        line(
+                pixels
+                        ? "schedule: {type: poly, power: 0.9, min_learning_rate: 0, warmup: {iterations: %d}}"
+                        : "schedule: {type: cosine, warmup: {iterations: %d}}",
+                plan.warmup());
+        line("max_gradient_norm: 10");
+        because(
+                "epochs: %d".formatted(plan.epochs()),
+                "%d steps of %s"
+                        .formatted(plan.steps(), Count.of(plan.batchSize(), "photograph")));
+        line("log_interval: %d", Math.min(Math.max(plan.stepsPerEpoch() / 4, 1), 50));
+        line("evaluation: {every: {epochs: %d}}", plan.evaluationEpochs());
+        line("checkpoint: {every: {epochs: %d}}", plan.evaluationEpochs());
+    }
+
+    /** Returns the settings of a data set in one line. */
+    private static String inline(Dataset.Config part) {
+        String yaml = ConfigWriter.yaml(Configs.unbindChanges((Record) part));
+        return yaml.lines().map(String::strip).collect(Collectors.joining(", ", "{", "}"));
+    }
+
+    private void because(String line, String reason) {
+        text.append(reason.isEmpty() ? line : Strings.padEnd(line, 48, ' ') + "  # " + reason)
+                .append('\n');
+    }
+
+    private void line(String line, Object... values) {
+        text.append(values.length == 0 ? line : String.format(Locale.ROOT, line, values))
+                .append('\n');
+    }
+}

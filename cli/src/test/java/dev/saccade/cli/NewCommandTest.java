@@ -1,0 +1,194 @@
+package dev.saccade.cli;
+
+import static dev.saccade.cli.Ended.saccade;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.saccade.config.ConfigWriter;
+import dev.saccade.config.Configs;
+import dev.saccade.core.structures.LabelMap;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.image.OpenCv;
+import dev.saccade.demo.SceneDataset;
+import dev.saccade.demo.SceneRenderer;
+import dev.saccade.train.config.RunConfig;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.opencv.core.CvType;
+import org.opencv.core.Mat;
+import org.opencv.core.Scalar;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Writes configs for folders of all layouts. */
+class NewCommandTest {
+
+    private static final Size SIZE = new Size(48, 64);
+
+    @TempDir Path folder;
+
+    private RunConfig made(Path data) {
+        Path file = folder.resolve("made.yaml");
+        Ended ended = saccade("new", data, "--out", file, "--force");
+        assertEquals(0, ended.code(), ended.err());
+        assertTrue(ended.err().contains("./saccade train " + file), ended.err());
+        return RunConfig.load(file);
+    }
+
+    private static void write(Path file, String text) throws IOException {
+        Files.createDirectories(file.getParent());
+        Files.writeString(file, text);
+    }
+
+    /** Writes annotations of photographs, with a box on the first of them. */
+    private static void writeCoco(Path file, List<String> names) throws IOException {
+        StringBuilder images = new StringBuilder();
+        for (int i = 0; i < names.size(); i++) {
+            images.append(i == 0 ? "" : ",")
+                    .append("{\"id\": %d, \"file_name\": \"%s\", \"width\": 64, \"height\": 48}".formatted(i, names.get(i)));
+        }
+        write(
+                file,
+                """
+                {"images": [%s],
+                 "categories": [{"id": 1, "name": "bolt"}, {"id": 2, "name": "never seen"}],
+                 "annotations": [{"id": 1, "image_id": 0, "category_id": 1, "iscrowd": 0,
+                                  "bbox": [4, 4, 20, 10], "area": 200}]}
+                """
+                        .formatted(images));
+    }
+
+    private static void paint(Path file) {
+        OpenCv.load();
+        Mat photo = new Mat(SIZE.height(), SIZE.width(), CvType.CV_8UC3, new Scalar(9, 90, 200));
+        ImageFiles.write(photo, file);
+        photo.release();
+    }
+
+    private static String part(Optional<? extends Dataset.Config> part) {
+        return part.map(found -> ConfigWriter.yaml(Configs.unbindChanges((Record) found))
+                        .replace("\n", ", "))
+                .orElse("none");
+    }
+
+    @Test
+    void aConfigTrainsAtOnce() {
+        Path data = folder.resolve("sce nes");
+        SceneDataset.write(data, new SceneRenderer(1, new Size(64, 96)), 12, 4, n -> {});
+        Path file = folder.resolve("scenes.yaml");
+        assertEquals(0, saccade("check", data).code());
+        assertTrue(saccade("check", data).err().contains("./saccade new " + data));
+        assertEquals(0, saccade("new", data, "--out", file).code());
+        Ended again = saccade("new", data, "--out", file);
+        assertEquals(2, again.code());
+        assertTrue(again.err().contains("exists already"), again.err());
+
+        List<Object> train = new ArrayList<>(List.of("train", file, "--epochs", 1, "--image-size", "96x64"));
+        for (String setting :
+                List.of(
+                        "model.backbone.stem_channels=4",
+                        "model.backbone.base_channels=4",
+                        "model.neck.out_channels=8",
+                        "model.head.rpn_head.feat_channels=8",
+                        "model.head.bbox_head.fc_out_channels=16",
+                        "model.head.mask_head.conv_out_channels=8")) {
+            train.addAll(List.of("--set", setting));
+        }
+        train.addAll(List.of("--out", folder.resolve("run")));
+        Ended trained = saccade(train.toArray());
+        assertEquals(0, trained.code(), trained.err());
+        assertTrue(trained.out().contains("mask"), trained.out());
+    }
+
+    @Test
+    void layoutsOfCocoAreFound() throws IOException {
+        Path roboflow = folder.resolve("robo flow");
+        for (String part : List.of("train", "valid", "test")) {
+            writeCoco(roboflow.resolve(part + "/_annotations.coco.json"), List.of(part + " ü.jpg"));
+            paint(roboflow.resolve(part + "/" + part + " ü.jpg"));
+        }
+        RunConfig found = made(roboflow);
+        assertEquals("type: coco, annotations: train/_annotations.coco.json, images: train, ", part(found.data().train()));
+        assertEquals("type: coco, annotations: valid/_annotations.coco.json, images: valid, ", part(found.data().val()));
+
+        Path coco = folder.resolve("coco");
+        for (String part : List.of("train2017", "val2017")) {
+            writeCoco(coco.resolve("annotations/instances_" + part + ".json"), List.of("1.jpg", part + ".jpg"));
+            writeCoco(coco.resolve("annotations/captions_" + part + ".json"), List.of("1.jpg"));
+            paint(coco.resolve(part + "/1.jpg"));
+            paint(coco.resolve(part + "/" + part + ".jpg"));
+        }
+        found = made(coco);
+        assertEquals("type: coco, ", part(found.data().train()), "COCO's own layout is the default");
+        assertEquals("type: coco, annotations: annotations/instances_val2017.json, images: val2017, ", part(found.data().val()));
+
+        Path single = folder.resolve("single");
+        writeCoco(single.resolve("labels.json"), List.of("a.jpg"));
+        paint(single.resolve("a.jpg"));
+        found = made(single);
+        assertEquals("type: coco, annotations: labels.json, images: \"\", ", part(found.data().train()));
+        assertEquals("none", part(found.data().val()));
+        writeCoco(single.resolve("more.json"), List.of("a.jpg"));
+        Ended unclear = saccade("new", single, "--out", folder.resolve("x.yaml"));
+        assertEquals(2, unclear.code());
+        assertTrue(unclear.err().contains("it is not clear which labels are learned from"), unclear.err());
+    }
+
+    /** Of the photographs but the first are not there at all, so none is opened. */
+    @Test
+    void aHundredThousandPhotographsAreNotLookedAt() throws IOException {
+        Path data = folder.resolve("large");
+        List<String> names = new ArrayList<>();
+        for (int i = 0; i < 100_000; i++) {
+            names.add(i + ".jpg");
+        }
+        writeCoco(data.resolve("train.json"), names);
+        paint(data.resolve("images/0.jpg"));
+        RunConfig found = made(data);
+        assertEquals("type: coco, annotations: train.json, images: images, ", part(found.data().train()));
+        assertEquals(12, found.epochs());
+        String text = Files.readString(folder.resolve("made.yaml"));
+        assertTrue(text.contains("100000 photographs"), text);
+        assertTrue(text.contains("2 classes: bolt 1, never seen 0; 1 of them without any."), text);
+    }
+
+    @Test
+    void layoutsOfLabelMapsAreFound() throws IOException {
+        Path roads = folder.resolve("roads");
+        for (String part : List.of("train", "val")) {
+            paint(roads.resolve("images/" + part + "/a.b.jpg"));
+            ImageFiles.writeLabels(
+                    LabelMap.filled(SIZE, 1), 3, roads.resolve("masks/" + part + "/a.b_mask.png"));
+        }
+        write(roads.resolve("classes.txt"), "sky\nroad\ncar\n");
+        RunConfig found = made(roads);
+        assertEquals(
+                "type: ade20k, images: images/train, annotations: masks/train, classes_file: classes.txt,"
+                        + " label_suffix: _mask.png, ",
+                part(found.data().train()));
+        assertEquals(
+                LabelMap.filled(SIZE, 1), found.data().val().orElseThrow().open(roads).labels(0));
+    }
+
+    @Test
+    void labelMapsWithoutAClassAreRefused() throws IOException {
+        Path empty = folder.resolve("none");
+        paint(empty.resolve("images/a.jpg"));
+        Mat black = new Mat(SIZE.height(), SIZE.width(), CvType.CV_8UC1, new Scalar(0));
+        ImageFiles.write(black, empty.resolve("masks/a.png"));
+        black.release();
+        Ended ended = saccade("new", empty, "--out", folder.resolve("y.yaml"));
+        assertEquals(2, ended.code());
+        assertTrue(ended.err().contains("have no class in them, only 0 and 255"), ended.err());
+        assertFalse(Files.exists(folder.resolve("y.yaml")));
+    }
+}
