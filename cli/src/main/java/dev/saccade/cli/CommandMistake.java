@@ -30,7 +30,18 @@ final class CommandMistake {
 
     private CommandMistake() {}
 
-    static void tell(ParameterException mistake, PrintWriter err) {
+    /**
+     * Tells it in a few lines.
+     *
+     * @param arguments all words of the command
+     */
+    static void tell(ParameterException mistake, List<String> arguments, PrintWriter err) {
+        Optional<String> foreign = foreignCommand(mistake, arguments);
+        if (foreign.isPresent()) {
+            err.println("saccade: " + Printable.line(foreign.get()));
+            err.println("saccade --help tells more");
+            return;
+        }
         err.println("saccade: " + Printable.line(message(mistake)));
         Optional<String> hint =
                 mistake instanceof UnmatchedArgumentException unmatched
@@ -61,26 +72,34 @@ final class CommandMistake {
                 : "%s: got %s, expected %s".formatted(name, mistake.getValue(), expected);
     }
 
-    /** Returns what a word of another toolkit is here. */
+    /** Returns what a command of another toolkit is here, if that is what the words begin with. */
+    private static Optional<String> foreignCommand(
+            ParameterException mistake, List<String> arguments) {
+        CommandSpec root = mistake.getCommandLine().getCommandSpec().root();
+        return arguments.stream()
+                .findFirst()
+                .filter(word -> !root.subcommands().containsKey(word))
+                .flatMap(
+                        word ->
+                                ForeignWords.find(ForeignWords.table().commands(), word)
+                                        .map(found -> told(word, found, "saccade ", "")));
+    }
+
+    /** Returns what an option of another toolkit is here. */
     private static Optional<String> foreign(UnmatchedArgumentException mistake) {
         String first = mistake.getUnmatched().get(0);
         String word = first.replaceFirst("^--?", "").replaceFirst("=.*", "");
         CommandSpec here = mistake.getCommandLine().getCommandSpec();
-        ForeignWords table = ForeignWords.table();
-        boolean isCommand = here.parent() == null && !first.startsWith("-");
-        return ForeignWords.find(isCommand ? table.commands() : table.options(), word)
-                .map(found -> told(word, found, isCommand, here));
+        return ForeignWords.find(ForeignWords.table().options(), word)
+                .map(found -> told(word, found, "", commands(found.ours(), here)));
     }
 
-    private static String told(
-            String word, ForeignWords.Word found, boolean isCommand, CommandSpec here) {
+    private static String told(String word, ForeignWords.Word found, String before, String behind) {
         String note = found.note().isEmpty() ? "" : ": " + found.note();
-        if (found.ours().isEmpty()) {
-            return word + note;
-        }
-        String ours = isCommand ? "saccade " + found.ours() : found.ours();
-        return "%s is %s in Saccade%s%s"
-                .formatted(word, ours, isCommand ? "" : commands(found.ours(), here), note);
+        String ours = before + found.ours();
+        return found.ours().isEmpty()
+                ? word + note
+                : "%s is %s in Saccade%s%s".formatted(word, ours, behind, note);
     }
 
     /** Returns which commands have an option, where that at hand has it not. */

@@ -87,8 +87,7 @@ final class ConfigArguments {
         if (kind == PathKind.CHECKPOINT) {
             return CheckpointConfig.read(named);
         }
-        PathKind.require(
-                named, EXPECTED, PathKind.CONFIG, PathKind.RUN, PathKind.OTHER_FILE);
+        PathKind.require(named, EXPECTED, PathKind.CONFIG, PathKind.RUN, PathKind.OTHER_FILE);
         return ConfigFile.load(
                 kind == PathKind.RUN ? named.resolve("config.yaml") : named, List.of());
     }

@@ -34,7 +34,10 @@ final class ConvertCommand implements Callable<Integer> {
 
     @Spec private CommandSpec spec;
 
-    @Parameters(index = "0", paramLabel = "FROM", description = "The checkpoint to read, or a run, for its best.")
+    @Parameters(
+            index = "0",
+            paramLabel = "FROM",
+            description = "The checkpoint to read, or a run, for its best.")
     private Path from;
 
     @Parameters(

@@ -111,7 +111,7 @@ record RunReport(Path folder, RunEvents events, Optional<RunFigures> figures) {
                 .map(
                         last -> {
                             long steps = last.path("iteration").asLong();
-                            int epochs = last.path("epoch").asInt() + 1;
+                            int epochs = last.path("epoch").asInt();
                             return new Fact(
                                     "Training",
                                     duration(mean.orElse(0) * steps),

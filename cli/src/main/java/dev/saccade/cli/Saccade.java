@@ -16,6 +16,7 @@ import picocli.CommandLine.Spec;
 
 import java.io.PrintStream;
 import java.io.PrintWriter;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.IntSupplier;
 
@@ -113,7 +114,7 @@ public final class Saccade implements Callable<Integer> {
     }
 
     private static int report(ParameterException mistake, String[] args) {
-        CommandMistake.tell(mistake, mistake.getCommandLine().getErr());
+        CommandMistake.tell(mistake, List.of(args), mistake.getCommandLine().getErr());
         return SaccadeException.Kind.USER.exitCode();
     }
 

@@ -48,7 +48,11 @@ class ForeignWordsTest {
     @Test
     void everyCommandIsThere() {
         withOurs(TABLE.commands())
-                .forEach(row -> assertTrue(SACCADE.getSubcommands().containsKey(row.ours()), row.ours()));
+                .forEach(
+                        row ->
+                                assertTrue(
+                                        SACCADE.getSubcommands().containsKey(row.ours()),
+                                        row.ours()));
     }
 
     @Test
@@ -65,7 +69,8 @@ class ForeignWordsTest {
                             assertTrue(
                                     labels.contains(name)
                                             || commands().stream()
-                                                    .anyMatch(each -> each.findOption(name) != null),
+                                                    .anyMatch(
+                                                            each -> each.findOption(name) != null),
                                     row.ours());
                             if (name.equals("--set") && !row.ours().contains("KEY")) {
                                 assertBinds(row.ours().substring("--set ".length()));
@@ -88,7 +93,9 @@ class ForeignWordsTest {
             try {
                 Configs.bind(
                         Configs.overridden(
-                                ConfigFile.house(name + ".yaml"), List.of(setting), RunConfig.class),
+                                ConfigFile.house(name + ".yaml"),
+                                List.of(setting),
+                                RunConfig.class),
                         RunConfig.class);
                 return;
             } catch (SaccadeException e) {
@@ -100,7 +107,8 @@ class ForeignWordsTest {
 
     @Test
     void noWordMeansTwoThingsOrSomethingOfOurs() {
-        for (List<Word> rows : List.of(TABLE.commands(), TABLE.options(), TABLE.keys(), TABLE.values())) {
+        for (List<Word> rows :
+                List.of(TABLE.commands(), TABLE.options(), TABLE.keys(), TABLE.values())) {
             Set<String> seen = new HashSet<>();
             rows.stream()
                     .flatMap(row -> row.words().stream())
@@ -117,7 +125,10 @@ class ForeignWordsTest {
         String page = Files.readString(Path.of("..", "docs", "coming_from.md"));
         for (List<Word> rows : List.of(TABLE.commands(), TABLE.options(), TABLE.keys())) {
             String expected =
-                    rows.stream().filter(ForeignWordsTest::isShown).map(ForeignWordsTest::row).collect(Collectors.joining());
+                    rows.stream()
+                            .filter(ForeignWordsTest::isShown)
+                            .map(ForeignWordsTest::row)
+                            .collect(Collectors.joining());
             assertTrue(page.contains(expected), () -> expected + "expected in the page");
         }
     }
@@ -130,7 +141,11 @@ class ForeignWordsTest {
     private static String row(Word row) {
         String ours = row.ours().isEmpty() ? row.note() : code(ours(row));
         return Stream.of(row.ultralytics(), row.openmmlab(), row.detectron2(), row.torchvision())
-                .map(theirs -> theirs.stream().map(ForeignWordsTest::code).collect(Collectors.joining(", ")))
+                .map(
+                        theirs ->
+                                theirs.stream()
+                                        .map(ForeignWordsTest::code)
+                                        .collect(Collectors.joining(", ")))
                 .collect(Collectors.joining(" | ", "| ", " | " + ours + " |\n"));
     }
 

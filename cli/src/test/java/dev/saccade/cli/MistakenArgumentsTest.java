@@ -121,7 +121,9 @@ class MistakenArgumentsTest {
                     "no labels that train as they are; expected a JSON file in COCO's format");
             assertTold(command + " " + folder.resolve("empty"), "neither labels nor photographs");
         }
-        assertTold("new " + folder.resolve("nowhere"), "there is no such folder; expected a folder of");
+        assertTold(
+                "new " + folder.resolve("nowhere"),
+                "there is no such folder; expected a folder of");
         assertTold("new " + folder.resolve("a.json"), "is a file; expected a folder of");
     }
 
@@ -138,15 +140,19 @@ class MistakenArgumentsTest {
             assertEquals(
                     whole.replaceAll(" *# .*", ""), ended.out().replaceAll(" *# .*", ""), name);
         }
-        assertTold("config resnet18_camvid", "expected one of semantic_fpn/resnet18_camvid, upernet/");
+        assertTold(
+                "config resnet18_camvid", "expected one of semantic_fpn/resnet18_camvid, upernet/");
         assertTold("train resnet18_fpn_bcd", "; did you mean resnet18_fpn_bccd?");
-        assertTold("train retinanet/resnet18_fpn_bcd.yaml", "; did you mean retinanet/resnet18_fpn_bccd");
+        assertTold(
+                "train retinanet/resnet18_fpn_bcd.yaml",
+                "; did you mean retinanet/resnet18_fpn_bccd");
     }
 
     @Test
     void theRunThatWasMeantIsNamed() {
         assertTold(
-                "eval " + folder.resolve("runs/a/checkpoints"), RUN + ", such as " + folder.resolve("runs/a"));
+                "eval " + folder.resolve("runs/a/checkpoints"),
+                RUN + ", such as " + folder.resolve("runs/a"));
     }
 
     private static void assertTold(String line, String expected) {
@@ -185,8 +191,19 @@ class MistakenArgumentsTest {
     @Test
     void shortOptionsAreSettings() {
         String told =
-                saccade("config", "semantic_fpn/resnet18_camvid", "--image-size", "320x240",
-                                "--batch-size", 3, "--epochs", 5, "--learning-rate", "3e-4", "--workers", 4)
+                saccade(
+                                "config",
+                                "semantic_fpn/resnet18_camvid",
+                                "--image-size",
+                                "320x240",
+                                "--batch-size",
+                                3,
+                                "--epochs",
+                                5,
+                                "--learning-rate",
+                                "3e-4",
+                                "--workers",
+                                4)
                         .out();
         for (String line :
                 List.of(

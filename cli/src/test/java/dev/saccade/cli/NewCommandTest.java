@@ -54,7 +54,9 @@ class NewCommandTest {
         StringBuilder images = new StringBuilder();
         for (int i = 0; i < names.size(); i++) {
             images.append(i == 0 ? "" : ",")
-                    .append("{\"id\": %d, \"file_name\": \"%s\", \"width\": 64, \"height\": 48}".formatted(i, names.get(i)));
+                    .append(
+                            "{\"id\": %d, \"file_name\": \"%s\", \"width\": 64, \"height\": 48}"
+                                    .formatted(i, names.get(i)));
         }
         write(
                 file,
@@ -75,8 +77,10 @@ class NewCommandTest {
     }
 
     private static String part(Optional<? extends Dataset.Config> part) {
-        return part.map(found -> ConfigWriter.yaml(Configs.unbindChanges((Record) found))
-                        .replace("\n", ", "))
+        return part.map(
+                        found ->
+                                ConfigWriter.yaml(Configs.unbindChanges((Record) found))
+                                        .replace("\n", ", "))
                 .orElse("none");
     }
 
@@ -92,7 +96,8 @@ class NewCommandTest {
         assertEquals(2, again.code());
         assertTrue(again.err().contains("exists already"), again.err());
 
-        List<Object> train = new ArrayList<>(List.of("train", file, "--epochs", 1, "--image-size", "96x64"));
+        List<Object> train =
+                new ArrayList<>(List.of("train", file, "--epochs", 1, "--image-size", "96x64"));
         for (String setting :
                 List.of(
                         "model.backbone.stem_channels=4",
@@ -117,30 +122,42 @@ class NewCommandTest {
             paint(roboflow.resolve(part + "/" + part + " ü.jpg"));
         }
         RunConfig found = made(roboflow);
-        assertEquals("type: coco, annotations: train/_annotations.coco.json, images: train, ", part(found.data().train()));
-        assertEquals("type: coco, annotations: valid/_annotations.coco.json, images: valid, ", part(found.data().val()));
+        assertEquals(
+                "type: coco, annotations: train/_annotations.coco.json, images: train, ",
+                part(found.data().train()));
+        assertEquals(
+                "type: coco, annotations: valid/_annotations.coco.json, images: valid, ",
+                part(found.data().val()));
 
         Path coco = folder.resolve("coco");
         for (String part : List.of("train2017", "val2017")) {
-            writeCoco(coco.resolve("annotations/instances_" + part + ".json"), List.of("1.jpg", part + ".jpg"));
+            writeCoco(
+                    coco.resolve("annotations/instances_" + part + ".json"),
+                    List.of("1.jpg", part + ".jpg"));
             writeCoco(coco.resolve("annotations/captions_" + part + ".json"), List.of("1.jpg"));
             paint(coco.resolve(part + "/1.jpg"));
             paint(coco.resolve(part + "/" + part + ".jpg"));
         }
         found = made(coco);
-        assertEquals("type: coco, ", part(found.data().train()), "COCO's own layout is the default");
-        assertEquals("type: coco, annotations: annotations/instances_val2017.json, images: val2017, ", part(found.data().val()));
+        assertEquals(
+                "type: coco, ", part(found.data().train()), "COCO's own layout is the default");
+        assertEquals(
+                "type: coco, annotations: annotations/instances_val2017.json, images: val2017, ",
+                part(found.data().val()));
 
         Path single = folder.resolve("single");
         writeCoco(single.resolve("labels.json"), List.of("a.jpg"));
         paint(single.resolve("a.jpg"));
         found = made(single);
-        assertEquals("type: coco, annotations: labels.json, images: \"\", ", part(found.data().train()));
+        assertEquals(
+                "type: coco, annotations: labels.json, images: \"\", ", part(found.data().train()));
         assertEquals("none", part(found.data().val()));
         writeCoco(single.resolve("more.json"), List.of("a.jpg"));
         Ended unclear = saccade("new", single, "--out", folder.resolve("x.yaml"));
         assertEquals(2, unclear.code());
-        assertTrue(unclear.err().contains("it is not clear which labels are learned from"), unclear.err());
+        assertTrue(
+                unclear.err().contains("it is not clear which labels are learned from"),
+                unclear.err());
     }
 
     /** Of the photographs but the first are not there at all, so none is opened. */
@@ -154,7 +171,9 @@ class NewCommandTest {
         writeCoco(data.resolve("train.json"), names);
         paint(data.resolve("images/0.jpg"));
         RunConfig found = made(data);
-        assertEquals("type: coco, annotations: train.json, images: images, ", part(found.data().train()));
+        assertEquals(
+                "type: coco, annotations: train.json, images: images, ",
+                part(found.data().train()));
         assertEquals(12, found.epochs());
         String text = Files.readString(folder.resolve("made.yaml"));
         assertTrue(text.contains("100000 photographs"), text);

@@ -15,7 +15,8 @@ import java.util.regex.Pattern;
 
 /**
  * A setting such as {@code model.backbone.depth=50}, laid over a config. Items of lists go by their
- * number, {@code data.train_transforms.0.divisor=32} or {@code data.train_transforms[0].divisor=32}.
+ * number, {@code data.train_transforms.0.divisor=32} or {@code
+ * data.train_transforms[0].divisor=32}.
  *
  * @param keys from the root
  * @param value in YAML
@@ -23,8 +24,7 @@ import java.util.regex.Pattern;
 record Assignment(List<String> keys, ConfigNode value) {
 
     private static final Pattern FORM =
-            Pattern.compile(
-                    "([A-Za-z0-9_-]+(?:\\.[A-Za-z0-9_-]+|\\[\\d+])*)=(.*)", Pattern.DOTALL);
+            Pattern.compile("([A-Za-z0-9_-]+(?:\\.[A-Za-z0-9_-]+|\\[\\d+])*)=(.*)", Pattern.DOTALL);
 
     /** What a config has where it says nothing. */
     interface Usual {
@@ -58,13 +58,13 @@ record Assignment(List<String> keys, ConfigNode value) {
      * @throws SaccadeException of kind user, if an item is meant that a list does not have
      */
     ConfigNode.Mapping laidOver(ConfigNode.Mapping config, Usual usual) {
-        Supplier<Optional<ConfigNode.Mapping>> whole =
-                Suppliers.memoize(() -> usual.of(config));
+        Supplier<Optional<ConfigNode.Mapping>> whole = Suppliers.memoize(() -> usual.of(config));
         return config.overlaidBy((ConfigNode.Mapping) over(config, 0, whole));
     }
 
     /** Returns what is to be laid over the value at the place of so many keys. */
-    private ConfigNode over(ConfigNode old, int depth, Supplier<Optional<ConfigNode.Mapping>> whole) {
+    private ConfigNode over(
+            ConfigNode old, int depth, Supplier<Optional<ConfigNode.Mapping>> whole) {
         if (depth == keys.size()) {
             return value;
         }
@@ -95,7 +95,11 @@ record Assignment(List<String> keys, ConfigNode value) {
         return node.filter(ConfigNode.Sequence.class::isInstance);
     }
 
-    private ConfigNode inList(ConfigNode.Sequence list, String key, int depth, Supplier<Optional<ConfigNode.Mapping>> whole) {
+    private ConfigNode inList(
+            ConfigNode.Sequence list,
+            String key,
+            int depth,
+            Supplier<Optional<ConfigNode.Mapping>> whole) {
         Integer index = isNumber(key) ? Ints.tryParse(key) : null;
         int size = list.items().size();
         if (index == null || index >= size) {

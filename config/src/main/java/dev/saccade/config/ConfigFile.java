@@ -23,8 +23,7 @@ import java.util.Map;
  *
  * <p>{@code base: [a.yaml, b.yaml]} at the top of a file names files, relative to its own folder,
  * over which it is laid; later ones go over earlier ones. {@code saccade:_base_/runtime.yaml} names
- * one that comes with Saccade, wherever the file lies. See {@link
- * ConfigNode.Mapping#overlaidBy}.
+ * one that comes with Saccade, wherever the file lies. See {@link ConfigNode.Mapping#overlaidBy}.
  */
 public final class ConfigFile {
 

@@ -76,7 +76,8 @@ public final class Configs {
     }
 
     /**
-     * Returns a config with overrides laid over it, in their order, as {@link ConfigFile#load} does.
+     * Returns a config with overrides laid over it, in their order, as {@link ConfigFile#load}
+     * does.
      *
      * @param type the record that it describes: overrides reach into lists that the config leaves
      *     as they are by default

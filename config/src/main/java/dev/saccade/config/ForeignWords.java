@@ -104,7 +104,8 @@ public record ForeignWords(
      * is a word of others.
      */
     static String ofKey(String key, ConfigNode value) {
-        Optional<String> itself = Optional.ofNullable(Table.KEYS.get(lower(key))).map(ForeignWords::told);
+        Optional<String> itself =
+                Optional.ofNullable(Table.KEYS.get(lower(key))).map(ForeignWords::told);
         if (itself.isPresent()) {
             return "; " + itself.get();
         }

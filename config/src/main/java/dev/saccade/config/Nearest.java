@@ -29,13 +29,16 @@ public final class Nearest {
                                         .max(Comparator.comparingInt(String::length)));
     }
 
-    /** Returns the candidates with the fewest differing letters that are at all alike, best first. */
+    /** Returns the candidates that differ from a name in the fewest letters, if at all alike. */
     public static List<String> several(String name, Collection<String> candidates, int most) {
-        int tolerance = Math.max(2, name.length() / 3);
+        Optional<String> nearest = find(name, candidates);
         String letters = letters(name);
         return candidates.stream()
-                .filter(candidate -> distance(letters, letters(candidate)) <= tolerance)
-                .sorted(Comparator.comparingInt(each -> distance(letters, letters(each))))
+                .filter(each -> nearest.isPresent())
+                .filter(
+                        each ->
+                                distance(letters, letters(each))
+                                        == distance(letters, letters(nearest.orElseThrow())))
                 .limit(most)
                 .toList();
     }

@@ -34,22 +34,31 @@ class AssignmentTest {
         assertEquals(
                 List.of(new Recipe.Sgd(0.5, 0.7), new Recipe.AdamW(0.3, 0.05)), recipe.stages());
         assertEquals(List.of(1.0, 2.0, 9.0), recipe.scales());
-        assertEquals(new Recipe.Sgd(0.1, 0.9), recipe("stages.1={type: sgd, lr: 0.1}").stages().get(1));
+        assertEquals(
+                new Recipe.Sgd(0.1, 0.9), recipe("stages.1={type: sgd, lr: 0.1}").stages().get(1));
     }
 
     @Test
     void listsThatAreAsByDefaultHaveItemsToo() {
         assertEquals(
-                List.of(0, 1, 2, 2), recipe("extra={}", "extra.out_indices.3=2").extra().get().outIndices());
+                List.of(0, 1, 2, 2),
+                recipe("extra={}", "extra.out_indices.3=2").extra().get().outIndices());
         assertEquals(
-                List.of(1), Configs.with(Configs.of(Recipe.class), "section.out_indices.0=1").section().outIndices());
+                List.of(1),
+                Configs.with(Configs.of(Recipe.class), "section.out_indices.0=1")
+                        .section()
+                        .outIndices());
     }
 
     @Test
     void whatAListDoesNotHaveIsToldWithItsLength() {
-        assertRefused("stages.2.lr=1", "stages: got 2, expected one of the items 0 to 1 of the list");
-        assertRefused("stages.lr=1", "stages: got lr, expected one of the items 0 to 1 of the list");
-        assertRefused("scales.99999999999=1", "scales: got 99999999999, expected one of the items 0 to 2");
+        assertRefused(
+                "stages.2.lr=1", "stages: got 2, expected one of the items 0 to 1 of the list");
+        assertRefused(
+                "stages.lr=1", "stages: got lr, expected one of the items 0 to 1 of the list");
+        assertRefused(
+                "scales.99999999999=1",
+                "scales: got 99999999999, expected one of the items 0 to 2");
         assertEquals(
                 "--set empty.0=1: empty: got 0, expected no item, as the list is empty",
                 assertThrows(
@@ -69,7 +78,8 @@ class AssignmentTest {
 
     @Property
     void noOtherItemChanges(
-            @ForAll @Size(min = 1, max = 9) List<Integer> items, @ForAll @IntRange(max = 8) int at) {
+            @ForAll @Size(min = 1, max = 9) List<Integer> items,
+            @ForAll @IntRange(max = 8) int at) {
         int index = at % items.size();
         String list = "scales=" + items;
         List<Double> expected = new ArrayList<>(items.stream().map(Integer::doubleValue).toList());
@@ -79,7 +89,8 @@ class AssignmentTest {
 
     @Test
     void aLengthInOneUnitReplacesThatInTheOther() {
-        ConfigNode.Mapping long40k = ConfigFile.parse("iterations: 40000\nevery: {epochs: 2}", "file");
+        ConfigNode.Mapping long40k =
+                ConfigFile.parse("iterations: 40000\nevery: {epochs: 2}", "file");
         assertEquals(
                 "every:\n  iterations: 7\nepochs: 3\n",
                 ConfigWriter.yaml(

@@ -83,7 +83,8 @@ final class ConfigChange {
     private static Map<String, String> flat(RunConfig config) {
         Map<String, String> flat = new TreeMap<>();
         flatten(Configs.unbind(config), "", flat);
-        flat.keySet().removeIf(key -> key.matches("data\\.(image_size|crop_size|.*_transforms)\\[.*"));
+        flat.keySet()
+                .removeIf(key -> key.matches("data\\.(image_size|crop_size|.*_transforms)\\[.*"));
         DataConfig data = config.data();
         flattenTransforms("data.train_transforms", data.trainTransformsAtSize(), flat);
         flattenTransforms("data.val_transforms", data.valTransformsAtSize(), flat);

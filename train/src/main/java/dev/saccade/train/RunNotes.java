@@ -54,6 +54,11 @@ final class RunNotes implements Hook {
                                 Count.of(dataset.size(), "photograph"),
                                 Count.of(dataset.classes().size(), "class"),
                                 Count.of(imagesPerStep(), "image")));
+        if (config.data().batchSize() > dataset.size()) {
+            run.note(
+                    "data.batch_size is %d, but there are %d photographs: a batch has no more"
+                            .formatted(config.data().batchSize(), dataset.size()));
+        }
         config.referenceBatch()
                 .filter(images -> images != imagesPerStep())
                 .ifPresent(images -> run.note(scaled(images)));

@@ -70,8 +70,7 @@ public record Contents(
                 edges.put(object.label(), Math.sqrt(area));
             }
         }
-        TargetKind objects =
-                outlined && !edges.isEmpty() ? TargetKind.MASKS : TargetKind.BOXES;
+        TargetKind objects = outlined && !edges.isEmpty() ? TargetKind.MASKS : TargetKind.BOXES;
         return new Contents(
                 labelsPixels ? TargetKind.LABEL_MAPS : objects,
                 data.size(),
@@ -89,7 +88,8 @@ public record Contents(
                 .reduce(all, Math::min);
     }
 
-    private static <N extends Number & Comparable<N>> Number quantile(List<N> values, double share) {
+    private static <N extends Number & Comparable<N>> Number quantile(
+            List<N> values, double share) {
         if (values.isEmpty()) {
             return 0;
         }

@@ -47,7 +47,9 @@ final class LabelMapLayout {
 
     static Optional<LabeledFolder> find(Path root) {
         List<Pair> pairs =
-                FolderTree.folders(root).stream().flatMap(folder -> pair(root, folder).stream()).toList();
+                FolderTree.folders(root).stream()
+                        .flatMap(folder -> pair(root, folder).stream())
+                        .toList();
         if (pairs.isEmpty()) {
             return Optional.empty();
         }
@@ -89,7 +91,8 @@ final class LabelMapLayout {
                             i + 1 == inside.getNameCount()
                                     ? beside
                                     : beside.resolve(inside.subpath(i + 1, inside.getNameCount()));
-                    Optional<Pair> pair = Files.isDirectory(labels) ? pairOf(folder, labels) : Optional.empty();
+                    Optional<Pair> pair =
+                            Files.isDirectory(labels) ? pairOf(folder, labels) : Optional.empty();
                     if (pair.isPresent()) {
                         return pair;
                     }
@@ -121,7 +124,10 @@ final class LabelMapLayout {
     private static List<String> suffixes(String stem, List<Path> maps) {
         return maps.stream()
                 .map(map -> map.getFileName().toString())
-                .filter(map -> map.startsWith(stem) && map.substring(stem.length()).matches("[._-].*"))
+                .filter(
+                        map ->
+                                map.startsWith(stem)
+                                        && map.substring(stem.length()).matches("[._-].*"))
                 .map(map -> map.substring(stem.length()))
                 .limit(1)
                 .toList();

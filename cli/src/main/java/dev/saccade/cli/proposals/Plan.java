@@ -36,7 +36,8 @@ record Plan(int longEdge, int shortEdge, int batchSize, int epochs, int stepsPer
 
     static Plan of(Contents contents, Machine machine) {
         double scale = scale(contents, machine.gpu());
-        int longEdge = Math.max(1, (int) Math.round(scale * contents.longEdge() / MULTIPLE)) * MULTIPLE;
+        int longEdge =
+                Math.max(1, (int) Math.round(scale * contents.longEdge() / MULTIPLE)) * MULTIPLE;
         double shape = (double) contents.shortEdge() / Math.max(1, contents.longEdge());
         int shortEdge = Math.max(1, (int) Math.ceil(shape * longEdge / MULTIPLE)) * MULTIPLE;
         int pixels = contents.targets() == TargetKind.LABEL_MAPS ? 512 * 512 : longEdge * shortEdge;

@@ -111,8 +111,7 @@ public final class Proposal {
                         ? ""
                         : ", frozen_stages: -1, norm_eval: false";
         because(
-                "  backbone: {depth: %d%s, zero_init_residual: false}"
-                        .formatted(depth(), frozen),
+                "  backbone: {depth: %d%s, zero_init_residual: false}".formatted(depth(), frozen),
                 frozen.isEmpty() ? "" : "with init_from: 1, true");
         if (!machine.gpu()) {
             line(
@@ -153,7 +152,8 @@ public final class Proposal {
         folder.parts().forEach((role, part) -> line("  %s: %s", role, inline(part)));
         if (folder.val().isEmpty()) {
             line("  # val: nothing is set aside to measure on, so nobody knows how good it gets;");
-            line("  # ./saccade convert-data %s OUT --val-share 0.2 parts the photographs.",
+            line(
+                    "  # ./saccade convert-data %s OUT --val-share 0.2 parts the photographs.",
                     Printable.line(folder.root()));
         }
         because("  image_size: [%d, %d]".formatted(plan.longEdge(), plan.shortEdge()), whySize());
@@ -179,7 +179,8 @@ public final class Proposal {
 
     private void pixels() {
         int edge = machine.gpu() ? 512 : 256;
-        int crop = Math.min(edge, Math.max(32, Math.min(plan.longEdge(), plan.shortEdge()) / 32 * 32));
+        int crop =
+                Math.min(edge, Math.max(32, Math.min(plan.longEdge(), plan.shortEdge()) / 32 * 32));
         because("  crop_size: [%d, %d]".formatted(crop, crop), "what a step sees of a photograph");
         line("  train_transforms:");
         line("    - {type: resize, ratio_range: [0.5, 2.0]}");
@@ -206,8 +207,7 @@ public final class Proposal {
         line("max_gradient_norm: 10");
         because(
                 "epochs: %d".formatted(plan.epochs()),
-                "%d steps of %s"
-                        .formatted(plan.steps(), Count.of(plan.batchSize(), "photograph")));
+                "%d steps of %s".formatted(plan.steps(), Count.of(plan.batchSize(), "photograph")));
         line("log_interval: %d", Math.min(Math.max(plan.stepsPerEpoch() / 4, 1), 50));
         line("evaluation: {every: {epochs: %d}}", plan.evaluationEpochs());
         line("checkpoint: {every: {epochs: %d}}", plan.evaluationEpochs());

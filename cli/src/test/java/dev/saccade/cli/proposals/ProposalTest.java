@@ -41,7 +41,14 @@ class ProposalTest {
     private static Dataset.Config part(TargetKind targets) {
         return targets == TargetKind.LABEL_MAPS
                 ? new Ade20kDataset.Config(
-                        "images", "masks", List.of("a: b", "no"), Optional.empty(), true, 255, ".jpg", "_m.png")
+                        "images",
+                        "masks",
+                        List.of("a: b", "no"),
+                        Optional.empty(),
+                        true,
+                        255,
+                        ".jpg",
+                        "_m.png")
                 : new CocoDataset.Config("train, 1.json", "ima ges", List.of());
     }
 
@@ -65,7 +72,10 @@ class ProposalTest {
                             perClass,
                             random.nextInt(3) == 0 ? 0 : random.nextDouble() * longEdge);
             Machine machine =
-                    new Machine(random.nextBoolean(), 1 + random.nextInt(200), random.nextLong(1L << 38));
+                    new Machine(
+                            random.nextBoolean(),
+                            1 + random.nextInt(200),
+                            random.nextLong(1L << 38));
 
             RunConfig config = written(contents, machine, part(targets));
 
@@ -91,7 +101,14 @@ class ProposalTest {
         "LABEL_MAPS, 120, 480, 360, 0, 480x384, 8, 47"
     })
     void whatIsProposedForKnownDataIsWhatItsRecipesHave(
-            TargetKind targets, int photos, int longEdge, int shortEdge, double small, String size, int batch, int epochs)
+            TargetKind targets,
+            int photos,
+            int longEdge,
+            int shortEdge,
+            double small,
+            String size,
+            int batch,
+            int epochs)
             throws IOException {
         Contents contents = new Contents(targets, photos, longEdge, shortEdge, Map.of(), small);
         RunConfig config = written(contents, LAPTOP, part(targets));
@@ -108,7 +125,11 @@ class ProposalTest {
         for (double small : new double[] {400, 60, 30, 15}) {
             Contents contents = new Contents(TargetKind.BOXES, 900, 800, 600, Map.of(), small);
             List<Integer> edges =
-                    written(contents, LAPTOP, part(TargetKind.BOXES)).data().size().imageSize().get();
+                    written(contents, LAPTOP, part(TargetKind.BOXES))
+                            .data()
+                            .size()
+                            .imageSize()
+                            .get();
             double pixels = edges.get(0) * edges.get(1);
             assertTrue(pixels >= last && pixels <= 660 * 500, small + ": " + edges);
             last = pixels;

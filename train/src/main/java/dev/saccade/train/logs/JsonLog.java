@@ -70,7 +70,7 @@ public final class JsonLog implements LogWriter {
     @Override
     public void averaged(StepReport mean, MemoryUse memory) {
         LogVars logVars = mean.logVars();
-        ObjectNode line = event("step", mean.iteration(), mean.epoch());
+        ObjectNode line = event("step", mean.iteration(), mean.epoch() + 1);
         line.put("learning_rate", mean.learningRate());
         line.put("loss", number(logVars.loss()));
         line.set("losses", numbers(logVars.losses()));

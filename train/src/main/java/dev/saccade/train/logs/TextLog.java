@@ -50,7 +50,7 @@ public final class TextLog implements LogWriter {
                                 "  %d MiB, tensors at most %d MiB  %s",
                                 memory.residentBytes() >> 20,
                                 memory.peakTensorBytes() >> 20,
-                                Count.of(memory.arrays(), "array")));
+                                Count.of(memory.arrays(), "array") + " held"));
     }
 
     @Override
@@ -74,7 +74,7 @@ public final class TextLog implements LogWriter {
         StepTime time = step.time();
         return String.format(
                 Locale.ROOT,
-                "epoch %d  step %d/%d  lr %.3e  loss %.4f (%s)%s  gradient %.3f  %.3f s/step"
+                "epoch %d  step %d/%d  lr %.3e  loss %.4f (%s)%s  grad_norm %.3f  %.3f s/step"
                         + "  data %.0f %%  eta %s",
                 step.epoch() + 1,
                 step.iteration(),
