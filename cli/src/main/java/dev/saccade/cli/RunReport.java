@@ -191,7 +191,7 @@ record RunReport(Path folder, RunEvents events, Optional<RunFigures> figures) {
                 Locale.ROOT,
                 "step %d, epoch %d, by %s %.4f",
                 best.path("iteration").asLong(),
-                best.path("epoch").asInt() + 1,
+                best.path("epoch").asInt(),
                 monitor,
                 best.path("metrics").path(monitor).asDouble());
     }
