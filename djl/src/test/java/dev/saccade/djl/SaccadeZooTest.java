@@ -340,7 +340,9 @@ class SaccadeZooTest {
                         .contains("holds files already"));
     }
 
-    /** For requests DJL reads the name of the factory in the folder; for other types it does not. */
+    /**
+     * For requests DJL reads the name of the factory in the folder; for other types it does not.
+     */
     private void assertServes(Expected expected, Path model) throws Exception {
         Input request = new Input();
         request.add(Files.readAllBytes(photo));

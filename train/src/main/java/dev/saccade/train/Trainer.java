@@ -30,9 +30,9 @@ import dev.saccade.train.optimizers.ModelEma;
 import dev.saccade.train.optimizers.Optimizer;
 import dev.saccade.train.schedules.RunLength;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Iterator;
-import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

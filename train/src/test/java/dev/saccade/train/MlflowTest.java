@@ -51,8 +51,7 @@ class MlflowTest {
     @BeforeEach
     void start() throws IOException {
         CellRun.writeData(folder);
-        server =
-                HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         server.createContext("/", this::answer);
         server.start();
     }
@@ -83,7 +82,9 @@ class MlflowTest {
         JsonNode request = JSON.readTree(body.isEmpty() ? "{}" : body);
         switch (path.substring("/api/2.0/mlflow/".length())) {
             case "experiments/get-by-name":
-                return experiments.isEmpty() ? null : "{\"experiment\": {\"experiment_id\": \"7\"}}";
+                return experiments.isEmpty()
+                        ? null
+                        : "{\"experiment\": {\"experiment_id\": \"7\"}}";
             case "experiments/create":
                 experiments.add(request.path("name").asText());
                 return "{\"experiment_id\": \"7\"}";
@@ -122,7 +123,9 @@ class MlflowTest {
         int port = server.getAddress().getPort();
         return Training.of(
                 CellRun.config(folder, overrides)
-                        .with("hooks=[{type: mlflow, uri: 'http://127.0.0.1:%d/'}]".formatted(port)));
+                        .with(
+                                "hooks=[{type: mlflow, uri: 'http://127.0.0.1:%d/'}]"
+                                        .formatted(port)));
     }
 
     @Test
@@ -137,10 +140,8 @@ class MlflowTest {
         assertEquals("retinanet", params.get("model.head.type"));
         assertEquals("0.001", params.get("optimizer.learning_rate"));
         assertEquals(
-                new RunFolder(run).best().toAbsolutePath().toString(),
-                tags.get("best_checkpoint"));
-        assertEquals(
-                Files.readString(new RunFolder(run).config()), files.get("7/r1/config.yaml"));
+                new RunFolder(run).best().toAbsolutePath().toString(), tags.get("best_checkpoint"));
+        assertEquals(Files.readString(new RunFolder(run).config()), files.get("7/r1/config.yaml"));
         assertEquals(List.of("FINISHED"), statuses);
     }
 

@@ -59,8 +59,8 @@ class BuildingPageTest {
     }
 
     /**
-     * Returns a local repository as {@code mvn install} leaves it: links to all that is in this one,
-     * and Saccade. It is in no temporary folder, whose links would be deleted one by one.
+     * Returns a local repository as {@code mvn install} leaves it: links to all that is in this
+     * one, and Saccade. It is in no temporary folder, whose links would be deleted one by one.
      */
     private static Path repository(Path made) throws IOException {
         Files.createDirectories(made);
@@ -104,8 +104,7 @@ class BuildingPageTest {
         }
         Path pom = project.resolve("pom.xml");
         String end = "</plugins>";
-        Files.writeString(
-                pom, Files.readString(pom).replace(end, String.join("", plugins) + end));
+        Files.writeString(pom, Files.readString(pom).replace(end, String.join("", plugins) + end));
         return project;
     }
 

@@ -35,7 +35,8 @@ class PomsTest {
         assertFalse(pom.text("/project/description").isBlank());
         assertTrue(Files.isRegularFile(Path.of("..", module, "README.md")), "no README.md");
         assertEquals(
-                PRIVATE.contains(module), pom.text("/project/properties/maven.deploy.skip").equals("true"));
+                PRIVATE.contains(module),
+                pom.text("/project/properties/maven.deploy.skip").equals("true"));
     }
 
     @Test
@@ -55,7 +56,8 @@ class PomsTest {
         published.remove("bom");
         List<String> managed =
                 Pom.of(Path.of("..", "bom"))
-                        .texts("//dependencyManagement//dependency[groupId='dev.saccade']/artifactId")
+                        .texts(
+                                "//dependencyManagement//dependency[groupId='dev.saccade']/artifactId")
                         .stream()
                         .map(name -> name.substring("saccade-".length()))
                         .toList();

@@ -27,12 +27,12 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * Tells a tracking server of MLflow of a run: settings as params, what each step and each evaluation
- * was like as metrics, and at the end the config and the logs as files, with the path of the best
- * checkpoint as a tag.
+ * Tells a tracking server of MLflow of a run: settings as params, what each step and each
+ * evaluation was like as metrics, and at the end the config and the logs as files, with the path of
+ * the best checkpoint as a tag.
  *
- * <p>A run that is resumed goes on in the same run of MLflow; {@value #IDENTITY} in its folder names
- * it. A server that is away stops no training: it is told once, and what it has missed, up to
+ * <p>A run that is resumed goes on in the same run of MLflow; {@value #IDENTITY} in its folder
+ * names it. A server that is away stops no training: it is told once, and what it has missed, up to
  * {@value #MOST_WAITING} numbers, is sent when it is back. Of several ranks, 0 tells.
  */
 public final class MlflowHook implements Hook {
@@ -45,8 +45,7 @@ public final class MlflowHook implements Hook {
      * @param experiment the name of the experiment, made where there is none
      */
     @Part("mlflow")
-    public record Config(String uri, @Default("saccade") String experiment)
-            implements Hook.Config {
+    public record Config(String uri, @Default("saccade") String experiment) implements Hook.Config {
 
         /** Checks the values. */
         public Config {
@@ -97,7 +96,8 @@ public final class MlflowHook implements Hook {
         LogVars learning = step.logVars();
         metric("train/loss", learning.loss(), step.iteration());
         metric("train/learning_rate", step.learningRate(), step.iteration());
-        learning.losses().forEach((name, value) -> metric("train/" + name, value, step.iteration()));
+        learning.losses()
+                .forEach((name, value) -> metric("train/" + name, value, step.iteration()));
         learning.metrics()
                 .forEach((name, value) -> metric("train/" + name, value, step.iteration()));
         if (waiting.size() >= METRICS_AT_ONCE && !away) {
@@ -160,10 +160,14 @@ public final class MlflowHook implements Hook {
             waiting.add(
                     ImmutableMap.of(
                             // Other characters than these MLflow refuses.
-                            "key", name.replaceAll("[^\\w./ -]", "_"),
-                            "value", value,
-                            "timestamp", System.currentTimeMillis(),
-                            "step", iteration));
+                            "key",
+                            name.replaceAll("[^\\w./ -]", "_"),
+                            "value",
+                            value,
+                            "timestamp",
+                            System.currentTimeMillis(),
+                            "step",
+                            iteration));
         }
     }
 

@@ -99,8 +99,7 @@ final class MlflowServer {
             throws IOException {
         post(
                 "runs/log-batch",
-                ImmutableMap.of(
-                        "run_id", run, "metrics", metrics, "params", params, "tags", tags));
+                ImmutableMap.of("run_id", run, "metrics", metrics, "params", params, "tags", tags));
     }
 
     /**
