@@ -65,8 +65,8 @@ class SaccadeTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "demo", "train", "eval", "predict", "check", "browse", "info", "bench", "convert",
-                "export", "config", "env"
+                "demo", "train", "eval", "report", "predict", "check", "browse", "info", "bench",
+                "convert", "export", "config", "env"
             })
     void everyCommandExplainsItselfWithAnExample(String command) {
         Ended help = saccade(command, "--help");
@@ -323,7 +323,9 @@ class SaccadeTest {
         Path out = folder.resolve("browse");
         assertEquals(0, onScenes("browse", out, "--count", "5").code());
         Ended again = onScenes("browse", out, "--count", "3");
-        assertTrue(again.err().endsWith("3 pictures written to " + out + "\n"), again.err());
+        assertTrue(
+                again.err().endsWith("; look at " + out.resolve("index.html") + "\n"), again.err());
+        assertTrue(again.err().contains("3 pictures written to " + out), again.err());
         try (Stream<Path> files = Files.list(out)) {
             assertEquals(3, files.filter(Photographs::isPicture).count(), "those of the last time");
         }
