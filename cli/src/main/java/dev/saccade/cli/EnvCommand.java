@@ -8,6 +8,7 @@ import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.Devices;
 import dev.saccade.core.LibtorchBuild;
+import dev.saccade.core.NativePlatform;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Version;
 import dev.saccade.core.ops.Kernels;
@@ -64,6 +65,7 @@ final class EnvCommand implements Callable<Integer> {
         Device auto = devices.choose(Devices.AUTO);
         return ImmutableMap.<String, Object>builder()
                 .put("saccade", Version.saccade())
+                .put("platform", NativePlatform.name())
                 .put("java", Runtime.version() + " (" + System.getProperty("java.vendor") + ")")
                 .put("djl", Engine.getDjlVersion())
                 .put("libtorch", libtorch.version() + ", in " + libtorch.folder())

@@ -16,8 +16,6 @@ import java.io.IOException;
 import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
 
 /**
@@ -55,6 +53,7 @@ public final class Libtorch {
     }
 
     private static Engine load() {
+        NativePlatform.requireGlibc("libtorch");
         try {
             Optional<LibtorchSource> named = LibtorchSource.named(CudaDriver.here());
             if (named.isPresent()) {
@@ -66,10 +65,7 @@ public final class Libtorch {
             throw e;
         } catch (IOException | RuntimeException | LinkageError | AssertionError e) {
             throw SaccadeException.user(
-                    e,
-                    "libtorch cannot be loaded on %s: %s",
-                    Platform.fromSystem("pytorch").getClassifier(),
-                    reason(e));
+                    e, "libtorch cannot be loaded on %s: %s", NativePlatform.name(), reason(e));
         }
     }
 
@@ -119,11 +115,9 @@ public final class Libtorch {
     }
 
     private static String reason(Throwable error) {
-        List<String> missing = missing();
-        if (!missing.isEmpty()) {
-            return "the class path lacks "
-                    + String.join(" and ", missing)
-                    + " (a shaded jar must keep what is in them, and merge META-INF/services)";
+        Optional<String> fault = LibtorchArtifacts.fault(NativePlatform.name());
+        if (fault.isPresent()) {
+            return fault.get();
         }
         Path folder = cache();
         while (!Files.exists(folder)) {
@@ -134,27 +128,9 @@ public final class Libtorch {
                     + " cannot be written, where it is unpacked to; set DJL_CACHE_DIR to a folder"
                     + " that can";
         }
-        return Throwables.getRootCause(error).getMessage()
-                + "; if what is unpacked is damaged, delete "
-                + cache();
-    }
-
-    private static List<String> missing() {
-        List<String> missing = new ArrayList<>();
-        if (isMissing("pytorch-engine.properties")) {
-            missing.add("ai.djl.pytorch:pytorch-engine");
-        } else if (Platform.detectPlatform("pytorch").isPlaceholder()) {
-            missing.add(
-                    "ai.djl.pytorch:pytorch-native-cpu with the classifier "
-                            + Platform.fromSystem("pytorch").getClassifier());
-        }
-        if (isMissing("jnilib/pytorch.properties")) {
-            missing.add("ai.djl.pytorch:pytorch-jni");
-        }
-        return missing;
-    }
-
-    private static boolean isMissing(String resource) {
-        return ClassLoaderUtils.getContextClassLoader().getResource(resource) == null;
+        String message = Throwables.getRootCause(error).getMessage();
+        return NativePlatform.name().startsWith("win-") && error instanceof LinkageError
+                ? message + "; it needs the Visual C++ Redistributable of 2015 to 2022 for x64"
+                : message + "; if what is unpacked is damaged, delete " + cache();
     }
 }

@@ -10,6 +10,7 @@ import dev.saccade.config.ConfigFile;
 import dev.saccade.config.ConfigNode;
 import dev.saccade.config.Configs;
 import dev.saccade.core.Libtorch;
+import dev.saccade.core.NativePlatform;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.image.OpenCv;
 
@@ -21,6 +22,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -31,6 +33,8 @@ import java.util.stream.Stream;
 /** Processes without native libraries, with those of somebody else, or no place to unpack them. */
 class WithoutNativesTest {
 
+    private static final String PLATFORM = NativePlatform.name();
+
     private static final String MODEL =
             """
             backbone: {type: resnet, depth: 18}
@@ -38,6 +42,9 @@ class WithoutNativesTest {
             """;
 
     @TempDir Path cache;
+
+    /** What comes first on the class path of a process. */
+    private final List<String> instead = new ArrayList<>();
 
     /** Variables of the environment of a process. */
     private final Map<String, String> variables = new HashMap<>();
@@ -69,7 +76,11 @@ class WithoutNativesTest {
 
     private String said(String lacking, String... doors) throws IOException, InterruptedException {
         String classPath =
-                Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
+                Stream.concat(
+                                instead.stream(),
+                                Arrays.stream(
+                                        System.getProperty("java.class.path")
+                                                .split(File.pathSeparator)))
                         .filter(entry -> lacking.isEmpty() || !entry.contains(lacking))
                         .collect(Collectors.joining(File.pathSeparator));
         ProcessBuilder process =
@@ -102,13 +113,42 @@ class WithoutNativesTest {
                 3,
                 natives.lines()
                         .filter(line -> line.contains("the class path lacks"))
-                        .filter(line -> line.contains("pytorch-native-cpu with the classifier"))
+                        .filter(
+                                line ->
+                                        line.contains(
+                                                "pytorch-native-cpu:2.7.1:" + PLATFORM + " ("))
                         .count(),
                 natives);
         assertSaid(
                 said("pytorch-jni", "config"),
-                "config USER libtorch cannot be loaded on linux-x86_64: the class path lacks"
-                        + " ai.djl.pytorch:pytorch-jni (a shaded jar must");
+                "config USER libtorch cannot be loaded on %s: the class path lacks"
+                                .formatted(PLATFORM)
+                        + " ai.djl.pytorch:pytorch-jni:2.7.1-0.35.1 (a shaded jar must");
+    }
+
+    @Test
+    void nativesOfAnotherSystemAreToldFromThoseThatAreWanted()
+            throws IOException, InterruptedException {
+        Path natives = Files.createDirectories(cache.resolve("other/native/lib"));
+        Files.writeString(
+                natives.resolve("pytorch.properties"),
+                "version=2.7.1\nflavor=cpu\nclassifier=plan9-mips\nlibraries=libtorch.so\n");
+        instead.add(cache.resolve("other").toString());
+        assertSaid(
+                said("pytorch-native-cpu", "libtorch"),
+                "libtorch USER libtorch cannot be loaded on %s: the class path lacks"
+                                .formatted(PLATFORM)
+                        + " ai.djl.pytorch:pytorch-native-cpu:2.7.1:%s, it has plan9-mips ("
+                                .formatted(PLATFORM));
+    }
+
+    @Test
+    void aSystemThatDjlHasNothingForIsTold() throws IOException, InterruptedException {
+        variables.put("JAVA_TOOL_OPTIONS", "-Dos.arch=mips");
+        assertSaid(
+                said("", "libtorch"),
+                "libtorch USER libtorch cannot be loaded on linux-mips: DJL has none for it, only"
+                        + " for linux-x86_64, linux-aarch64, osx-aarch64, win-x86_64");
     }
 
     @Test
@@ -124,7 +164,7 @@ class WithoutNativesTest {
                 output,
                 "opencv IO %s: native libraries cannot be unpacked there"
                         .formatted(cache.resolve("saccade")));
-        assertSaid(output, "libtorch USER libtorch cannot be loaded on linux-x86_64: " + cache);
+        assertSaid(output, "libtorch USER libtorch cannot be loaded on " + PLATFORM + ": " + cache);
         assertEquals(
                 3,
                 output.lines().filter(line -> line.contains("set DJL_CACHE_DIR")).count(),
@@ -176,7 +216,7 @@ class WithoutNativesTest {
 
     @Test
     void aDamagedLibtorchIsNamed() throws IOException, InterruptedException {
-        Path torch = Files.createDirectories(cache.resolve("2.7.1-1-cpu-linux-x86_64"));
+        Path torch = Files.createDirectories(cache.resolve("2.7.1-1-cpu-" + PLATFORM));
         Files.writeString(torch.resolve("libtorch.so"), "no library");
         variables.put("SACCADE_TORCH", torch.toString());
         assertSaid(

@@ -41,7 +41,11 @@ public final class Kernels {
         }
         Script.evaluate("ops.saccade.keep_memory()");
         allowTf32(false);
-        return bits == 512 ? "AVX-512" : "AVX2";
+        return switch (bits) {
+            case 512 -> "AVX-512";
+            case 256 -> "AVX2";
+            default -> "NEON";
+        };
     }
 
     /**

@@ -4,13 +4,13 @@ import com.google.common.base.Suppliers;
 
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.NativeLibrary;
+import dev.saccade.core.NativePlatform;
 import dev.saccade.core.SaccadeException;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import java.net.URL;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Supplier;
 
@@ -18,10 +18,10 @@ import java.util.function.Supplier;
  * A library of operators for libtorch, which scripts call as {@code ops.NAMESPACE.OPERATOR}: a
  * shared object with a {@code TORCH_LIBRARY} in it.
  *
- * <p>It travels on the class path as {@code /native/PLATFORM/libNAME.so}, such as {@code
- * linux-x86_64}, and is loaded when it is first asked for. Where that fails, on other platforms and
- * processors, or with {@code -Dsaccade.kernels=portable}, operators are to be composed of those of
- * libtorch.
+ * <p>It travels on the class path as {@code /native/PLATFORM/libNAME.so}, by {@link
+ * NativePlatform#name}, or as libraries are called on that platform, and is loaded when it is first
+ * asked for. Where that fails, on other platforms and processors, or with {@code
+ * -Dsaccade.kernels=portable}, operators are to be composed of those of libtorch.
  */
 public final class OperatorLibrary {
 
@@ -64,9 +64,10 @@ public final class OperatorLibrary {
         if ("portable".equals(System.getProperty(PROPERTY))) {
             return new Status(false, "-D" + PROPERTY + "=portable");
         }
-        URL resource = owner.getResource("/native/" + platform() + "/lib" + name + ".so");
+        String platform = NativePlatform.name();
+        URL resource = owner.getResource("/native/" + platform + "/" + System.mapLibraryName(name));
         if (resource == null) {
-            return new Status(false, "there is no library for " + platform());
+            return new Status(false, "there is no library for " + platform);
         }
         try {
             return new Status(true, load(resource, greeting));
@@ -94,14 +95,6 @@ public final class OperatorLibrary {
         } catch (SaccadeException e) {
             return Optional.empty();
         }
-    }
-
-    private static String platform() {
-        String os = System.getProperty("os.name").toLowerCase(Locale.ROOT);
-        String arch = System.getProperty("os.arch");
-        return (os.startsWith("linux") ? "linux" : os.replace(' ', '_'))
-                + "-"
-                + ("amd64".equals(arch) ? "x86_64" : arch);
     }
 
     /** Returns whether its operators run, and why. */

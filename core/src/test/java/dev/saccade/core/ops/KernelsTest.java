@@ -34,6 +34,13 @@ class KernelsTest {
     }
 
     @Test
+    @EnabledOnOs(value = OS.LINUX, architectures = "aarch64")
+    @DisabledIfSystemProperty(named = OperatorLibrary.PROPERTY, matches = "portable")
+    void areThereOnLinuxOnArm() {
+        assertEquals("fused (NEON)", Kernels.status().toString());
+    }
+
+    @Test
     void areNotForAGpuThatIsNotThere() {
         assertFalse(Kernels.isFusedForGpu(1 << 20));
     }
@@ -50,7 +57,7 @@ class KernelsTest {
     }
 
     @Test
-    @EnabledOnOs(value = OS.LINUX, architectures = "amd64")
+    @EnabledOnOs(OS.LINUX)
     void keepTheMemoryOfTensors() throws IOException {
         assumeTrue(Kernels.status().loaded(), "fused operators are off");
         long pages = 8_000;

@@ -1,6 +1,7 @@
 package dev.saccade.datasets.image;
 
 import dev.saccade.core.NativeLibrary;
+import dev.saccade.core.NativePlatform;
 import dev.saccade.core.SaccadeException;
 
 import nu.pattern.OpenCV;
@@ -10,7 +11,6 @@ import org.opencv.core.Core;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.net.URL;
-import java.util.Locale;
 import java.util.Optional;
 
 /** Loads OpenCV's native library, once a process; everything that makes a first Mat asks for it. */
@@ -43,16 +43,16 @@ public final class OpenCv {
             return Optional.of(
                     SaccadeException.user(
                             e,
-                            "OpenCV cannot be loaded on %s %s: %s; the artifact is"
+                            "OpenCV cannot be loaded on %s: %s; the artifact is"
                                     + " org.openpnp:opencv, of which a shaded jar must keep the"
                                     + " folder nu/pattern/opencv",
-                            System.getProperty("os.name"),
-                            System.getProperty("os.arch"),
+                            NativePlatform.name(),
                             e.getMessage()));
         }
     }
 
     private static void loadLibrary() throws IOException {
+        NativePlatform.requireGlibc("OpenCV");
         try {
             System.load(NativeLibrary.file(resource()).toString());
             leaveThreadsToCallers();
@@ -66,7 +66,7 @@ public final class OpenCv {
 
     private static URL resource() throws IOException {
         String name = System.mapLibraryName(Core.NATIVE_LIBRARY_NAME);
-        String path = "/nu/pattern/opencv/%s/%s/%s".formatted(system(), architecture(), name);
+        String path = "/nu/pattern/opencv/%s/%s".formatted(folder(NativePlatform.name()), name);
         URL resource = Core.class.getResource(path);
         if (resource == null) {
             throw new FileNotFoundException("its jar has no " + path);
@@ -74,17 +74,15 @@ public final class OpenCv {
         return resource;
     }
 
-    private static String system() {
-        String name = System.getProperty("os.name").toLowerCase(Locale.ROOT);
-        return name.startsWith("windows") ? "windows" : name.startsWith("mac") ? "osx" : name;
-    }
-
-    private static String architecture() {
-        String name = System.getProperty("os.arch");
-        return switch (name) {
-            case "amd64" -> "x86_64";
-            case "aarch64" -> "ARMv8";
-            default -> name;
+    /** Returns the folder of the jar for a platform, or one that is not there. */
+    private static String folder(String platform) {
+        return switch (platform) {
+            case "linux-x86_64" -> "linux/x86_64";
+            case "linux-aarch64" -> "linux/ARMv8";
+            case "osx-x86_64" -> "osx/x86_64";
+            case "osx-aarch64" -> "osx/ARMv8";
+            case "win-x86_64" -> "windows/x86_64";
+            default -> platform;
         };
     }
 

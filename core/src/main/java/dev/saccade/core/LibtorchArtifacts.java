@@ -1,0 +1,81 @@
+package dev.saccade.core;
+
+import ai.djl.engine.Engine;
+import ai.djl.util.ClassLoaderUtils;
+import ai.djl.util.Platform;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URL;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Properties;
+
+/** What DJL needs on the class path to load libtorch. */
+final class LibtorchArtifacts {
+
+    private static final String GROUP = "ai.djl.pytorch:";
+    private static final String NATIVE = "native/lib/pytorch.properties";
+    private static final String JNI = "jnilib/pytorch.properties";
+
+    private LibtorchArtifacts() {}
+
+    /**
+     * Returns the platforms that the class path has libtorch for.
+     *
+     * @throws SaccadeException of kind I/O, if a jar of it cannot be read
+     */
+    static List<String> platforms() {
+        ClassLoader loader = ClassLoaderUtils.getContextClassLoader();
+        List<String> platforms = new ArrayList<>();
+        try {
+            for (URL file : Collections.list(loader.getResources(NATIVE))) {
+                Properties properties = new Properties();
+                try (InputStream content = file.openStream()) {
+                    properties.load(content);
+                }
+                platforms.add(properties.getProperty("classifier"));
+            }
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "the class path cannot be read: %s", e.getMessage());
+        }
+        return platforms.stream().filter(Objects::nonNull).distinct().sorted().toList();
+    }
+
+    /** Returns why libtorch cannot be loaded on a platform, if that is for what is not there. */
+    static Optional<String> fault(String platform) {
+        if (!NativePlatform.WITH_LIBTORCH.contains(platform)) {
+            return Optional.of(
+                    "DJL has none for it, only for "
+                            + String.join(", ", NativePlatform.WITH_LIBTORCH));
+        }
+        Platform djl = Platform.fromSystem("pytorch");
+        if (djl.getVersion() == null) {
+            return Optional.of(lacking(GROUP + "pytorch-engine:" + Engine.getDjlVersion()));
+        }
+        String version = djl.getVersion();
+        List<String> missing = new ArrayList<>();
+        List<String> there = platforms();
+        if (!there.contains(platform)) {
+            missing.add(
+                    GROUP
+                            + "pytorch-native-cpu:%s:%s".formatted(version, platform)
+                            + (there.isEmpty() ? "" : ", it has " + String.join(", ", there)));
+        }
+        if (ClassLoaderUtils.getContextClassLoader().getResource(JNI) == null) {
+            missing.add(GROUP + "pytorch-jni:%s-%s".formatted(version, djl.getApiVersion()));
+        }
+        return missing.isEmpty()
+                ? Optional.empty()
+                : Optional.of(lacking(String.join(" and ", missing)));
+    }
+
+    private static String lacking(String artifacts) {
+        return "the class path lacks "
+                + artifacts
+                + " (a shaded jar must keep what is in them, and merge META-INF/services)";
+    }
+}
