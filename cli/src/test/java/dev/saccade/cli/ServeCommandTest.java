@@ -84,7 +84,7 @@ class ServeCommandTest {
 
     @Test
     void mistakesAreTold() throws IOException {
-        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             Ended ended = saccade("serve", tiny.run(), "--port", taken.getLocalPort());
             assertEquals(2, ended.code(), ended.err());
             assertTrue(ended.err().contains("cannot be listened on"), ended.err());

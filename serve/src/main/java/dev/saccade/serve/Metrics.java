@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntSupplier;
+import java.util.function.Supplier;
 
 /** What a server counts, in the text format of Prometheus. */
 final class Metrics {
@@ -85,25 +86,19 @@ final class Metrics {
         duration.labelValues(route).observe(seconds);
     }
 
-    Timer decoding() {
-        return decoding.startTimer();
+    /** Measures how long a photograph takes to be decoded. */
+    <T> T decoding(Supplier<T> work) {
+        return decoding.time(work);
     }
 
-    /** Measures until it is closed how long the model takes. */
-    AutoCloseableTimer predicting(int photographs) {
+    /** Measures how long the model takes for a batch. */
+    void predicting(int photographs, Runnable work) {
         Timer timer = predicting.startTimer();
-        return () -> {
-            double seconds = timer.observeDuration() / photographs;
-            batches.observe(photographs);
-            meanSeconds.updateAndGet(
-                    mean -> mean == 0 ? seconds : mean + WEIGHT_OF_THE_LAST * (seconds - mean));
-        };
-    }
-
-    /** A timer that throws nothing. */
-    interface AutoCloseableTimer extends AutoCloseable {
-        @Override
-        void close();
+        work.run();
+        double seconds = timer.observeDuration() / photographs;
+        batches.observe(photographs);
+        meanSeconds.updateAndGet(
+                mean -> mean == 0 ? seconds : mean + WEIGHT_OF_THE_LAST * (seconds - mean));
     }
 
     /** Returns about how many seconds so many photographs take, in whole ones. */

@@ -15,7 +15,7 @@ import java.util.Base64;
  * @param html the file
  * @param policy the header {@code Content-Security-Policy}: nothing runs but the script of the file
  */
-record Page(byte[] html, String policy) {
+record Page(String html, String policy) {
 
     static Page load() {
         String style = resource("page.css");
@@ -28,7 +28,7 @@ record Page(byte[] html, String policy) {
                 "default-src 'none'; connect-src 'self'; img-src blob: data:;"
                         + (" style-src " + hash(style) + "; script-src " + hash(script))
                         + "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-        return new Page(html.getBytes(UTF_8), policy);
+        return new Page(html, policy);
     }
 
     private static String hash(String text) {

@@ -18,10 +18,17 @@ import java.util.concurrent.TimeUnit;
  */
 final class Patience extends AbstractLifeCycle implements Connection.Listener {
 
-    /** When a client is late, and what is done then. */
-    private record Deadline(long nanoTime, Runnable late) {}
+    /**
+     * When a client is late, and what is done then.
+     *
+     * @param runs whether it can be late, as it is not the server's turn
+     */
+    private record Deadline(boolean runs, long nanoTime, Runnable late) {
 
-    private static final Deadline NONE = new Deadline(Long.MAX_VALUE, () -> {});
+        private boolean isOver(long now) {
+            return runs && nanoTime - now < 0;
+        }
+    }
 
     private final Scheduler scheduler;
     private final long patience;
@@ -49,8 +56,8 @@ final class Patience extends AbstractLifeCycle implements Connection.Listener {
         long now = System.nanoTime();
         deadlines.forEach(
                 (client, deadline) -> {
-                    boolean late = deadline != NONE && deadline.nanoTime() - now < 0;
-                    if (late && deadlines.replace(client, deadline, closing(client, now))) {
+                    if (deadline.isOver(now)
+                            && deadlines.replace(client, deadline, closing(client, now))) {
                         deadline.late().run();
                     }
                 });
@@ -58,7 +65,7 @@ final class Patience extends AbstractLifeCycle implements Connection.Listener {
     }
 
     private Deadline closing(EndPoint client, long start) {
-        return new Deadline(start + patience, client::close);
+        return new Deadline(true, start + patience, client::close);
     }
 
     @Override
@@ -75,12 +82,13 @@ final class Patience extends AbstractLifeCycle implements Connection.Listener {
     /** Does something other than closing, once, should the body of a request be late. */
     void onLateBody(Request request, Runnable late) {
         deadlines.computeIfPresent(
-                client(request), (client, now) -> new Deadline(now.nanoTime(), late));
+                client(request), (client, now) -> new Deadline(true, now.nanoTime(), late));
     }
 
     /** The request is there. */
     void received(Request request) {
-        deadlines.computeIfPresent(client(request), (client, now) -> NONE);
+        deadlines.computeIfPresent(
+                client(request), (client, now) -> new Deadline(false, 0, () -> {}));
     }
 
     /** The client is sent an answer, or has got it. */

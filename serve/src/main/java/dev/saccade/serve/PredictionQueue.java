@@ -20,6 +20,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -122,17 +123,18 @@ final class PredictionQueue implements AutoCloseable {
 
     private CompletableFuture<Seen> start(Upload photo, AtomicBoolean gone) {
         CompletableFuture<Seen> seen = new CompletableFuture<>();
-        readers.submit(
-                () -> {
-                    decoded.acquire();
-                    try {
-                        read(photo, gone, seen);
-                    } catch (Throwable e) {
-                        decoded.release();
-                        fail(seen, e);
-                    }
-                    return null;
-                });
+        Future<?> unused =
+                readers.submit(
+                        () -> {
+                            decoded.acquire();
+                            try {
+                                read(photo, gone, seen);
+                            } catch (Throwable e) {
+                                decoded.release();
+                                fail(seen, e);
+                            }
+                            return null;
+                        });
         // Free before the client knows of it, who may have another photograph.
         return seen.whenComplete((done, failure) -> places.release());
     }
@@ -149,20 +151,25 @@ final class PredictionQueue implements AutoCloseable {
         int permits = Math.min(permits(header.stored().area()), decodingPermits);
         decoding.acquire(permits);
         PhotoViews ready;
-        try (var timer = metrics.decoding()) {
+        try {
             ImageSource source = ImageSource.of(photo.name(), photo.content());
-            ready = OutOfMemory.IN_PREDICTION.told(() -> views.read(List.of(source)));
+            ready =
+                    metrics.decoding(
+                            () ->
+                                    OutOfMemory.IN_PREDICTION.told(
+                                            () -> views.read(List.of(source))));
         } finally {
             decoding.release(permits);
         }
         synchronized (waiting) {
             waiting.add(new Decoded(ready, header.size(), gone, seen));
         }
-        predictors.submit(
-                () -> {
-                    look(nextBatch());
-                    return null;
-                });
+        Future<?> unused =
+                predictors.submit(
+                        () -> {
+                            look(nextBatch());
+                            return null;
+                        });
     }
 
     /** Takes the photograph that has waited longest, and those that fit to it; maybe none. */
@@ -193,17 +200,11 @@ final class PredictionQueue implements AutoCloseable {
         List<Decoded> wanted = batch.stream().filter(photo -> !photo.seen().isDone()).toList();
         try {
             if (!wanted.isEmpty()) {
-                timed(wanted);
+                metrics.predicting(wanted.size(), () -> predict(wanted));
             }
         } finally {
             batch.forEach(photo -> photo.views().close());
             decoded.release(batch.size());
-        }
-    }
-
-    private void timed(List<Decoded> batch) {
-        try (var timer = metrics.predicting(batch.size())) {
-            predict(batch);
         }
     }
 

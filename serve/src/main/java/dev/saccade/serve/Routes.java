@@ -45,7 +45,7 @@ final class Routes extends Handler.Abstract {
             Set.of(HttpStatus.REQUEST_TIMEOUT_408, HttpStatus.PAYLOAD_TOO_LARGE_413);
 
     /** An answer that is the same for all. */
-    private record Fixed(String type, byte[] body) {}
+    private record Fixed(String type, String body) {}
 
     private final TrainedModel<?> model;
     private final boolean segments;
@@ -80,8 +80,8 @@ final class Routes extends Handler.Abstract {
         fixed =
                 Map.of(
                         "/", new Fixed("text/html;charset=utf-8", page.html()),
-                        "/model", new Fixed(JSON, Json.bytes(facts)),
-                        "/openapi.json", new Fixed(JSON, openApi.getBytes(UTF_8)));
+                        "/model", new Fixed(JSON, new String(Json.bytes(facts), UTF_8)),
+                        "/openapi.json", new Fixed(JSON, openApi));
     }
 
     @Override
@@ -150,7 +150,8 @@ final class Routes extends Handler.Abstract {
             }
             exchange.send(HttpStatus.OK_200, JSON, Json.bytes(Map.of("status", "ready")));
         } else {
-            exchange.send(HttpStatus.OK_200, fixed.get(route).type, fixed.get(route).body);
+            Fixed same = fixed.get(route);
+            exchange.send(HttpStatus.OK_200, same.type, same.body.getBytes(UTF_8));
         }
     }
 
@@ -161,15 +162,10 @@ final class Routes extends Handler.Abstract {
             throw Problem.busy(1, "the server is ending; ask another, or try again later");
         }
         Request.addCompletionListener(request, failure -> underWay.leave());
-        BodyReader.start(request, limits, heldUploads, patience)
-                .done()
-                .thenAccept(body -> look(body, wanted, exchange))
-                .whenComplete(
-                        (done, failure) -> {
-                            if (failure != null) {
-                                exchange.refuse(failure);
-                            }
-                        });
+        exchange.refuseIfFails(
+                BodyReader.start(request, limits, heldUploads, patience)
+                        .done()
+                        .thenAccept(body -> look(body, wanted, exchange)));
     }
 
     private void look(byte[] body, Wanted wanted, Exchange exchange) {
@@ -179,15 +175,10 @@ final class Routes extends Handler.Abstract {
         String type = exchange.request.getHeaders().get(HttpHeader.CONTENT_TYPE);
         if (type == null || !MimeTypes.getContentTypeWithoutCharset(type).startsWith(MULTIPART)) {
             Upload photo = new Upload("photograph", body);
-            queue.submit(List.of(photo), gone)
-                    .get(0)
-                    .thenAccept(seen -> tell(seen, wanted, exchange))
-                    .whenComplete(
-                            (done, failure) -> {
-                                if (failure != null) {
-                                    exchange.refuse(failure);
-                                }
-                            });
+            exchange.refuseIfFails(
+                    queue.submit(List.of(photo), gone)
+                            .get(0)
+                            .thenAccept(seen -> tell(seen, wanted, exchange)));
             return;
         }
         List<Upload> photos = Upload.ofParts(type, body, limits.queue());
@@ -206,17 +197,14 @@ final class Routes extends Handler.Abstract {
                             .exceptionally(failure -> Answer.of(problem(failure)))
                             .thenApply(answer -> answer.named(name)));
         }
-        CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
-                .thenAccept(
-                        done ->
-                                exchange.tellAll(
-                                        answers.stream().map(CompletableFuture::join).toList()))
-                .whenComplete(
-                        (done, failure) -> {
-                            if (failure != null) {
-                                exchange.refuse(failure);
-                            }
-                        });
+        exchange.refuseIfFails(
+                CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
+                        .thenAccept(
+                                done ->
+                                        exchange.tellAll(
+                                                answers.stream()
+                                                        .map(CompletableFuture::join)
+                                                        .toList())));
     }
 
     private void tell(PredictionQueue.Seen seen, Wanted wanted, Exchange exchange) {
@@ -294,6 +282,16 @@ final class Routes extends Handler.Abstract {
                     problems.get(0).status(),
                     Problem.MEDIA_TYPE,
                     Json.bytes(Problem.of(problems.get(0).status(), detail)));
+        }
+
+        private void refuseIfFails(CompletableFuture<?> answering) {
+            var unused =
+                    answering.whenComplete(
+                            (done, failure) -> {
+                                if (failure != null) {
+                                    refuse(failure);
+                                }
+                            });
         }
 
         private void refuse(Throwable failure) {
