@@ -12,19 +12,28 @@ import java.util.stream.Stream;
 
 /** The formats of labels that are converted. */
 public enum ForeignFormat {
-    YOLO("YOLO", new YoloReader()),
-    VOC("Pascal VOC", new VocReader()),
-    LABELME("LabelMe", new LabelMeReader()),
-    CVAT("CVAT for images", new CvatReader()),
-    CITYSCAPES("label maps as Cityscapes has them", new CityscapesReader()),
-    MASKS("label maps beside photographs", new MaskReader());
+    YOLO("YOLO"),
+    VOC("Pascal VOC"),
+    LABELME("LabelMe"),
+    CVAT("CVAT for images"),
+    CITYSCAPES("label maps as Cityscapes has them"),
+    MASKS("label maps beside photographs");
 
     private final String title;
-    private final LabelReader reader;
 
-    ForeignFormat(String title, LabelReader reader) {
+    ForeignFormat(String title) {
         this.title = title;
-        this.reader = reader;
+    }
+
+    private LabelReader reader() {
+        return switch (this) {
+            case YOLO -> new YoloReader();
+            case VOC -> new VocReader();
+            case LABELME -> new LabelMeReader();
+            case CVAT -> new CvatReader();
+            case CITYSCAPES -> new CityscapesReader();
+            case MASKS -> new MaskReader();
+        };
     }
 
     /** Returns the name that a command takes. */
@@ -45,7 +54,9 @@ public enum ForeignFormat {
     public static List<ForeignFormat> in(Path folder) {
         SourceFolder source = SourceFolder.list(requireFolder(folder), finding -> {});
         Samples samples = Samples.of(source);
-        return Stream.of(values()).filter(format -> format.reader.knows(source, samples)).toList();
+        return Stream.of(values())
+                .filter(format -> format.reader().knows(source, samples))
+                .toList();
     }
 
     /**
@@ -57,7 +68,7 @@ public enum ForeignFormat {
     public ForeignLabels read(Path folder, Runnable onPhoto) {
         List<Finding> findings = new ArrayList<>();
         SourceFolder source = SourceFolder.list(requireFolder(folder), findings::add);
-        return reader.read(new Reading(source, findings, onPhoto));
+        return reader().read(new Reading(source, findings, onPhoto));
     }
 
     private static Path requireFolder(Path folder) {

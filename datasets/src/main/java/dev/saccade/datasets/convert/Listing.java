@@ -1,6 +1,8 @@
 package dev.saccade.datasets.convert;
 
 import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.ListMultimap;
+import com.google.common.collect.MultimapBuilder;
 
 import dev.saccade.core.Count;
 
@@ -15,8 +17,11 @@ import java.util.Optional;
 final class Listing {
 
     private final Map<String, Optional<Part>> parts = new LinkedHashMap<>();
-    private final Map<String, Integer> repeated = new LinkedHashMap<>();
-    private final Map<String, String> first = new LinkedHashMap<>();
+    private final ListMultimap<Repetition, String> repeated =
+            MultimapBuilder.linkedHashKeys().arrayListValues().build();
+
+    /** What is said of photographs that stand in a list again. */
+    private record Repetition(String place, String what) {}
 
     /**
      * Adds a photograph.
@@ -31,9 +36,7 @@ final class Listing {
                             ? "listed twice; they are taken once"
                             : "for %s too; they are taken for that alone"
                                     .formatted(other.map(Part::key).orElse("another part"));
-            String message = place + "\n" + what;
-            repeated.merge(message, 1, Integer::sum);
-            first.putIfAbsent(message, photograph);
+            repeated.put(new Repetition(place, what), photograph);
         }
     }
 
@@ -44,17 +47,16 @@ final class Listing {
 
     /** Says which photographs are listed more than once. */
     void tellRepeated(Reading reading) {
-        repeated.forEach(
-                (message, count) -> {
-                    String[] placeAndWhat = message.split("\n", 2);
-                    reading.warning(
-                            placeAndWhat[0],
-                            "%s here, such as %s, %s %s"
-                                    .formatted(
-                                            Count.of(count, "photograph"),
-                                            first.get(message),
-                                            count == 1 ? "is" : "are",
-                                            placeAndWhat[1]));
-                });
+        repeated.asMap()
+                .forEach(
+                        (repetition, photographs) ->
+                                reading.warning(
+                                        repetition.place,
+                                        "%s here, such as %s, %s %s"
+                                                .formatted(
+                                                        Count.of(photographs.size(), "photograph"),
+                                                        photographs.iterator().next(),
+                                                        photographs.size() == 1 ? "is" : "are",
+                                                        repetition.what)));
     }
 }

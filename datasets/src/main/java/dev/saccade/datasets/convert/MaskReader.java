@@ -1,5 +1,7 @@
 package dev.saccade.datasets.convert;
 
+import com.google.common.base.CharMatcher;
+import com.google.common.base.Splitter;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 
@@ -41,9 +43,13 @@ final class MaskReader implements LabelReader {
 
     @Override
     public boolean knows(SourceFolder folder, Samples samples) {
-        return folder.first("labelmap.txt", "class_dict.csv").isPresent() && hasMaps(folder)
-                || folder.has("SegmentationClass") && hasMaps(folder)
-                || folder.has("classes.txt") && hasMaps(folder);
+        return hasMaps(folder)
+                && folder.first(
+                                "labelmap.txt",
+                                "class_dict.csv",
+                                "SegmentationClass",
+                                "classes.txt")
+                        .isPresent();
     }
 
     private static boolean hasMaps(SourceFolder folder) {
@@ -54,7 +60,7 @@ final class MaskReader implements LabelReader {
         if (!file.endsWith(".png")) {
             return false;
         }
-        for (String name : SourceFolder.parent(file).split("/")) {
+        for (String name : Splitter.on('/').split(SourceFolder.parent(file))) {
             if (FOLDER.matcher(name.toLowerCase(Locale.ROOT)).matches()) {
                 return true;
             }
@@ -179,7 +185,7 @@ final class MaskReader implements LabelReader {
             List<String> lines = TextFile.lines(reading.folder().path(file));
             for (int i = 0; i < lines.size(); i++) {
                 String line = lines.get(i).strip();
-                boolean isHeader = line.startsWith("#") || i == 0 && line.startsWith("name,");
+                boolean isHeader = line.startsWith("#") || (i == 0 && line.startsWith("name,"));
                 if (!line.isEmpty() && !isHeader) {
                     readRow(reading, reading.place(file) + ":" + (i + 1), line, classes, colors);
                 }
@@ -197,19 +203,19 @@ final class MaskReader implements LabelReader {
             String line,
             List<String> classes,
             Map<Integer, Integer> colors) {
-        String[] words = line.split("[:,]");
-        boolean isRow = words.length >= 4;
+        List<String> words = Splitter.on(CharMatcher.anyOf(":,")).splitToList(line);
+        boolean isRow = words.size() >= 4;
         int color = 0;
         for (int i = 1; isRow && i < 4; i++) {
-            String number = words[i].strip();
+            String number = words.get(i).strip();
             isRow = number.matches("\\d{1,3}") && Integer.parseInt(number) <= 255;
-            color = isRow ? color << 8 | Integer.parseInt(number) : 0;
+            color = isRow ? (color << 8) | Integer.parseInt(number) : 0;
         }
         if (!isRow) {
             reading.error(place, "got \"%s\", expected a name and a color r,g,b".formatted(line));
             return;
         }
-        String name = words[0].strip();
+        String name = words.get(0).strip();
         boolean isClass = !NO_CLASS.matcher(name).matches();
         if (colors.putIfAbsent(color, isClass ? classes.size() : LabelMap.IGNORE) != null) {
             reading.error(place, "the color of \"%s\" stands above".formatted(name));

@@ -1,5 +1,7 @@
 package dev.saccade.datasets.convert;
 
+import com.google.common.base.Splitter;
+
 import java.util.Locale;
 import java.util.Optional;
 import java.util.regex.Pattern;
@@ -44,7 +46,8 @@ public enum Part {
     /** Returns the part that the first folder of a path that means one is of. */
     static Optional<Part> ofPath(String path) {
         int end = Math.max(0, path.lastIndexOf('/'));
-        return Stream.of(path.substring(0, end).split("/"))
+        return Splitter.on('/')
+                .splitToStream(path.substring(0, end))
                 .map(Part::named)
                 .flatMap(Optional::stream)
                 .findFirst();

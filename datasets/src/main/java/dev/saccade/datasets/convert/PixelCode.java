@@ -81,9 +81,9 @@ public sealed interface PixelCode {
             short label = 0;
             for (int i = 0; i < map.length; i++) {
                 int color =
-                        (bgr[3 * i + 2] & 0xFF) << 16
-                                | (bgr[3 * i + 1] & 0xFF) << 8
-                                | bgr[3 * i] & 0xFF;
+                        ((bgr[3 * i + 2] & 0xFF) << 16)
+                                | ((bgr[3 * i + 1] & 0xFF) << 8)
+                                | (bgr[3 * i] & 0xFF);
                 if (color != last) {
                     label = label(file, color, i, size);
                     last = color;
@@ -101,7 +101,7 @@ public sealed interface PixelCode {
                                 + " colors",
                         file,
                         color >> 16,
-                        color >> 8 & 0xFF,
+                        (color >> 8) & 0xFF,
                         color & 0xFF,
                         at / size.width(),
                         at % size.width());

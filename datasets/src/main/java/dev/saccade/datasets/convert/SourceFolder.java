@@ -1,5 +1,6 @@
 package dev.saccade.datasets.convert;
 
+import com.google.common.base.Splitter;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableListMultimap;
 import com.google.common.collect.Multimaps;
@@ -213,7 +214,7 @@ final class SourceFolder {
     /** Returns a path without {@code .} and {@code ..}; nothing if it leads out of the folder. */
     private static Optional<String> normalized(String path) {
         Deque<String> names = new ArrayDeque<>();
-        for (String name : path.split("/")) {
+        for (String name : Splitter.on('/').split(path)) {
             if (name.equals("..")) {
                 if (names.pollLast() == null) {
                     return Optional.empty();

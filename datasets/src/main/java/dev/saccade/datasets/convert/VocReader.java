@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.regex.Pattern;
 
 /**
  * Pascal VOC: an XML file for each photograph.
@@ -29,6 +30,7 @@ import java.util.concurrent.Callable;
 final class VocReader implements LabelReader {
 
     private static final String SETS = "ImageSets/Main/";
+    private static final Pattern BLANKS = Pattern.compile("\\s+");
 
     @Override
     public boolean knows(SourceFolder folder, Samples samples) {
@@ -137,7 +139,7 @@ final class VocReader implements LabelReader {
         try {
             List<String> lines = TextFile.lines(reading.folder().path(list));
             for (int i = 0; i < lines.size(); i++) {
-                String id = lines.get(i).strip().split("\\s+")[0];
+                String id = BLANKS.split(lines.get(i).strip(), 2)[0];
                 if (byId.containsKey(id)) {
                     listing.add(id, part, reading.place(list));
                 } else if (!id.isEmpty()) {

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.regex.Pattern;
 
 /**
  * YOLO: a text file for each photograph, a line for each object: the number of its class and, in
@@ -26,6 +27,7 @@ import java.util.concurrent.Callable;
  */
 final class YoloReader implements LabelReader {
 
+    private static final Pattern BLANKS = Pattern.compile("\\s+");
     private static final double TOLERANCE = 0.01;
     private static final int MOST_OBJECTS = 100_000;
 
@@ -134,7 +136,7 @@ final class YoloReader implements LabelReader {
 
     private static Optional<DrawnObject> read(
             String line, String place, YoloData data, List<Finding> findings) {
-        String[] words = line.split("\\s+");
+        String[] words = BLANKS.split(line, -1);
         double[] numbers = new double[words.length];
         for (int i = 0; i < words.length; i++) {
             Double number = Doubles.tryParse(words[i]);
