@@ -7,15 +7,18 @@ import com.fasterxml.jackson.annotation.PropertyAccessor;
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.databind.DeserializationContext;
+import com.fasterxml.jackson.databind.JsonDeserializer;
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.JsonSerializer;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializerProvider;
-import com.fasterxml.jackson.databind.deser.std.StdDeserializer;
 import com.fasterxml.jackson.databind.module.SimpleModule;
-import com.fasterxml.jackson.databind.ser.std.StdSerializer;
 import com.fasterxml.jackson.datatype.jdk8.Jdk8Module;
+import com.google.common.collect.ImmutableList;
 import com.google.common.io.ByteSource;
+import com.google.common.primitives.Floats;
 import com.google.common.primitives.ImmutableDoubleArray;
+import com.google.common.primitives.Ints;
 
 import dev.saccade.checkpoint.AtomicFile;
 import dev.saccade.core.SaccadeException;
@@ -53,12 +56,12 @@ final class FiguresFile {
                     .registerModule(new Jdk8Module())
                     .registerModule(
                             new SimpleModule()
-                                    .addSerializer(new NumbersWriter())
+                                    .addSerializer(ImmutableDoubleArray.class, new NumbersWriter())
                                     .addDeserializer(
                                             ImmutableDoubleArray.class, new NumbersReader())
-                                    .addSerializer(new BytesWriter())
+                                    .addSerializer(ByteSource.class, new BytesWriter())
                                     .addDeserializer(ByteSource.class, new BytesReader())
-                                    .addSerializer(new InstancesWriter())
+                                    .addSerializer(Instances.class, new InstancesWriter())
                                     .addDeserializer(Instances.class, new InstancesReader()))
                     .setVisibility(PropertyAccessor.GETTER, JsonAutoDetect.Visibility.NONE)
                     .setVisibility(PropertyAccessor.IS_GETTER, JsonAutoDetect.Visibility.NONE)
@@ -118,11 +121,7 @@ final class FiguresFile {
         }
     }
 
-    private static final class NumbersWriter extends StdSerializer<ImmutableDoubleArray> {
-        NumbersWriter() {
-            super(ImmutableDoubleArray.class);
-        }
-
+    private static final class NumbersWriter extends JsonSerializer<ImmutableDoubleArray> {
         @Override
         public void serialize(ImmutableDoubleArray value, JsonGenerator out, SerializerProvider p)
                 throws IOException {
@@ -130,11 +129,7 @@ final class FiguresFile {
         }
     }
 
-    private static final class NumbersReader extends StdDeserializer<ImmutableDoubleArray> {
-        NumbersReader() {
-            super(ImmutableDoubleArray.class);
-        }
-
+    private static final class NumbersReader extends JsonDeserializer<ImmutableDoubleArray> {
         @Override
         public ImmutableDoubleArray deserialize(JsonParser in, DeserializationContext context)
                 throws IOException {
@@ -142,11 +137,7 @@ final class FiguresFile {
         }
     }
 
-    private static final class BytesWriter extends StdSerializer<ByteSource> {
-        BytesWriter() {
-            super(ByteSource.class);
-        }
-
+    private static final class BytesWriter extends JsonSerializer<ByteSource> {
         @Override
         public void serialize(ByteSource value, JsonGenerator out, SerializerProvider p)
                 throws IOException {
@@ -154,11 +145,7 @@ final class FiguresFile {
         }
     }
 
-    private static final class BytesReader extends StdDeserializer<ByteSource> {
-        BytesReader() {
-            super(ByteSource.class);
-        }
-
+    private static final class BytesReader extends JsonDeserializer<ByteSource> {
         @Override
         public ByteSource deserialize(JsonParser in, DeserializationContext context)
                 throws IOException {
@@ -166,49 +153,45 @@ final class FiguresFile {
         }
     }
 
-    /** Objects as they are kept: masks as COCO's compressed run lengths. */
+    /** Objects as they are kept: masks as COCO's compressed run lengths, if there are any. */
     private record Kept(
-            float[] boxes, int[] labels, float[] scores, List<String> masks, int[] size) {
+            List<Float> boxes,
+            List<Integer> labels,
+            List<Float> scores,
+            List<String> masks,
+            Size size) {
 
         static Kept of(Instances objects) {
-            int count = objects.size();
-            float[] boxes = new float[4 * count];
-            float[] scores = new float[objects.hasScores() ? count : 0];
-            for (int i = 0; i < count; i++) {
-                boxes[4 * i] = objects.boxes().x1(i);
-                boxes[4 * i + 1] = objects.boxes().y1(i);
-                boxes[4 * i + 2] = objects.boxes().x2(i);
-                boxes[4 * i + 3] = objects.boxes().y2(i);
+            ImmutableList.Builder<Float> boxes = ImmutableList.builder();
+            ImmutableList.Builder<Float> scores = ImmutableList.builder();
+            for (int i = 0; i < objects.size(); i++) {
+                Boxes all = objects.boxes();
+                boxes.add(all.x1(i), all.y1(i), all.x2(i), all.y2(i));
+                if (objects.hasScores()) {
+                    scores.add(objects.score(i));
+                }
             }
-            for (int i = 0; i < scores.length; i++) {
-                scores[i] = objects.score(i);
-            }
-            Size size = objects.hasMasks() ? objects.mask(0).size() : new Size(0, 0);
             return new Kept(
-                    boxes,
-                    objects.labels(),
-                    scores,
+                    boxes.build(),
+                    Ints.asList(objects.labels()),
+                    scores.build(),
                     objects.masks().stream().map(Rle::toCompressedString).toList(),
-                    new int[] {size.height(), size.width()});
+                    objects.hasMasks() ? objects.mask(0).size() : new Size(0, 0));
         }
 
         Instances restore() {
+            Boxes all = Boxes.of(Floats.toArray(boxes));
+            int[] classes = Ints.toArray(labels);
             Instances objects =
-                    scores.length > 0
-                            ? Instances.predicted(Boxes.of(boxes), labels, scores)
-                            : Instances.groundTruth(Boxes.of(boxes), labels);
+                    scores.isEmpty()
+                            ? Instances.groundTruth(all, classes)
+                            : Instances.predicted(all, classes, Floats.toArray(scores));
             return objects.withMasks(
-                    masks.stream()
-                            .map(mask -> Rle.fromString(new Size(size[0], size[1]), mask))
-                            .toList());
+                    masks.stream().map(mask -> Rle.fromString(size, mask)).toList());
         }
     }
 
-    private static final class InstancesWriter extends StdSerializer<Instances> {
-        InstancesWriter() {
-            super(Instances.class);
-        }
-
+    private static final class InstancesWriter extends JsonSerializer<Instances> {
         @Override
         public void serialize(Instances value, JsonGenerator out, SerializerProvider p)
                 throws IOException {
@@ -216,11 +199,7 @@ final class FiguresFile {
         }
     }
 
-    private static final class InstancesReader extends StdDeserializer<Instances> {
-        InstancesReader() {
-            super(Instances.class);
-        }
-
+    private static final class InstancesReader extends JsonDeserializer<Instances> {
         @Override
         public Instances deserialize(JsonParser in, DeserializationContext context)
                 throws IOException {

@@ -38,9 +38,8 @@ record RunEvents(List<JsonNode> steps, List<JsonNode> evaluations) {
                     case "evaluation" -> evaluations.add(event);
                     default -> {}
                 }
-            } catch (JsonProcessingException e) {
+            } catch (JsonProcessingException ignored) {
                 // The line is being written, or a crash has cut it short.
-                continue;
             }
         }
         return new RunEvents(steps.build(), evaluations.build());
