@@ -44,6 +44,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** The {@code report.json} of a run, which holds its {@link RunFigures}. */
+@SuppressWarnings("serial") // Jackson's writers are serializable; nobody serializes these.
 final class FiguresFile {
 
     private static final String NAME = "report.json";
