@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -144,7 +145,7 @@ final class LabelMapLayout {
 
     /** Returns what a config says of the classes, by their names and the numbers of label maps. */
     private static Map<String, Object> classes(Path root, List<Pair> pairs) {
-        TreeSet<Integer> numbers = numbers(pairs);
+        SortedSet<Integer> numbers = numbers(pairs);
         numbers.remove(IGNORED);
         if (numbers.isEmpty() || numbers.last() == 0) {
             throw SaccadeException.user(
@@ -176,8 +177,8 @@ final class LabelMapLayout {
     }
 
     /** Returns the numbers in some of the label maps. */
-    private static TreeSet<Integer> numbers(List<Pair> pairs) {
-        TreeSet<Integer> numbers = new TreeSet<>();
+    private static SortedSet<Integer> numbers(List<Pair> pairs) {
+        SortedSet<Integer> numbers = new TreeSet<>();
         for (Pair pair : pairs) {
             List<Path> maps = new ArrayList<>(FolderTree.files(pair.labels, pair.labelSuffix));
             int step = Math.max(1, maps.size() / MAPS_LOOKED_AT);

@@ -55,8 +55,9 @@ class ProposalTest {
     @Test
     void everyDataSetAndMachineGetsAConfigThatFitsThem() throws IOException {
         Random random = new Random(7);
+        List<TargetKind> kinds = List.of(TargetKind.values());
         for (int i = 0; i < 300; i++) {
-            TargetKind targets = TargetKind.values()[random.nextInt(TargetKind.values().length)];
+            TargetKind targets = kinds.get(random.nextInt(kinds.size()));
             int shortEdge = 1 + (int) Math.pow(10, 4 * random.nextDouble());
             int longEdge = shortEdge + random.nextInt(3 * shortEdge);
             Map<String, Integer> perClass = new LinkedHashMap<>();

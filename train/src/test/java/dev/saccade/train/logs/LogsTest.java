@@ -74,7 +74,7 @@ class LogsTest {
                                 + " (loss_cls 1.5000, loss_bbox 0.2500)  acc 93.7500"
                                 + "  grad_norm 3.500  0.800 s/step  data 25 %  eta 1:02:05"
                                 + "  3 MiB, tensors at"
-                                + " most 2 MiB  42 arrays",
+                                + " most 2 MiB  42 arrays held",
                         "2026-11-21 08:00:00  evaluation after 100 steps: AP 0.5000"
                                 + " (best so far)"),
                 Files.readAllLines(file));
@@ -96,7 +96,7 @@ class LogsTest {
         List<String> lines = Files.readAllLines(file);
         assertEquals(4, lines.size());
         assertEquals(
-                "{\"event\":\"step\",\"iteration\":50,\"epoch\":1,\"learning_rate\":0.0125,"
+                "{\"event\":\"step\",\"iteration\":50,\"epoch\":2,\"learning_rate\":0.0125,"
                         + "\"loss\":1.75,\"losses\":{\"loss_cls\":1.5,\"loss_bbox\":0.25},"
                         + "\"figures\":{\"acc\":93.75},\"gradient_norm\":3.5,\"seconds\":0.8,\"data_seconds\":0.2,"
                         + "\"resident_bytes\":3145728,\"peak_tensor_bytes\":2097152,\"arrays\":42}",
