@@ -161,7 +161,9 @@ class OtherFormatsTest {
                                 + folder),
                 message);
         assertTrue(message.contains(expected), message);
-        assertEquals(expected.startsWith("looks"), message.endsWith("has to be converted first"));
+        String advice =
+                "has to be converted first: ./saccade convert-data " + folder + " --out DIR";
+        assertEquals(expected.startsWith("looks"), message.endsWith(advice), message);
     }
 
     @Test
