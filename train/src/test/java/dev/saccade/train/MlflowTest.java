@@ -80,39 +80,41 @@ class MlflowTest {
             return "{}";
         }
         JsonNode request = JSON.readTree(body.isEmpty() ? "{}" : body);
-        switch (path.substring("/api/2.0/mlflow/".length())) {
-            case "experiments/get-by-name":
-                return experiments.isEmpty()
-                        ? null
-                        : "{\"experiment\": {\"experiment_id\": \"7\"}}";
-            case "experiments/create":
+        return switch (path.substring("/api/2.0/mlflow/".length())) {
+            case "experiments/get-by-name" ->
+                    experiments.isEmpty() ? null : "{\"experiment\": {\"experiment_id\": \"7\"}}";
+            case "experiments/create" -> {
                 experiments.add(request.path("name").asText());
-                return "{\"experiment_id\": \"7\"}";
-            case "runs/create":
+                yield "{\"experiment_id\": \"7\"}";
+            }
+            case "runs/create" -> {
                 assertEquals("7", request.path("experiment_id").asText());
                 runs++;
-                return "{\"run\": {\"info\": {\"run_id\": \"r" + runs + "\"}}}";
-            case "runs/get":
-                return "{\"run\": {\"info\": {\"artifact_uri\": \"mlflow-artifacts:/7/r1\"}}}";
-            case "runs/update":
+                yield "{\"run\": {\"info\": {\"run_id\": \"r" + runs + "\"}}}";
+            }
+            case "runs/get" ->
+                    "{\"run\": {\"info\": {\"artifact_uri\": \"mlflow-artifacts:/7/r1\"}}}";
+            case "runs/update" -> {
                 statuses.add(request.path("status").asText());
-                return "{}";
-            case "runs/log-batch":
-                assertEquals("r1", request.path("run_id").asText());
-                assertTrue(request.path("params").size() <= 100, body);
-                request.path("metrics")
-                        .forEach(
-                                metric ->
-                                        steps.computeIfAbsent(
-                                                        metric.path("key").asText(),
-                                                        key -> new ArrayList<>())
-                                                .add(metric.path("step").asLong()));
-                request.path("params").forEach(each -> put(params, each));
-                request.path("tags").forEach(each -> put(tags, each));
-                return "{}";
-            default:
-                throw new AssertionError(path);
+                yield "{}";
+            }
+            case "runs/log-batch" -> {
+                keep(request);
+                yield "{}";
+            }
+            default -> throw new AssertionError(path);
+        };
+    }
+
+    private void keep(JsonNode batch) {
+        assertEquals("r1", batch.path("run_id").asText());
+        assertTrue(batch.path("params").size() <= 100, "params at once");
+        for (JsonNode metric : batch.path("metrics")) {
+            steps.computeIfAbsent(metric.path("key").asText(), key -> new ArrayList<>())
+                    .add(metric.path("step").asLong());
         }
+        batch.path("params").forEach(each -> put(params, each));
+        batch.path("tags").forEach(each -> put(tags, each));
     }
 
     private static void put(Map<String, String> all, JsonNode entry) {

@@ -40,12 +40,13 @@ public final class MlflowHook implements Hook {
     /**
      * How a config names it.
      *
-     * @param uri of the server, such as {@code http://localhost:5000}; a token in the variable
-     *     {@code MLFLOW_TRACKING_TOKEN} is sent along
+     * @param uri of the server; a token in the variable {@code MLFLOW_TRACKING_TOKEN} is sent along
      * @param experiment the name of the experiment, made where there is none
      */
     @Part("mlflow")
-    public record Config(String uri, @Default("saccade") String experiment) implements Hook.Config {
+    public record Config(
+            @Default("http://localhost:5000") String uri, @Default("saccade") String experiment)
+            implements Hook.Config {
 
         /** Checks the values. */
         public Config {
