@@ -199,6 +199,33 @@ class NewCommandTest {
     }
 
     @Test
+    void labelMapsInTheFoldersOfCitiesAreOnePart() throws IOException {
+        Path cities = folder.resolve("cities");
+        for (String city : List.of("train/bonn", "train/ulm", "val/jena")) {
+            paint(cities.resolve("images/" + city + "/a.jpg"));
+            ImageFiles.writeLabels(
+                    LabelMap.filled(SIZE, 1), 3, cities.resolve("annotations/" + city + "/a.png"));
+        }
+        write(cities.resolve("classes.txt"), "sky\nroad\ncar\n");
+        RunConfig found = made(cities);
+        assertEquals(2, found.data().requireTrain().open(cities).size());
+        assertEquals(1, found.data().val().orElseThrow().open(cities).size());
+    }
+
+    @Test
+    void labelMapsOfOnePartInSeveralPlacesAreRefused() throws IOException {
+        Path places = folder.resolve("places");
+        for (String place : List.of("train_a", "train_b")) {
+            paint(places.resolve(place + "/images/a.jpg"));
+            ImageFiles.writeLabels(
+                    LabelMap.filled(SIZE, 1), 3, places.resolve(place + "/masks/a.png"));
+        }
+        Ended ended = saccade("new", places, "--out", folder.resolve("z.yaml"));
+        assertEquals(2, ended.code());
+        assertTrue(ended.err().contains("train_a/masks, train_b/masks"), ended.err());
+    }
+
+    @Test
     void labelMapsWithoutAClassAreRefused() throws IOException {
         Path empty = folder.resolve("none");
         paint(empty.resolve("images/a.jpg"));

@@ -2,6 +2,7 @@ package dev.saccade.cli.proposals;
 
 import dev.saccade.cli.proposals.LabeledFolder.Role;
 import dev.saccade.config.Configs;
+import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.ade20k.Ade20kDataset;
 import dev.saccade.datasets.image.IndexPng;
@@ -17,6 +18,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SortedSet;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -42,7 +44,25 @@ final class LabelMapLayout {
     private static final int IGNORED = 255;
 
     /** A folder of photographs and one of label maps, with what their names end in. */
-    private record Pair(Path photos, Path labels, String photoSuffix, String labelSuffix) {}
+    private record Pair(Path photos, Path labels, String photoSuffix, String labelSuffix) {
+
+        /** Returns the folders that hold those of two pairs. */
+        Pair with(Pair other) {
+            return new Pair(
+                    above(photos, other.photos),
+                    above(labels, other.labels),
+                    photoSuffix,
+                    labelSuffix);
+        }
+
+        private static Path above(Path one, Path other) {
+            Path above = one;
+            while (!other.startsWith(above)) {
+                above = above.getParent();
+            }
+            return above;
+        }
+    }
 
     private LabelMapLayout() {}
 
@@ -73,10 +93,25 @@ final class LabelMapLayout {
                         val.map(pair -> config(root, pair, classes))));
     }
 
+    /** Returns what is in the folders of a role, which may be those of cities, as one pair. */
     private static Optional<Pair> of(Path root, List<Pair> pairs, Role role) {
-        return pairs.stream()
-                .filter(pair -> Role.of(root.relativize(pair.photos)) == role)
-                .findFirst();
+        List<Pair> own =
+                pairs.stream()
+                        .filter(pair -> Role.of(root.relativize(pair.photos)) == role)
+                        .toList();
+        Optional<Pair> all = own.stream().reduce(Pair::with);
+        if (all.isPresent() && all.get().photos.equals(all.get().labels)) {
+            throw SaccadeException.user(
+                    "%s: the label maps of one part lie in several places, %s; expected one folder"
+                            + " of photographs and one of label maps, such as images/train and"
+                            + " annotations/train, with others in them or not",
+                    root,
+                    Printable.line(
+                            own.stream()
+                                    .map(pair -> root.relativize(pair.labels).toString())
+                                    .collect(Collectors.joining(", "))));
+        }
+        return all;
     }
 
     private static Optional<Pair> pair(Path root, Path folder) {
