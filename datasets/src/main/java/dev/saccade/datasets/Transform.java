@@ -16,6 +16,9 @@ import java.util.SplittableRandom;
  */
 public interface Transform extends PartConfig {
 
+    /** What a photograph goes through before objects are looked for, where a config says nothing. */
+    String FOR_PREDICTION = "[{type: resize}, {type: normalize}, {type: pad}]";
+
     /**
      * Returns the changed sample and uses up the one given: its image is freed unless the result
      * still holds it. The pixels are not written to: other views of the photograph may share them.

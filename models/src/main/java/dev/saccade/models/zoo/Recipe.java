@@ -4,6 +4,7 @@ import dev.saccade.config.ConfigFile;
 import dev.saccade.config.ConfigNode;
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.core.parts.Unwrapped;
 import dev.saccade.datasets.Dataset;
@@ -33,7 +34,7 @@ public record Recipe(
     private record Prediction(
             ModelConfig model,
             @Unwrapped InputSize size,
-            List<Transform> valTransforms,
+            @Default(Transform.FOR_PREDICTION) List<Transform> valTransforms,
             Optional<TestTimeAugmentation> valViews,
             Dataset.Config val) {}
 

@@ -143,7 +143,7 @@ class PretrainedWeightsTest {
     @ParameterizedTest
     @CsvSource({
         "swin_tinny, ; did you mean swin_tiny?",
-        "resnet50-0676ba61.pth, ''",
+        "resnet50-0676ba61.pth, ; did you mean resnet50?",
         "../../etc/passwd, ''"
     })
     void namesTheNearest(String name, String nearest) {

@@ -35,7 +35,7 @@ public record DataConfig(
         @Unwrapped InputSize size,
         @Default("[{type: resize}, {type: random_flip}, {type: normalize}, {type: pad}]")
                 List<Transform> trainTransforms,
-        @Default("[{type: resize}, {type: normalize}, {type: pad}]") List<Transform> valTransforms,
+        @Default(Transform.FOR_PREDICTION) List<Transform> valTransforms,
         Optional<TestTimeAugmentation> valViews,
         @Default("2") int batchSize,
         @Default("2") int workers) {
