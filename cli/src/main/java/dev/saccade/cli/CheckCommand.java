@@ -47,10 +47,6 @@ import java.util.concurrent.Callable;
         })
 final class CheckCommand implements Callable<Integer> {
 
-    private static final String OTHERS =
-            "a config, such as configs/retinanet/resnet18_fpn_bccd.yaml, a folder in COCO's format or"
-                    + " with label maps, or ";
-
     @Spec private CommandSpec spec;
     @Mixin private ConfigArguments config;
     @Mixin private FormatOption format;
@@ -80,7 +76,7 @@ final class CheckCommand implements Callable<Integer> {
                 format.wanted().isPresent() ? Optional.empty() : LabeledFolder.find(folder);
         return found.isPresent()
                 ? check(found.get())
-                : check(ForeignFolder.of(folder, format.wanted(), OTHERS));
+                : check(ForeignFolder.of(folder, format.wanted()));
     }
 
     private int check(LabeledFolder folder) {

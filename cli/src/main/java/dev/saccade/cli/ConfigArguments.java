@@ -11,17 +11,20 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /** The arguments of commands that start from a config. */
 final class ConfigArguments {
 
     private static final String EXPECTED =
             "a config, such as configs/retinanet/resnet18_fpn_bccd.yaml";
+
+    private static final Set<PathKind> OF_DATA =
+            Set.of(PathKind.PHOTOGRAPHS, PathKind.EMPTY_FOLDER, PathKind.OTHER_FOLDER);
 
     @Parameters(
             index = "0",
@@ -58,7 +61,7 @@ final class ConfigArguments {
      * @throws SaccadeException of kind user, if values of a config are given with it
      */
     Optional<Path> folder() {
-        boolean isFolder = named != null && Files.isDirectory(named) && run().isEmpty();
+        boolean isFolder = named().map(PathKind::find).filter(OF_DATA::contains).isPresent();
         if (isFolder && (!overrides.isEmpty() || data.root().isPresent())) {
             throw SaccadeException.user(
                     "%s: is a folder; --data and --set go with a config", named);

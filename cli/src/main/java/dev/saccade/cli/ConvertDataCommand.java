@@ -88,7 +88,7 @@ final class ConvertDataCommand implements Callable<Integer> {
     public Integer call() {
         share.ifPresent(ConvertDataCommand::requireInside);
         requireApart();
-        ForeignFolder folder = ForeignFolder.of(from, format.wanted(), "");
+        ForeignFolder folder = ForeignFolder.of(from, format.wanted());
         try (UnfinishedFolder target = new UnfinishedFolder(out, NAME)) {
             PrintWriter err = spec.commandLine().getErr();
             ForeignLabels read = folder.read();

@@ -1,5 +1,6 @@
 package dev.saccade.cli;
 
+import dev.saccade.cli.proposals.LabeledFolder;
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
@@ -26,22 +27,21 @@ record ForeignFolder(Path path, ForeignFormat format) {
      * Returns a folder with its format.
      *
      * @param wanted the format, if the user has named one
-     * @param expected what else could have been named, with a comma behind it
      * @throws SaccadeException of kind user, if nothing or several things are in it
      */
-    static ForeignFolder of(Path path, Optional<ForeignFormat> wanted, String expected) {
+    static ForeignFolder of(Path path, Optional<ForeignFormat> wanted) {
+        LabeledFolder.requireFolder(path);
         if (wanted.isPresent()) {
             return new ForeignFolder(path, wanted.get());
         }
         List<ForeignFormat> formats = ForeignFormat.in(path);
         if (formats.isEmpty()) {
-            PathKind.require(
-                    path,
-                    "%sa folder with labels of %s, which --format names where they are not seen; %s"
-                            .formatted(
-                                    expected,
-                                    titles(List.of(ForeignFormat.values())),
-                                    DataFolder.content(path)));
+            throw SaccadeException.user(
+                    "%s: no labels that are known; expected a JSON file in COCO's format beside a"
+                            + " folder of photographs, the folders images and annotations with"
+                            + " label maps, or labels of %s (check and convert-data take --format"
+                            + " where these are not seen); %s",
+                    path, titles(List.of(ForeignFormat.values())), DataFolder.content(path));
         } else if (formats.size() > 1) {
             throw SaccadeException.user(
                     "%s: looks like %s; say which with --format %s",

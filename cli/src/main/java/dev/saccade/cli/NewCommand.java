@@ -83,11 +83,7 @@ final class NewCommand implements Callable<Integer> {
     }
 
     private SaccadeException refuse() {
-        ForeignFolder found =
-                ForeignFolder.of(
-                        folder,
-                        Optional.empty(),
-                        "a folder in COCO's format or with label maps, or, to be converted, ");
+        ForeignFolder found = ForeignFolder.of(folder, Optional.empty());
         return SaccadeException.user(
                 "%s: has labels of %s; convert them first: %s",
                 folder, found.format().title(), found.convertCommand(false, found.read()));

@@ -82,8 +82,8 @@ class FloorsTest {
                     List.of("checkpoint"),
                     List.of("backbones", "necks", "heads", "datasets"),
                     List.of("models", "demo", "video"),
-                    List.of("report", "eval", "djl", "serve"),
-                    List.of("train"),
+                    List.of("report", "eval", "djl"),
+                    List.of("train", "serve"),
                     List.of("cli", "spark"));
 
     @ArchTest static final ArchRule everyRoomImportsFromBelow = importsFromBelow();

@@ -118,7 +118,7 @@ class MistakenArgumentsTest {
         for (String command : List.of("check", "new")) {
             assertTold(
                     command + " " + folder.resolve("empty"),
-                    "no labels that train as they are; expected a JSON file in COCO's format");
+                    "no labels that are known; expected a JSON file in COCO's format");
             assertTold(command + " " + folder.resolve("empty"), "neither labels nor photographs");
         }
         assertTold(

@@ -159,7 +159,8 @@ final class Page {
                 Stream.concat(
                                 Stream.of("-cp", System.getProperty("java.class.path")),
                                 Stream.concat(
-                                        Stream.of("-Xlint:all", "-Werror", "-proc:none"),
+                                        // Manifests of libraries name jars that nobody needs.
+                                        Stream.of("-Xlint:all,-path", "-Werror", "-proc:none"),
                                         arguments.stream().skip(2)))
                         .toArray(String[]::new);
         int code = ToolProvider.getSystemJavaCompiler().run(null, null, null, line);

@@ -115,7 +115,8 @@ class TrainRanksTest {
         String told = read(said(calm));
         assertTrue(told.contains("computing on 2 ranks"), told);
         assertTrue(told.contains("report: " + calm.path().resolve("report.html")), told);
-        assertEquals(1, told.lines().filter(line -> line.startsWith("class ")).count(), told);
+        assertEquals(
+                1, told.lines().filter(line -> line.startsWith("class   objects")).count(), told);
         List<String> log = Files.readAllLines(calm.ranks().resolve("1.log"));
         assertEquals(
                 List.of("=== rank 1 of 2, computing on cpu", "=== finished"), log.subList(1, 3));

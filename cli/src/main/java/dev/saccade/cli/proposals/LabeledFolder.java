@@ -4,7 +4,6 @@ import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.ade20k.Ade20kDataset;
-import dev.saccade.datasets.check.DataFolder;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,31 +24,23 @@ public record LabeledFolder(
         Path root, Dataset.Config train, Optional<? extends Dataset.Config> val) {
 
     /**
-     * Returns what lies in a folder.
+     * Returns what lies in a folder, if it is labels in a layout that trains as it is.
      *
-     * @throws SaccadeException of kind user that says what is there instead, if it has no labels in
-     *     either layout, or if it is not clear which part is learned from
+     * @throws SaccadeException of kind user, if there is no such folder, or if it is not clear
+     *     which part is learned from
      */
-    public static LabeledFolder of(Path root) {
-        if (!Files.isDirectory(root)) {
-            throw SaccadeException.user(
-                    "%s: %s; expected a folder of labeled photographs",
-                    root, Files.exists(root) ? "is a file" : "there is no such folder");
-        }
-        return find(root)
-                .orElseThrow(
-                        () ->
-                                SaccadeException.user(
-                                        "%s: no labels that train as they are; expected a JSON file"
-                                                + " in COCO's format beside a folder of"
-                                                + " photographs, or the folders images and"
-                                                + " annotations with label maps; %s",
-                                        root, DataFolder.content(root)));
+    public static Optional<LabeledFolder> find(Path root) {
+        requireFolder(root);
+        return CocoLayout.find(root).or(() -> LabelMapLayout.find(root));
     }
 
-    /** Returns what lies in a folder, if it is labels in a layout that trains as it is. */
-    public static Optional<LabeledFolder> find(Path root) {
-        return CocoLayout.find(root).or(() -> LabelMapLayout.find(root));
+    /** Refuses what is no folder. */
+    public static void requireFolder(Path path) {
+        if (!Files.isDirectory(path)) {
+            throw SaccadeException.user(
+                    "%s: %s; expected a folder of labeled photographs",
+                    path, Files.exists(path) ? "is a file" : "there is no such folder");
+        }
     }
 
     /** Returns whether pixels are labeled, not objects. */

@@ -32,7 +32,7 @@ final class ModelDoor implements Door {
         List<byte[]> seeds = new ArrayList<>();
         for (String recipe :
                 List.of(
-                        "retinanet/resnet18_fpn_demo.yaml",
+                        "retinanet/resnet18_fpn_1x_coco.yaml",
                         "cascade_mask_rcnn/swin_tiny_fpn_1x_coco.yaml",
                         "semantic_fpn/pvt_tiny_40k_ade20k.yaml",
                         "upernet/focal_tiny_160k_ade20k.yaml")) {

@@ -1,0 +1,132 @@
+package dev.saccade.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Annotation;
+import dev.saccade.datasets.coco.CocoDataset;
+import dev.saccade.demo.SceneDataset;
+import dev.saccade.demo.SceneRenderer;
+import dev.saccade.models.Detector;
+import dev.saccade.serve.PredictionServer;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** Does what {@code first_hour.md} says, with a narrow model and small photographs. */
+class FirstHourTest {
+
+    private static final List<String> SMALL =
+            List.of(
+                    "model.backbone.stem_channels=4",
+                    "model.backbone.base_channels=4",
+                    "model.neck.out_channels=8",
+                    "model.head.feat_channels=8",
+                    "epochs=2");
+
+    @TempDir Path folder;
+
+    private Page page;
+    private PredictionServer server;
+    private Detector detector;
+
+    @BeforeEach
+    void prepare() throws IOException {
+        Path coco = folder.resolve("coco");
+        SceneDataset.write(coco, new SceneRenderer(1, new Size(64, 96)), 12, 4, n -> {});
+        Path yolo = folder.resolve("mine/things-yolo");
+        for (String part : List.of("train", "val")) {
+            writeYolo(coco, part, yolo);
+        }
+        Files.writeString(
+                yolo.resolve("data.yaml"),
+                "train: images/train\nval: images/val\nnames: [button, coin, key, leaf]\n");
+        Files.copy(coco.resolve("images/scene_0001.jpg"), folder.resolve("photo.jpg"));
+        page = Page.in(folder, "first_hour.md");
+    }
+
+    @AfterEach
+    void stop() {
+        if (server != null) {
+            server.close();
+            detector.close();
+        }
+    }
+
+    private static void writeYolo(Path coco, String part, Path yolo) throws IOException {
+        CocoDataset labeled =
+                new CocoDataset.Config("annotations_" + part + ".json", "images", List.of())
+                        .open(coco);
+        Path photos = Files.createDirectories(yolo.resolve("images/" + part));
+        Path labels = Files.createDirectories(yolo.resolve("labels/" + part));
+        for (int i = 0; i < labeled.size(); i++) {
+            Path photo = labeled.photos().get(i).file();
+            String name = photo.getFileName().toString();
+            Files.copy(photo, photos.resolve(name));
+            Files.writeString(labels.resolve(name.replace(".jpg", ".txt")), lines(labeled, i));
+        }
+    }
+
+    private static String lines(CocoDataset labeled, int index) {
+        double width = labeled.photos().get(index).size().width();
+        double height = labeled.photos().get(index).size().height();
+        StringBuilder lines = new StringBuilder();
+        for (Annotation object : labeled.annotations(index)) {
+            Annotation.Bbox box = object.box();
+            lines.append(
+                    String.format(
+                            Locale.ROOT,
+                            "%d %.6f %.6f %.6f %.6f%n",
+                            object.label(),
+                            (box.x() + box.width() / 2) / width,
+                            (box.y() + box.height() / 2) / height,
+                            box.width() / width,
+                            box.height() / height));
+        }
+        return lines.toString();
+    }
+
+    @Test
+    void thePageLeadsToAServerThatFindsThings() throws Exception {
+        String printed = page.run(this::quick);
+        assertEquals(1, page.outputs().size(), "outputs on the page");
+        assertTrue(printed.contains("200 {\"width\":96,\"height\":64,\"objects\":["), printed);
+        for (String file :
+                List.of(
+                        "mine/seen/index.html",
+                        "runs/things/report.html",
+                        "found/photo.jpg",
+                        "found/predictions.json")) {
+            assertTrue(Files.exists(folder.resolve(file)), file);
+        }
+    }
+
+    /** Makes a command quick, and gives a program the address of a server. */
+    private List<String> quick(List<String> words) {
+        List<String> quick = new ArrayList<>(words);
+        if (words.get(0).equals("java")) {
+            assertEquals("localhost:8080", quick.set(2, serve()));
+        }
+        if (words.get(1).equals("train")) {
+            SMALL.forEach(setting -> quick.addAll(List.of("--set", setting)));
+            quick.addAll(List.of("--out", folder.resolve("runs/things").toString()));
+        }
+        return quick;
+    }
+
+    private String serve() {
+        detector = Detector.load(folder.resolve("runs/things/checkpoints/best.safetensors"));
+        server = PredictionServer.of(detector).port(0).start();
+        return server.uri().getAuthority();
+    }
+}
