@@ -2,6 +2,10 @@
 
 #include <ATen/autocast_mode.h>
 #include <ATen/cpu/Utils.h>
+#if defined(__aarch64__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
 
 #include "common/operators.h"
 
@@ -24,7 +28,12 @@ at::Tensor& autocast(at::Tensor& token, int64_t on_cpus, int64_t on_gpus, bool k
   return token;
 }
 
-// Whether the processor has products of numbers of a type of 16 bits.
+// Whether the processor has products of numbers of a type of 16 bits, of those that libtorch uses.
+#if defined(__aarch64__)
+int64_t has_products(int64_t type) {
+  return static_cast<at::ScalarType>(type) == at::kBFloat16 && getauxval(AT_HWCAP2) & HWCAP2_BF16;
+}
+#else
 int64_t has_products(int64_t type) {
   switch (static_cast<at::ScalarType>(type)) {
     case at::kBFloat16:
@@ -35,6 +44,7 @@ int64_t has_products(int64_t type) {
       return 0;
   }
 }
+#endif
 
 }  // namespace
 

@@ -38,7 +38,7 @@ double multiply_adds() {
         for (int i = 0; i < CHAINS; i++) sums[i] = sums[i] * x + y;
       }
       // As if somebody read them: without, nothing would be computed.
-      for (int i = 0; i < CHAINS; i++) asm volatile("" : : "x"(sums[i]));
+      for (int i = 0; i < CHAINS; i++) asm volatile("" : : SACCADE_VECTOR_REGISTER(sums[i]));
       lanes += LANES<float>;
     }
   });

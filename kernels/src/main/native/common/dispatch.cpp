@@ -3,6 +3,10 @@
 namespace saccade {
 namespace {
 
+#if defined(__aarch64__)
+// Every such processor has it.
+InstructionSet detect() { return InstructionSet::NEON; }
+#else
 InstructionSet detect() {
   __builtin_cpu_init();
   bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
@@ -10,6 +14,7 @@ InstructionSet detect() {
                 __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   return avx512 ? InstructionSet::AVX512 : avx2 ? InstructionSet::AVX2 : InstructionSet::NONE;
 }
+#endif
 
 }  // namespace
 
@@ -26,6 +31,8 @@ extern "C" const char* saccade_instruction_set(void) {
       return "avx512";
     case saccade::InstructionSet::AVX2:
       return "avx2";
+    case saccade::InstructionSet::NEON:
+      return "neon";
     default:
       return "";
   }

@@ -12,10 +12,10 @@ SACCADE_DISPATCH(ceilings, saccade_ceilings_result)
 
 namespace saccade {
 
-// The bits of the vectors in use: 512, 256, or 0 where no operator runs.
+// The bits of the vectors in use: 512, 256, 128, or 0 where no operator runs.
 int64_t vector_bits() {
   const std::string_view name = saccade_instruction_set();
-  return name == "avx512" ? 512 : name == "avx2" ? 256 : 0;
+  return name == "avx512" ? 512 : name == "avx2" ? 256 : name == "neon" ? 128 : 0;
 }
 
 // Operations and bytes a second that the processor can do at best, [2] of double.

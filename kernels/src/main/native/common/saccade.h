@@ -21,7 +21,7 @@ typedef enum {
   SACCADE_BFLOAT16 = 3
 } saccade_type;
 
-/* "avx512", "avx2", or "" where the processor has neither and no launcher works. */
+/* "avx512", "avx2", "neon", or "" where the processor has none of these and no launcher works. */
 SACCADE_C const char* saccade_instruction_set(void);
 
 /* What the processor can do at best with the threads it has, measured: float additions and

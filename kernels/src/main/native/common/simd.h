@@ -1,7 +1,11 @@
 // Vectors of the instruction set that a file is compiled for, without naming any instruction.
 #pragma once
 
+#if defined(__aarch64__)
+#include <arm_neon.h>
+#else
 #include <immintrin.h>
+#endif
 
 #include <algorithm>
 #include <cmath>
@@ -15,11 +19,18 @@
 #if defined(__AVX512F__)
 #define SACCADE_VECTOR_BYTES 64
 #define SACCADE_REGISTERS 32
+#define SACCADE_VECTOR_REGISTER "v"
 #define SACCADE_KERNEL(name) saccade_##name##_avx512
-#else
+#elif defined(__AVX2__)
 #define SACCADE_VECTOR_BYTES 32
 #define SACCADE_REGISTERS 16
+#define SACCADE_VECTOR_REGISTER "v"
 #define SACCADE_KERNEL(name) saccade_##name##_avx2
+#else
+#define SACCADE_VECTOR_BYTES 16
+#define SACCADE_REGISTERS 32
+#define SACCADE_VECTOR_REGISTER "w"
+#define SACCADE_KERNEL(name) saccade_##name##_neon
 #endif
 
 // Each file is compiled once for every instruction set; nothing of it may be shared.
@@ -168,11 +179,16 @@ struct Half {
 struct BFloat16 {
   uint16_t bits;
 };
+#if defined(__aarch64__)
+typedef __fp16 HalfNumber;
+#else
+typedef _Float16 HalfNumber;
+#endif
 
 inline float widen(float x) { return x; }
 inline double widen(double x) { return x; }
 inline float widen(Half x) {
-  _Float16 h;
+  HalfNumber h;
   memcpy(&h, &x, 2);
   return static_cast<float>(h);
 }
@@ -186,7 +202,7 @@ inline float widen(BFloat16 x) {
 inline void narrow(float x, float& out) { out = x; }
 inline void narrow(double x, double& out) { out = x; }
 inline void narrow(float x, Half& out) {
-  _Float16 h = static_cast<_Float16>(x);
+  HalfNumber h = static_cast<HalfNumber>(x);
   memcpy(&out, &h, 2);
 }
 inline void narrow(float x, BFloat16& out) {
@@ -196,14 +212,18 @@ inline void narrow(float x, BFloat16& out) {
   out.bits = nan ? 0x7FC0 : static_cast<uint16_t>((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
 }
 
-// A whole vector of them.
+// A whole vector of them, by instructions where the compiler would take a number at a time.
 typedef uint16_t Shorts __attribute__((vector_size(SACCADE_VECTOR_BYTES / 2)));
 typedef uint32_t Words __attribute__((vector_size(SACCADE_VECTOR_BYTES)));
 
 inline Vec<float> widen_all(const BFloat16* from) {
+#if defined(__aarch64__)
+  return reinterpret_cast<Vec<float>>(vshll_n_u16(vld1_u16(&from->bits), 16));
+#else
   Shorts bits;
   memcpy(&bits, from, sizeof bits);
   return reinterpret_cast<Vec<float>>(__builtin_convertvector(bits, Words) << 16);
+#endif
 }
 inline void narrow_all(Vec<float> x, BFloat16* out) {
   Words bits = reinterpret_cast<Words>(x);
@@ -212,16 +232,19 @@ inline void narrow_all(Vec<float> x, BFloat16* out) {
   memcpy(out, &rounded, sizeof rounded);
 }
 
-// The compiler would take a number at a time.
 inline Vec<float> widen_all(const Half* from) {
-#if defined(__AVX512F__)
+#if defined(__aarch64__)
+  return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(&from->bits)));
+#elif defined(__AVX512F__)
   return _mm512_maskz_cvtph_ps(0xFFFF, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
 #else
   return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
 #endif
 }
 inline void narrow_all(Vec<float> x, Half* out) {
-#if defined(__AVX512F__)
+#if defined(__aarch64__)
+  vst1_u16(&out->bits, vreinterpret_u16_f16(vcvt_f16_f32(x)));
+#elif defined(__AVX512F__)
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(out),
                       _mm512_maskz_cvtps_ph(0xFFFF, x, _MM_FROUND_TO_NEAREST_INT));
 #else
@@ -297,7 +320,7 @@ inline void by_vectors(int64_t channels, F f, int64_t channel = 0) {
 // A number that is not fused with a sum: rounded as where originals are not compiled to do so.
 template <class T>
 inline T rounded(T x) {
-  asm("" : "+v"(x));
+  asm("" : "+" SACCADE_VECTOR_REGISTER(x));
   return x;
 }
 

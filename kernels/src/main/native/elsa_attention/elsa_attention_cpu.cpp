@@ -164,16 +164,17 @@ class Tiles : public Neighbourhood<S> {
   template <int K, bool MUL>
   void weight_gradients_of_row(const Place& p, const T* values, const T* d_out, const T* weights,
                                const T* mul, int ky, T* d_weights, T* d_mul, T* d_add) const {
-    constexpr int SLOT = K <= 4 ? 4 : 8;  // lanes for the taps of a pixel
-    constexpr int TOGETHER = L / SLOT;    // pixels whose taps fill a vector
-    static_assert(TOGETHER > 0);
+    constexpr int SLOT = K <= 4 ? 4 : 8;                  // lanes for the taps of a pixel
+    constexpr int TOGETHER = std::max<int>(L / SLOT, 1);  // pixels whose taps fill a vector
+    constexpr int PRODUCTS = TOGETHER * SLOT;
+    static_assert(PRODUCTS % L == 0 && K <= SLOT);
     Vec<T> of_add[K][V] = {};
     Vec<T> of_mul[MUL ? K : 1][V] = {};
     for (int y = 0; y < p.rows; y++) {
       const int64_t here = static_cast<int64_t>(y + reach) * stride + reach;
       const int64_t there = here + static_cast<int64_t>(ky - K / 2) * stride - K / 2;
       for (int x = 0; x < p.columns; x += TOGETHER) {
-        Vec<T> products[L];
+        Vec<T> products[PRODUCTS];
 #pragma GCC unroll 4
         for (int i = 0; i < TOGETHER; i++) {
           // Beyond the tile's right edge lies another tile's work.
@@ -199,8 +200,8 @@ class Tiles : public Neighbourhood<S> {
             products[i * SLOT + kx] = product;
           }
         }
-        T lanes[L];
-        store(lanes, sum_each<T>(products));
+        T lanes[PRODUCTS];
+        for (int i = 0; i < PRODUCTS; i += L) store(lanes + i, sum_each<T>(products + i));
         for (int i = 0; i < TOGETHER && x + i < p.columns; i++) {
           T* to = d_weights + (here + x + i) * taps + ky * K;
           for (int kx = 0; kx < K; kx++) to[kx] += lanes[i * SLOT + kx];
@@ -262,7 +263,7 @@ void with_form(const saccade_elsa_attention& a, F f) {
     else
       f(kernel, std::false_type{}, std::false_type{});
   };
-  if constexpr (LANES<T> >= 8) {
+  if constexpr (sizeof(T) == 4) {
     if (a.dilation == 1 && a.kernel == 3) return with_ghost(std::integral_constant<int, 3>{});
     if (a.dilation == 1 && a.kernel == 5) return with_ghost(std::integral_constant<int, 5>{});
     if (a.dilation == 1 && a.kernel == 7) return with_ghost(std::integral_constant<int, 7>{});

@@ -12,14 +12,18 @@ constexpr int PIXELS = SACCADE_REGISTERS == 32 ? 8 : 4;  // of a row, whose sums
 // sums does not depend on the number of threads.
 constexpr int64_t PARTS = 64;
 
-// Lane c of the result is input i of the group that c is in.
+// Lane i of the result is input I of the group that channel c + i of a pixel is in.
 template <class T, int WIDTH, int I>
-inline Vec<T> spread(Vec<T> x) {
-  typedef std::conditional_t<sizeof(T) == 4, int32_t, int64_t> Int;
-  typedef Int Ints __attribute__((vector_size(SACCADE_VECTOR_BYTES)));
-  Ints lanes;
-  for (int c = 0; c < LANES<T>; c++) lanes[c] = c / WIDTH * WIDTH + I;
-  return __builtin_shuffle(x, lanes);
+inline Vec<T> spread(const T* pixel, int c) {
+  if constexpr (WIDTH >= LANES<T>) {
+    return broadcast(pixel[c / WIDTH * WIDTH + I]);
+  } else {
+    typedef std::conditional_t<sizeof(T) == 4, int32_t, int64_t> Int;
+    typedef Int Ints __attribute__((vector_size(SACCADE_VECTOR_BYTES)));
+    Ints lanes;
+    for (int i = 0; i < LANES<T>; i++) lanes[i] = i / WIDTH * WIDTH + I;
+    return __builtin_shuffle(load(pixel + c), lanes);
+  }
 }
 
 // The map in vectors of channels, which hold whole groups.
@@ -61,9 +65,9 @@ class Slices : public Neighbourhood<S> {
           for (int i = 0; i < PIXELS; i++) sums[i] = load(lanes);
           const int kernel = K > 0 ? K : static_cast<int>(a.kernel);
           for (int ky = 0; ky < kernel; ky++) {
-            const T* row = field + (static_cast<int64_t>(y + ky) * stride + x) * depth + c;
+            const T* row = field + (static_cast<int64_t>(y + ky) * stride + x) * depth;
             add_row<K, WIDTH, 0>(
-                row, weight + static_cast<int64_t>(ky) * kernel * WIDTH * depth + c, sums);
+                row, c, weight + static_cast<int64_t>(ky) * kernel * WIDTH * depth + c, sums);
           }
           for (int i = 0; i < PIXELS && x + i < p.columns; i++) {
             store(lanes, sums[i]);
@@ -82,7 +86,7 @@ class Slices : public Neighbourhood<S> {
     for (int c = 0; c < this->Base::channels; c += L) {
       for (int ky = 0; ky < kernel; ky++) {
         T* to = d_weight + static_cast<int64_t>(ky) * kernel * WIDTH * depth + c;
-        weight_gradient_of_row<K, WIDTH, 0>(p, field + c, d_out + c, ky, to);
+        weight_gradient_of_row<K, WIDTH, 0>(p, field, d_out + c, c, ky, to);
       }
     }
   }
@@ -94,16 +98,17 @@ class Slices : public Neighbourhood<S> {
  private:
   static int64_t slices(const saccade_grouped_convolution& a) {
     const int64_t all = a.groups * a.width;
-    return all % L == 0 ? all / L : 1;
+    const int64_t whole = std::max<int64_t>(L, a.width);
+    return all % whole == 0 ? all / whole : 1;
   }
 
   template <int K, int WIDTH, int I>
-  __attribute__((always_inline)) void add_row(const T* row, const T* weight,
+  __attribute__((always_inline)) void add_row(const T* row, int c, const T* weight,
                                               Vec<T> (&sums)[PIXELS]) const {
     if constexpr (K > 0) {
       Vec<T> near[PIXELS + K - 1];
 #pragma GCC unroll 16
-      for (int i = 0; i < PIXELS + K - 1; i++) near[i] = spread<T, WIDTH, I>(load(row + i * depth));
+      for (int i = 0; i < PIXELS + K - 1; i++) near[i] = spread<T, WIDTH, I>(row + i * depth, c);
 #pragma GCC unroll 8
       for (int kx = 0; kx < K; kx++) {
         const Vec<T> w = load(weight + static_cast<int64_t>(kx * WIDTH + I) * depth);
@@ -114,15 +119,16 @@ class Slices : public Neighbourhood<S> {
       for (int kx = 0; kx < a.kernel; kx++) {
         const Vec<T> w = load(weight + static_cast<int64_t>(kx * WIDTH + I) * depth);
         for (int i = 0; i < PIXELS; i++) {
-          sums[i] += w * spread<T, WIDTH, I>(load(row + (i + kx) * depth));
+          sums[i] += w * spread<T, WIDTH, I>(row + (i + kx) * depth, c);
         }
       }
     }
-    if constexpr (I + 1 < WIDTH) add_row<K, WIDTH, I + 1>(row, weight, sums);
+    if constexpr (I + 1 < WIDTH) add_row<K, WIDTH, I + 1>(row, c, weight, sums);
   }
 
   template <int K, int WIDTH, int I>
-  void weight_gradient_of_row(const Place& p, const T* field, const T* d_out, int ky, T* to) const {
+  void weight_gradient_of_row(const Place& p, const T* field, const T* d_out, int c, int ky,
+                              T* to) const {
     constexpr int TOGETHER = K > 0 ? K : 1;
     for (int first = 0; first < a.kernel; first += TOGETHER) {
       Vec<T> sums[TOGETHER] = {};
@@ -134,7 +140,7 @@ class Slices : public Neighbourhood<S> {
           const Vec<T> g = load(gradient + x * depth);
 #pragma GCC unroll 8
           for (int kx = 0; kx < TOGETHER; kx++) {
-            sums[kx] += g * spread<T, WIDTH, I>(load(row + (x + kx) * depth));
+            sums[kx] += g * spread<T, WIDTH, I>(row + (x + kx) * depth, c);
           }
         }
       }
@@ -143,7 +149,8 @@ class Slices : public Neighbourhood<S> {
         store(at, load(at) + sums[kx]);
       }
     }
-    if constexpr (I + 1 < WIDTH) weight_gradient_of_row<K, WIDTH, I + 1>(p, field, d_out, ky, to);
+    if constexpr (I + 1 < WIDTH)
+      weight_gradient_of_row<K, WIDTH, I + 1>(p, field, d_out, c, ky, to);
   }
 };
 
@@ -160,7 +167,7 @@ int with_form(const saccade_grouped_convolution& a, F f) {
       case 4:
         return f(kernel, std::integral_constant<int, 4>{}), 0;
       case 8:
-        if constexpr (LANES<T> >= 8) return f(kernel, std::integral_constant<int, 8>{}), 0;
+        if constexpr (sizeof(T) == 4) return f(kernel, std::integral_constant<int, 8>{}), 0;
     }
     return -1;
   };

@@ -64,8 +64,15 @@ void add_rows(int64_t rows, const float* panel, float* sums) {
   for (; i + AT_ONCE * L <= count; i += AT_ONCE * L) {
     for (int j = 0; j < AT_ONCE; j++) parts[j] += load(panel + i + j * L);
   }
-  const Vec<float> part = (parts[0] + parts[1]) + (parts[2] + parts[3]);
-  for (int lane = 0; lane < L; lane++) sums[lane % R] += part[lane];
+  static_assert(AT_ONCE * L % R == 0);
+  if constexpr (L % R == 0) {
+    const Vec<float> part = (parts[0] + parts[1]) + (parts[2] + parts[3]);
+    for (int lane = 0; lane < L; lane++) sums[lane % R] += part[lane];
+  } else {
+    for (int j = 0; j < AT_ONCE; j++) {
+      for (int lane = 0; lane < L; lane++) sums[(j * L + lane) % R] += parts[j][lane];
+    }
+  }
   for (; i < count; i++) sums[i % R] += panel[i];
 }
 

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -11,8 +13,10 @@ import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 
 class LibraryTest {
@@ -20,6 +24,12 @@ class LibraryTest {
     private static final Path NATIVE = Path.of("src/main/native");
 
     private static final int WIDTH = 100;
+
+    /** Where the header of ELF tells the machine, and what it tells. */
+    private static final int MACHINE = 18;
+
+    private static final Map<String, Integer> MACHINES =
+            Map.of("linux-x86_64", 62, "linux-aarch64", 183);
 
     private static List<Path> files(Path folder) throws IOException {
         try (Stream<Path> files = Files.walk(folder)) {
@@ -29,18 +39,22 @@ class LibraryTest {
         }
     }
 
-    @Test
-    void isBuiltFromTheSourcesBesideIt() throws IOException, NoSuchAlgorithmException {
+    @ParameterizedTest
+    @ValueSource(strings = {"linux-x86_64", "linux-aarch64"})
+    void isBuiltFromTheSourcesBesideIt(String platform)
+            throws IOException, NoSuchAlgorithmException {
         MessageDigest digest = MessageDigest.getInstance("SHA-256");
         digest.update(Files.readAllBytes(Path.of("build.sh")));
         for (Path source : files(NATIVE)) {
             digest.update(Files.readAllBytes(source));
         }
-        Path built = Path.of("src/main/resources/native/linux-x86_64/libsaccade.sources");
+        Path built = Path.of("src/main/resources/native", platform, "libsaccade.sources");
         assertEquals(
                 HexFormat.of().formatHex(digest.digest()),
                 Files.readString(built).strip(),
-                "the library is older than its sources: run kernels/build.sh");
+                "the library is older than its sources: run kernels/build.sh " + platform);
+        byte[] start = Arrays.copyOf(Files.readAllBytes(built.resolveSibling("libsaccade.so")), 20);
+        assertEquals(MACHINES.get(platform), start[MACHINE] & 0xFF, "the machine it is made for");
     }
 
     @Test

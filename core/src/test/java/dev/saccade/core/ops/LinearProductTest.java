@@ -13,6 +13,8 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.pytorch.jni.JniUtils;
 import ai.djl.training.GradientCollector;
 
+import dev.saccade.core.NativePlatform;
+
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -94,8 +96,10 @@ class LinearProductTest {
         } finally {
             JniUtils.setNumThreads(threads);
         }
+        // The result and the gradient of x are libtorch's, which on Arm adds up by threads.
+        int first = NativePlatform.name().endsWith("-aarch64") ? 2 : 0;
         for (List<NDArray> other : results) {
-            for (int i = 0; i < other.size(); i++) {
+            for (int i = first; i < other.size(); i++) {
                 assertArrayEquals(
                         results.get(0).get(i).toFloatArray(), other.get(i).toFloatArray(), 0);
             }
