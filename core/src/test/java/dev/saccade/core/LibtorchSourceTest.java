@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.io.IOException;
@@ -84,6 +85,7 @@ class LibtorchSourceTest {
     }
 
     @Test
+    @EnabledOnOs(architectures = "amd64") // DJL has no library for CUDA on others
     void thatOfPythonIsTakenForCudaWhereThereIsAGpu() throws IOException {
         Path torch = python("2.7.1+cu126", "'12.6'");
         String lib = torch.resolve("lib").toString();
@@ -152,6 +154,7 @@ class LibtorchSourceTest {
     }
 
     @Test
+    @EnabledOnOs(architectures = "amd64") // DJL has no library for CUDA on others
     void nothingIsDownloadedWhereItWouldBeOfNoUse() {
         for (CudaDriver none : List.of(CudaDriver.NONE, OLD)) {
             assertRefused(
@@ -169,6 +172,7 @@ class LibtorchSourceTest {
     }
 
     @Test
+    @EnabledOnOs(architectures = "amd64") // DJL has no library for CUDA on others
     void whatFailsNamesTheVariable() throws IOException {
         SaccadeException failed =
                 named(python("2.7.1", "'12.6'"), DRIVER)
@@ -190,6 +194,7 @@ class LibtorchSourceTest {
     }
 
     @Test
+    @EnabledOnOs(architectures = "amd64") // DJL has no library for CUDA on others
     void anotherLibtorchThanTheNamedIsRefused() throws IOException {
         Path torch = python("2.7.1", "'12.6'");
         LibtorchSource source = named(torch, DRIVER).orElseThrow();
