@@ -16,7 +16,9 @@ import java.util.SplittableRandom;
  */
 public interface Transform extends PartConfig {
 
-    /** What a photograph goes through before objects are looked for, where a config says nothing. */
+    /**
+     * What a photograph goes through before objects are looked for, where a config says nothing.
+     */
     String FOR_PREDICTION = "[{type: resize}, {type: normalize}, {type: pad}]";
 
     /**
