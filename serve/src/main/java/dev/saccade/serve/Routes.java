@@ -8,6 +8,7 @@ import dev.saccade.core.structures.LabelMap;
 import dev.saccade.models.ClassMap;
 import dev.saccade.models.TrainedModel;
 
+import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.http.HttpMethod;
 import org.eclipse.jetty.http.HttpStatus;
@@ -23,7 +24,6 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -39,10 +39,6 @@ final class Routes extends Handler.Abstract {
     private static final String MULTIPART = "multipart/form-data";
 
     private static final String PREDICT = "/predict";
-
-    /** After these the rest of a request may still be on its way. */
-    private static final Set<Integer> LEFT_UNREAD =
-            Set.of(HttpStatus.REQUEST_TIMEOUT_408, HttpStatus.PAYLOAD_TOO_LARGE_413);
 
     /** An answer that is the same for all. */
     private record Fixed(String type, String body) {}
@@ -170,6 +166,7 @@ final class Routes extends Handler.Abstract {
 
     private void look(byte[] body, Wanted wanted, Exchange exchange) {
         patience.received(exchange.request);
+        exchange.received = true;
         AtomicBoolean gone = new AtomicBoolean();
         exchange.request.addFailureListener(failure -> gone.set(true));
         String type = exchange.request.getHeaders().get(HttpHeader.CONTENT_TYPE);
@@ -245,6 +242,9 @@ final class Routes extends Handler.Abstract {
         private final Callback callback;
         private final AtomicBoolean sent = new AtomicBoolean();
 
+        /** Whether the body of the request has been read. */
+        private volatile boolean received;
+
         private Exchange(Request request, Response response, Callback callback) {
             this.request = request;
             this.response = response;
@@ -257,12 +257,23 @@ final class Routes extends Handler.Abstract {
             }
             patience.restart(request);
             response.setStatus(status);
+            if (leavesBody()) {
+                // Else a client sends its next request into a connection that is being closed.
+                response.getHeaders().put(HttpHeader.CONNECTION, "close");
+            }
             if (type != null) {
                 response.getHeaders().put(HttpHeader.CONTENT_TYPE, type);
                 response.getHeaders().put(HttpHeader.CONTENT_LENGTH, body.length);
             }
             boolean head = HttpMethod.HEAD.is(request.getMethod());
             response.write(true, head ? null : ByteBuffer.wrap(body), callback);
+        }
+
+        private boolean leavesBody() {
+            HttpFields headers = request.getHeaders();
+            return !received
+                    && (headers.contains(HttpHeader.TRANSFER_ENCODING)
+                            || headers.getLongField(HttpHeader.CONTENT_LENGTH) > 0);
         }
 
         /** Tells what was seen in each file; that it is one problem, where none can be used. */
@@ -302,9 +313,6 @@ final class Routes extends Handler.Abstract {
                                     response.getHeaders()
                                             .put(HttpHeader.RETRY_AFTER, seconds.intValue()));
             Problem problem = refusal.problem();
-            if (LEFT_UNREAD.contains(problem.status())) {
-                response.getHeaders().put(HttpHeader.CONNECTION, "close");
-            }
             send(problem.status(), Problem.MEDIA_TYPE, Json.bytes(problem));
         }
     }

@@ -215,6 +215,19 @@ class HostileClientsTest {
     }
 
     @Test
+    void anAnswerBeforeTheBodyWasReadEndsTheConnection() throws Exception {
+        for (String start : List.of("/predict?score=7", "/model", "/nowhere")) {
+            String told =
+                    raw(
+                            "POST "
+                                    + start
+                                    + " HTTP/1.1\r\nHost: localhost\r\nContent-Length: 400000\r\n\r\n");
+            assertTrue(told.startsWith("HTTP/1.1 40"), told);
+            assertTrue(told.contains("Connection: close"), told);
+        }
+    }
+
+    @Test
     void headersWithoutEndAreRefused() throws Exception {
         String many = String.join("", Collections.nCopies(3000, "X-A: bbbbbbbb\r\n"));
         String said = raw("GET / HTTP/1.1\r\nHost: localhost\r\n" + many + "\r\n");
