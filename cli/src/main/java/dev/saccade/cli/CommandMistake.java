@@ -1,6 +1,9 @@
 package dev.saccade.cli;
 
+import com.google.common.collect.Iterables;
+
 import dev.saccade.config.ForeignWords;
+import dev.saccade.config.ForeignWords.Word;
 import dev.saccade.core.Printable;
 
 import picocli.CommandLine;
@@ -11,9 +14,11 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 import java.io.PrintWriter;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 /** Tells what is wrong with the words of a command. */
@@ -36,24 +41,20 @@ final class CommandMistake {
      * @param arguments all words of the command
      */
     static void tell(ParameterException mistake, List<String> arguments, PrintWriter err) {
-        Optional<String> foreign = foreignCommand(mistake, arguments);
+        CommandSpec here = mistake.getCommandLine().getCommandSpec();
+        Optional<String> foreign = foreignCommand(here.root(), arguments);
         if (foreign.isPresent()) {
             err.println("saccade: " + Printable.line(foreign.get()));
             err.println("saccade --help tells more");
             return;
         }
         err.println("saccade: " + Printable.line(message(mistake)));
-        Optional<String> hint =
-                mistake instanceof UnmatchedArgumentException unmatched
-                        ? foreign(unmatched)
-                        : Optional.empty();
-        if (hint.isPresent()) {
-            err.println(Printable.line(hint.get()));
-        } else {
+        List<String> hints = foreignOptions(here, arguments);
+        hints.forEach(hint -> err.println(Printable.line(hint)));
+        if (hints.isEmpty()) {
             UnmatchedArgumentException.printSuggestions(mistake, err);
         }
-        String command = mistake.getCommandLine().getCommandSpec().qualifiedName();
-        err.println(command + " --help tells more");
+        err.println(here.qualifiedName() + " --help tells more");
     }
 
     private static String message(ParameterException mistake) {
@@ -72,29 +73,57 @@ final class CommandMistake {
                 : "%s: got %s, expected %s".formatted(name, mistake.getValue(), expected);
     }
 
-    /** Returns what a command of another toolkit is here, if that is what the words begin with. */
-    private static Optional<String> foreignCommand(
-            ParameterException mistake, List<String> arguments) {
-        CommandSpec root = mistake.getCommandLine().getCommandSpec().root();
-        return arguments.stream()
-                .findFirst()
-                .filter(word -> !root.subcommands().containsKey(word))
-                .flatMap(
-                        word ->
-                                ForeignWords.find(ForeignWords.table().commands(), word)
-                                        .map(found -> told(word, found, "saccade ", "")));
+    /** Returns what a command of another toolkit is here, if the words begin with one. */
+    private static Optional<String> foreignCommand(CommandSpec root, List<String> arguments) {
+        Set<String> ours = root.subcommands().keySet();
+        List<Word> table = ForeignWords.table().commands();
+        List<String> leading =
+                arguments.stream()
+                        .takeWhile(
+                                word ->
+                                        ours.contains(word)
+                                                || ForeignWords.find(table, word).isPresent())
+                        .toList();
+        if (leading.isEmpty() || ours.contains(leading.get(0))) {
+            return Optional.empty();
+        }
+        // Of "yolo detect train" the last says what is to be done.
+        String last = Iterables.getLast(leading);
+        String typed = String.join(" ", leading);
+        return Optional.of(
+                ours.contains(last)
+                        ? "%s is saccade %s in Saccade".formatted(typed, last)
+                        : told(
+                                typed,
+                                ForeignWords.find(table, last).orElseThrow(),
+                                "saccade ",
+                                ""));
     }
 
-    /** Returns what an option of another toolkit is here. */
-    private static Optional<String> foreign(UnmatchedArgumentException mistake) {
-        String first = mistake.getUnmatched().get(0);
-        String word = first.replaceFirst("^--?", "").replaceFirst("=.*", "");
-        CommandSpec here = mistake.getCommandLine().getCommandSpec();
-        return ForeignWords.find(ForeignWords.table().options(), word)
-                .map(found -> told(word, found, "", commands(found.ours(), here)));
+    /**
+     * Returns what options of other toolkits are here, those written as {@code key=value} too.
+     *
+     * @param here the command that they were given to
+     * @param arguments all words of the command
+     */
+    static List<String> foreignOptions(CommandSpec here, List<String> arguments) {
+        List<String> hints = new ArrayList<>();
+        boolean isValue = false;
+        for (String argument : arguments) {
+            boolean isOption = argument.startsWith("-");
+            String name = argument.replaceFirst("=.*", "");
+            boolean isAssigned = argument.contains("=") && !isValue;
+            if ((isOption || isAssigned) && here.findOption(name) == null) {
+                ForeignWords.find(ForeignWords.table().options(), name.replaceFirst("^--?", ""))
+                        .map(found -> told(name, found, "", commands(found.ours(), here)))
+                        .ifPresent(hints::add);
+            }
+            isValue = isOption;
+        }
+        return hints;
     }
 
-    private static String told(String word, ForeignWords.Word found, String before, String behind) {
+    private static String told(String word, Word found, String before, String behind) {
         String note = found.note().isEmpty() ? "" : ": " + found.note();
         String ours = before + found.ours();
         return found.ours().isEmpty()

@@ -3,6 +3,7 @@ package dev.saccade.cli;
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.ConfigNode;
 import dev.saccade.config.Configs;
+import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.train.Training;
 import dev.saccade.train.config.RunConfig;
@@ -90,9 +91,29 @@ final class ConfigArguments {
         if (kind == PathKind.CHECKPOINT) {
             return CheckpointConfig.read(named);
         }
-        PathKind.require(named, EXPECTED, PathKind.CONFIG, PathKind.RUN, PathKind.OTHER_FILE);
-        return ConfigFile.load(
-                kind == PathKind.RUN ? named.resolve("config.yaml") : named, List.of());
+        PathKind.require(
+                named,
+                EXPECTED + writtenBy(kind),
+                PathKind.CONFIG,
+                PathKind.RUN,
+                PathKind.OTHER_FILE);
+        ConfigNode.Mapping config =
+                ConfigFile.load(
+                        kind == PathKind.RUN ? named.resolve("config.yaml") : named, List.of());
+        if (config.entries().containsKey("names") && !config.entries().containsKey("model")) {
+            throw SaccadeException.user(
+                    "%s: describes labels of YOLO; expected %s%s",
+                    named, EXPECTED, writtenBy(PathKind.JSON));
+        }
+        return config;
+    }
+
+    /** Returns how to get a config for what seems to be labels. */
+    private String writtenBy(PathKind kind) {
+        Path folder = kind == PathKind.JSON ? named.toAbsolutePath().getParent() : named;
+        return kind == PathKind.JSON || OF_DATA.contains(kind)
+                ? Printable.format("; ./saccade new %s writes one for its labels", folder)
+                : "";
     }
 
     /** Refuses a checkpoint, for commands that would not use its weights. */

@@ -27,7 +27,7 @@ final class RunArgument {
     Path checkpoint() {
         PathKind.require(
                 run,
-                "the folder of a run, as train makes it, or a checkpoint" + runNear(),
+                "the folder of a run, as train makes it, or a checkpoint" + instead(),
                 PathKind.RUN,
                 PathKind.CHECKPOINT,
                 PathKind.OTHER_FILE);
@@ -37,6 +37,12 @@ final class RunArgument {
     /** Returns a file of weights, or the best checkpoint of what is the folder of a run. */
     static Path weightsOf(Path named) {
         return PathKind.find(named) == PathKind.RUN ? bestOf(named) : named;
+    }
+
+    private String instead() {
+        return PathKind.find(run) == PathKind.PHOTOGRAPH
+                ? "; what it shall look at comes behind"
+                : runNear();
     }
 
     /** Names the run that is likely to be meant where something else was named. */

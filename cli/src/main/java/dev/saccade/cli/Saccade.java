@@ -2,6 +2,8 @@ package dev.saccade.cli;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import com.google.common.collect.Iterables;
+
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Version;
@@ -120,11 +122,21 @@ public final class Saccade implements Callable<Integer> {
 
     private static int execute(CommandLine.ParseResult arguments) {
         try {
+            refuseForeignAssignments(arguments);
             return new CommandLine.RunLast().execute(arguments);
         } catch (OutOfMemoryError | LinkageError e) {
             // Errors that are no exceptions pass the handler by.
             CommandLine command = arguments.commandSpec().commandLine();
             throw new CommandLine.ExecutionException(command, e.toString(), e);
+        }
+    }
+
+    /** Refuses {@code model=RUN} and the like, which would be taken for the name of a file. */
+    private static void refuseForeignAssignments(CommandLine.ParseResult arguments) {
+        CommandLine last = Iterables.getLast(arguments.asCommandLineList());
+        if (!CommandMistake.foreignOptions(last.getCommandSpec(), arguments.originalArgs())
+                .isEmpty()) {
+            throw new ParameterException(last, "these are words of another toolkit");
         }
     }
 

@@ -107,7 +107,14 @@ final class TrainCommand implements Callable<Integer> {
             String subtitle = subtitle(training.config());
             PrintWriter to = spec.commandLine().getOut();
             Path report = report(folder, subtitle, trained.reports.get(), to);
-            spec.commandLine().getErr().println(Printable.format("report: %s", report));
+            spec.commandLine()
+                    .getErr()
+                    .println(
+                            Printable.format(
+                                    "report: %s%n"
+                                            + "now try:  ./saccade predict %s PHOTO%n"
+                                            + "          ./saccade serve %s",
+                                    report, folder, folder));
         }
         return 0;
     }
@@ -145,8 +152,9 @@ final class TrainCommand implements Callable<Integer> {
     /** Trains as one of the ranks, or alone. */
     private Trained train(Training training, Path folder, ProcessGroup group) {
         RunConfig settings = training.config();
-        // What is missing for it is told before all photographs are looked at.
+        // What stands against it is told before all photographs are looked at.
         if (group.rank() == 0 && !resume) {
+            new RunFolder(folder).requireFree();
             settings.initialWeights();
         }
         Autocast.require(settings.precision(), group.device(settings.device()));

@@ -149,6 +149,20 @@ class MistakenArgumentsTest {
     }
 
     @Test
+    void labelsInPlaceOfAConfigAreToldHowToGetOne() throws IOException {
+        Path labels = Files.createDirectory(folder.resolve("other/labels"));
+        Path yolo = labels.resolve("data.yaml");
+        Files.writeString(yolo, "path: .\ntrain: images\nnames: [a]\n");
+        String told = "; ./saccade new " + labels + " writes one for its labels";
+        assertTold("train " + labels, told);
+        assertTold("train " + yolo, "describes labels of YOLO; " + CONFIG + told);
+        assertTold("train " + Files.createFile(labels.resolve("a.json")), told);
+        assertTold(
+                "predict " + folder.resolve("a.JPG") + " " + folder.resolve("photos"),
+                "what it shall look at comes behind");
+    }
+
+    @Test
     void theRunThatWasMeantIsNamed() {
         assertTold(
                 "eval " + folder.resolve("runs/a/checkpoints"),
@@ -171,7 +185,15 @@ class MistakenArgumentsTest {
                 "eval x --weights a.pt | weights is RUN in Saccade: eval and predict begin with",
                 "train x imgsz=640 | imgsz is --image-size 640x480 in Saccade",
                 "val x | val is saccade eval in Saccade",
-                "yolo train | yolo: the command comes first",
+                "yolo | yolo: the command comes first",
+                "yolo detect train data=a.yaml | yolo detect train is saccade train in Saccade",
+                "segment val | segment val is saccade eval in Saccade",
+                "track x | track: there is no tracking",
+                "train x --imgsz 640 --patience 4 | patience is --set evaluation.patience=5 in Saccade",
+                "predict --model a | model is RUN in Saccade",
+                "predict model=a source=b.jpg conf=0.5 | source is PHOTO in Saccade",
+                "predict model=a source=b.jpg conf=0.5 | conf is --score 0.3 in Saccade",
+                "export x --out y --format onnx | format: export writes a folder for DJL",
                 "train x --epochs ten | --epochs: got ten, expected an integer",
                 "train x --learning-rate fast | --learning-rate: got fast, expected a number",
                 "train resnet18_fpn_demo --image-size 6x | --image-size: got 6x, expected two edges",

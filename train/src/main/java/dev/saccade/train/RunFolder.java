@@ -45,7 +45,8 @@ public record RunFolder(Path path) {
         try (Stream<Path> content = Files.list(path)) {
             if (content.anyMatch(file -> !file.equals(ranks()))) {
                 throw SaccadeException.user(
-                        "%s: not empty; resume the run that is in it, or name another folder",
+                        "%s: not empty; --resume goes on with the run in it, --out names another"
+                                + " folder",
                         path);
             }
         } catch (IOException e) {

@@ -31,6 +31,7 @@ import dev.saccade.train.logs.TensorBoardLog;
 import dev.saccade.train.logs.TextLog;
 import dev.saccade.train.optimizers.ModelEma;
 import dev.saccade.train.optimizers.Optimizer;
+import dev.saccade.train.schedules.RunLength;
 
 import java.time.Clock;
 import java.time.ZoneId;
@@ -160,6 +161,7 @@ final class RunTask {
                             RunLayout.of(config, loader.batchesPerEpoch(), ranks.worldSize()),
                             ranks);
             RunState state = resume ? checkpoints.resume(notes::add) : checkpoints.start();
+            noteLength(state, config.length(loader.batchesPerEpoch(), ranks.worldSize()));
             Trainer.Setup setup =
                     new Trainer.Setup(
                             model, model::losses, optimizer, ema, loader, validation, ranks);
@@ -174,6 +176,23 @@ final class RunTask {
                 Trainer trainer = new Trainer(setup, config, checkpoints, state, all);
                 return train(trainer, stopped, logs);
             }
+        }
+    }
+
+    /** Notes what is odd about how long the run is. */
+    private void noteLength(RunState state, RunLength length) {
+        long steps = length.iterations();
+        if (state.iteration() >= steps) {
+            notes.add(
+                    "all %d steps were taken before; more epochs make the run longer"
+                            .formatted(steps));
+        }
+        long warmup = config.schedule().warmup().iterations();
+        if (2 * warmup > steps) {
+            notes.add(
+                    ("warning: the learning rate rises in the first %d steps, and there are %d;"
+                                    + " set schedule.warmup.iterations to a small part of them")
+                            .formatted(warmup, steps));
         }
     }
 

@@ -112,7 +112,7 @@ public final class Proposal {
                         : ", frozen_stages: -1, norm_eval: false";
         because(
                 "  backbone: {depth: %d%s, zero_init_residual: false}".formatted(depth(), frozen),
-                frozen.isEmpty() ? "" : "with init_from: 1, true");
+                frozen.isEmpty() ? "" : "with init_from: frozen_stages: 1, norm_eval: true");
         if (!machine.gpu()) {
             line(
                     "  neck: {out_channels: %d}",
@@ -198,7 +198,7 @@ public final class Proposal {
         because(
                 "optimizer: {type: adamw, learning_rate: %s, weight_decay: %s}"
                         .formatted(rate, pixels ? "0.01" : "0.05"),
-                "with init_from: 1.0e-4");
+                "with init_from: learning_rate: 1.0e-4");
         line(
                 pixels
                         ? "schedule: {type: poly, power: 0.9, min_learning_rate: 0, warmup: {iterations: %d}}"
