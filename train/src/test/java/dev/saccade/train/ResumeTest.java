@@ -153,6 +153,16 @@ class ResumeTest {
     }
 
     @Test
+    void notesThatNothingWasLeftToDoAndAWarmupThatNeverEnds() throws IOException {
+        Path run = folder.resolve("run");
+        Training.of(config("epochs=1", "schedule.warmup.iterations=100")).start(run);
+        Training.of(Training.config(run)).resume(run);
+        String log = Files.readString(new RunFolder(run).log());
+        assertTrue(log.contains("steps were taken before; more epochs"), log);
+        assertTrue(log.contains("rises in the first 100 steps"), log);
+    }
+
+    @Test
     void refusesAFolderThatIsInUse() throws IOException {
         SaccadeException e =
                 assertThrows(SaccadeException.class, () -> Training.of(config()).start(folder));
