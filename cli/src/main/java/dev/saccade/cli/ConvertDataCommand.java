@@ -87,9 +87,8 @@ final class ConvertDataCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         share.ifPresent(ConvertDataCommand::requireInside);
-        requireApart();
         ForeignFolder folder = ForeignFolder.of(from, format.wanted());
-        try (UnfinishedFolder target = new UnfinishedFolder(out, NAME)) {
+        try (UnfinishedFolder target = new UnfinishedFolder(out, from, NAME)) {
             PrintWriter err = spec.commandLine().getErr();
             ForeignLabels read = folder.read();
             err.println(folder.told(read));
@@ -120,14 +119,6 @@ final class ConvertDataCommand implements Callable<Integer> {
         if (!(value > 0 && value < 1)) {
             throw SaccadeException.user(
                     "--val-share %s: expected a number above 0 and below 1", value);
-        }
-    }
-
-    private void requireApart() {
-        Path source = from.toAbsolutePath().normalize();
-        if (out.toAbsolutePath().normalize().startsWith(source)) {
-            throw SaccadeException.user(
-                    "--out %s: lies in the folder that is converted; name one beside it", out);
         }
     }
 

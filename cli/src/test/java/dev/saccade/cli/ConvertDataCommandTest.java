@@ -142,23 +142,6 @@ class ConvertDataCommandTest {
         Files.writeString(out.resolve("annotations_val.json"), "{}");
         assertEquals(2, convert().code());
         assertEquals("{}", Files.readString(out.resolve("annotations_val.json")));
-        Ended inside = Ended.saccade("convert-data", yolo, "--out", yolo.resolve("coco"));
-        assertEquals(2, inside.code());
-        assertTrue(inside.err().contains("lies in the folder that is converted"), inside.err());
-    }
-
-    @Test
-    void whatAnInterruptedOneHasLeftIsTakenAway() throws IOException {
-        Path unfinished = folder.resolve("coco.unfinished");
-        Files.createDirectories(unfinished.resolve("images"));
-        Files.writeString(unfinished.resolve("images/0.png"), "half");
-        Ended foreign = convert();
-        assertEquals(2, foreign.code());
-        assertTrue(Files.exists(unfinished.resolve("images/0.png")));
-        Files.writeString(unfinished.resolve(".made_by_saccade_convert-data"), "");
-        assertEquals(0, convert().code());
-        assertEquals(Set.of("my yolo", "coco"), names(folder));
-        assertFalse(Files.exists(out.resolve("images/0.png")));
     }
 
     @Test
