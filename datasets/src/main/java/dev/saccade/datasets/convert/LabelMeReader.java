@@ -101,6 +101,9 @@ final class LabelMeReader implements LabelReader {
                 }
                 parser.skipChildren();
             }
+        } catch (IllegalArgumentException e) {
+            throw SaccadeException.user(
+                    "%s: imageData is no base64: %s", file, e.getMessage());
         } catch (IOException e) {
             throw SaccadeException.user(
                     "%s: imageData cannot be read: %s",
@@ -167,14 +170,17 @@ final class LabelMeReader implements LabelReader {
                 findings.add(Finding.error(place, e));
             }
             Optional<String> photo = photo();
-            boolean embedded = photo.isEmpty() && hasData && !imagePath.isEmpty();
+            boolean embedded =
+                    photo.isEmpty() && hasData && SourceFolder.isPhotograph(imagePath);
             if (photo.isEmpty() && !embedded) {
                 findings.add(
                         Finding.error(
                                 place,
                                 "",
-                                "there is no photograph %s, and no imageData in its place"
-                                        .formatted(imagePath)));
+                                "there is no photograph %s, and no imageData in its place%s"
+                                        .formatted(
+                                                imagePath,
+                                                hasData ? " for a file of such a name" : "")));
             }
             String name = photo.orElse(embedded ? embeddedName() : "");
             boolean isSized = width > 0 && height > 0;

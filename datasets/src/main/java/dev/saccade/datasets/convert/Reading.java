@@ -1,5 +1,7 @@
 package dev.saccade.datasets.convert;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSortedSet;
 
@@ -98,6 +100,14 @@ final class Reading {
         List<String> classes =
                 known.<List<String>>map(ImmutableList::copyOf)
                         .orElseGet(() -> namesOf(drawings).asList());
+        classes.stream()
+                .filter(name -> !UTF_8.newEncoder().canEncode(name))
+                .forEach(
+                        name ->
+                                error(
+                                        folder.toString(),
+                                        "class \"%s\" is no text in Unicode; rename it"
+                                                .formatted(name)));
         Map<String, Integer> labels = new HashMap<>();
         for (int label = 0; label < classes.size(); label++) {
             labels.putIfAbsent(classes.get(label), label);
