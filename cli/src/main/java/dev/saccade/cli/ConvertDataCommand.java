@@ -32,15 +32,17 @@ import java.util.stream.Stream;
         name = "convert-data",
         description = {
             "Convert labels of YOLO, Pascal VOC, LabelMe, CVAT, Cityscapes and the like: objects to"
-                    + " COCO's format, label maps to ADE20K's layout. Photographs are linked where"
-                    + " the disk allows it, else copied."
+                    + " COCO's format, label maps to ADE20K's layout; or divide labels in COCO's"
+                    + " format into those to learn from and those to measure on. Photographs are"
+                    + " linked where the disk allows it, else copied."
         },
         mixinStandardHelpOptions = true,
         footer = {
             "",
             "Exit code 2 if there are errors; then nothing is written.",
             "Example:  saccade convert-data birds-yolo --out birds",
-            "          saccade convert-data birds-voc --out birds --val-share 0.1"
+            "          saccade convert-data birds-voc --out birds --val-share 0.1",
+            "          saccade convert-data birds-coco --out birds"
         })
 final class ConvertDataCommand implements Callable<Integer> {
 

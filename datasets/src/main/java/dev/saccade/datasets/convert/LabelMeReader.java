@@ -64,23 +64,11 @@ final class LabelMeReader implements LabelReader {
         }
         List<Drawing> drawings =
                 Reading.inParallel(tasks, () -> {}).stream().flatMap(Optional::stream).toList();
-        tellUnlabeled(reading, drawings);
-        return reading.labels(
-                ClassNames.find(folder, reading::report, "labels.txt", "classes.txt"), drawings);
-    }
-
-    /** Photographs that nobody has labeled are no photographs that show nothing. */
-    private static void tellUnlabeled(Reading reading, List<Drawing> drawings) {
         Set<String> labeled = new HashSet<>();
         drawings.forEach(drawing -> labeled.add(drawing.photograph()));
-        List<String> others =
-                reading.folder().photographs().stream().filter(p -> !labeled.contains(p)).toList();
-        if (!others.isEmpty()) {
-            reading.warning(
-                    reading.folder().toString(),
-                    "%d photographs have no file of labels, such as %s; they are left out"
-                            .formatted(others.size(), others.get(0)));
-        }
+        reading.tellUnlabeled(folder.photographs(), labeled, "a file of labels");
+        return reading.labels(
+                ClassNames.find(folder, reading::report, "labels.txt", "classes.txt"), drawings);
     }
 
     /**

@@ -7,6 +7,7 @@ import com.google.common.collect.Multimaps;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Finding;
+import dev.saccade.datasets.check.DataFolder;
 
 import java.io.IOException;
 import java.nio.file.FileSystemLoopException;
@@ -19,6 +20,7 @@ import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.Deque;
 import java.util.EnumSet;
 import java.util.HashSet;
@@ -46,12 +48,18 @@ final class SourceFolder {
 
     private final Path root;
     private final ImmutableList<String> files;
+    private final ImmutableList<String> folders;
     private final Set<String> paths;
     private final ImmutableListMultimap<String, String> photographsByStem;
 
     private SourceFolder(Path root, List<String> files, Set<String> folders) {
         this.root = root;
         this.files = ImmutableList.sortedCopyOf(files);
+        this.folders =
+                ImmutableList.sortedCopyOf(
+                        Comparator.comparingLong(SourceFolder::depth)
+                                .thenComparing(Comparator.naturalOrder()),
+                        folders);
         this.paths = new HashSet<>(folders);
         paths.addAll(files);
         this.photographsByStem = Multimaps.index(photographs(), SourceFolder::stem);
@@ -62,9 +70,10 @@ final class SourceFolder {
      *
      * @param findings told of files whose names are no text, and of links that lead out of the
      *     folder or to one above: none of them is listed
-     * @throws SaccadeException if it cannot be listed
+     * @throws SaccadeException if it is no folder, or cannot be listed
      */
     static SourceFolder list(Path root, Consumer<Finding> findings) {
+        DataFolder.requireFolder(root);
         try {
             Lister lister = new Lister(root, findings);
             Files.walkFileTree(
@@ -154,7 +163,7 @@ final class SourceFolder {
         }
 
         private String name(Path file) {
-            return root.relativize(file).toString().replace('\\', '/');
+            return SourceFolder.name(root, file);
         }
 
         @Override
@@ -171,6 +180,10 @@ final class SourceFolder {
         }
     }
 
+    private static String name(Path root, Path file) {
+        return root.relativize(file).toString().replace('\\', '/');
+    }
+
     private static boolean isHidden(Path path) {
         String name = path.getFileName().toString();
         return name.startsWith(".") || name.equals("__MACOSX");
@@ -179,6 +192,15 @@ final class SourceFolder {
     /** Returns all files, sorted. */
     ImmutableList<String> files() {
         return files;
+    }
+
+    /** Returns all folders, sorted, the outermost first; it is empty itself. */
+    ImmutableList<String> folders() {
+        return folders;
+    }
+
+    private static long depth(String path) {
+        return path.isEmpty() ? -1 : path.chars().filter(c -> c == '/').count();
     }
 
     /** Returns the files whose names end in something, whatever the case. */
@@ -213,6 +235,11 @@ final class SourceFolder {
     /** Returns the photograph of a path without its ending. */
     Optional<String> photographOf(String stem) {
         return photographsByStem.get(stem).stream().findFirst();
+    }
+
+    /** Returns what a file is called. */
+    String name(Path file) {
+        return name(root, file);
     }
 
     /** Returns where a file is. */

@@ -143,8 +143,8 @@ class LabelMeReaderTest {
         labels.photo("c.png", 10, 10);
         assertEquals(
                 List.of(
-                        "warning .: 1 photographs have no file of labels, such as c.png; they are"
-                                + " left out",
+                        "warning .: 1 photograph without a file of labels, such as c.png, is left"
+                                + " out",
                         "ERROR b.json: labels a.png, and so does a.json"),
                 labels.findings(ForeignFormat.LABELME));
     }
@@ -155,6 +155,8 @@ class LabelMeReaderTest {
         write("b.json", "gone.p\\ud800ng", "\"QUJD\"", shape("cat", "polygon", "null", TRIANGLE));
         assertEquals(
                 List.of(
+                        "warning .: 1 photograph without a file of labels, such as a.png, is left"
+                                + " out",
                         "ERROR b.json: there is no photograph gone.p\\ud800ng, and no imageData in"
                                 + " its place for a file of such a name",
                         "ERROR c.json: imageData is no base64: Illegal character '!' (code 0x21) in"
