@@ -180,6 +180,30 @@ class ConvertDataCommandTest {
         assertEquals(40 * 32, read.labels(0).histogram(2)[0]);
     }
 
+    /** As tools export it: all photographs in one file. */
+    @Test
+    void whatIsInCocosFormatAndNotDividedIsDivided() throws IOException {
+        convert("--val-share", "0.1");
+        Path export = folder.resolve("export");
+        Files.createDirectories(export);
+        Files.move(out.resolve("images"), export.resolve("images"));
+        Files.move(out.resolve("annotations_train.json"), export.resolve("result.json"));
+        Ended checked = Ended.saccade("check", export, "--quick");
+        assertTrue(checked.err().contains("now try:  ./saccade new " + export), checked.err());
+        Path config = folder.resolve("export.yaml");
+        Ended proposed = Ended.saccade("new", export, "--out", config);
+        String command = "divide it with: ./saccade convert-data %s --out %s-split";
+        assertTrue(proposed.err().contains(command.formatted(export, export)), proposed.err());
+        Path split = folder.resolve("export-split");
+        Ended divided = Ended.saccade("convert-data", export, "--out", split);
+        assertEquals(0, divided.code(), divided.err());
+        assertEquals(
+                Set.of("annotations_train.json", "annotations_val.json", "images"),
+                names(split).stream().filter(n -> !n.startsWith(".")).collect(Collectors.toSet()));
+        Ended again = Ended.saccade("new", split, "--out", config, "--force");
+        assertFalse(again.err().contains("divide it"), again.err());
+    }
+
     private static Set<String> names(Path folder) throws IOException {
         try (Stream<Path> content = Files.list(folder)) {
             return content.map(path -> path.getFileName().toString()).collect(Collectors.toSet());
