@@ -103,7 +103,7 @@ final class CheckCommand implements Callable<Integer> {
             ForeignCheck.run(folder.path(), labels, options(TargetKind.BOXES, progress))
                     .forEach((part, report) -> reports.put(part.key(), report));
         }
-        String command = folder.convertCommand(format.wanted().isPresent(), labels);
+        String command = folder.convertCommand(format.wanted().isPresent());
         return tell(
                 reports,
                 "to train on it, convert it: " + command,

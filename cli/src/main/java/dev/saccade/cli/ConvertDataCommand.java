@@ -32,15 +32,17 @@ import java.util.stream.Stream;
         name = "convert-data",
         description = {
             "Convert labels of YOLO, Pascal VOC, LabelMe, CVAT, Cityscapes and the like: objects to"
-                    + " COCO's format, label maps to ADE20K's layout. Photographs are linked where"
-                    + " the disk allows it, else copied."
+                    + " COCO's format, label maps to ADE20K's layout; or divide labels in COCO's"
+                    + " format into those to learn from and those to measure on. Photographs are"
+                    + " linked where the disk allows it, else copied."
         },
         mixinStandardHelpOptions = true,
         footer = {
             "",
             "Exit code 2 if there are errors; then nothing is written.",
             "Example:  saccade convert-data birds-yolo --out birds",
-            "          saccade convert-data birds-voc --out birds --val-share 0.1"
+            "          saccade convert-data birds-voc --out birds --val-share 0.1",
+            "          saccade convert-data birds-coco --out birds"
         })
 final class ConvertDataCommand implements Callable<Integer> {
 
@@ -87,9 +89,8 @@ final class ConvertDataCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         share.ifPresent(ConvertDataCommand::requireInside);
-        requireApart();
         ForeignFolder folder = ForeignFolder.of(from, format.wanted());
-        try (UnfinishedFolder target = new UnfinishedFolder(out, NAME)) {
+        try (UnfinishedFolder target = new UnfinishedFolder(out, from, NAME)) {
             PrintWriter err = spec.commandLine().getErr();
             ForeignLabels read = folder.read();
             err.println(folder.told(read));
@@ -120,14 +121,6 @@ final class ConvertDataCommand implements Callable<Integer> {
         if (!(value > 0 && value < 1)) {
             throw SaccadeException.user(
                     "--val-share %s: expected a number above 0 and below 1", value);
-        }
-    }
-
-    private void requireApart() {
-        Path source = from.toAbsolutePath().normalize();
-        if (out.toAbsolutePath().normalize().startsWith(source)) {
-            throw SaccadeException.user(
-                    "--out %s: lies in the folder that is converted; name one beside it", out);
         }
     }
 

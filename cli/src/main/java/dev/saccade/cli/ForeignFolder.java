@@ -1,6 +1,5 @@
 package dev.saccade.cli;
 
-import dev.saccade.cli.proposals.LabeledFolder;
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
@@ -11,6 +10,8 @@ import dev.saccade.datasets.convert.Part;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collection;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -30,7 +31,7 @@ record ForeignFolder(Path path, ForeignFormat format) {
      * @throws SaccadeException of kind user, if nothing or several things are in it
      */
     static ForeignFolder of(Path path, Optional<ForeignFormat> wanted) {
-        LabeledFolder.requireFolder(path);
+        DataFolder.requireFolder(path);
         if (wanted.isPresent()) {
             return new ForeignFolder(path, wanted.get());
         }
@@ -41,7 +42,9 @@ record ForeignFolder(Path path, ForeignFormat format) {
                             + " folder of photographs, the folders images and annotations with"
                             + " label maps, or labels of %s (check and convert-data take --format"
                             + " where these are not seen); %s",
-                    path, titles(List.of(ForeignFormat.values())), DataFolder.content(path));
+                    path,
+                    titles(EnumSet.complementOf(EnumSet.of(ForeignFormat.COCO))),
+                    DataFolder.content(path));
         } else if (formats.size() > 1) {
             throw SaccadeException.user(
                     "%s: looks like %s; say which with --format %s",
@@ -52,7 +55,7 @@ record ForeignFolder(Path path, ForeignFormat format) {
         return new ForeignFolder(path, formats.get(0));
     }
 
-    private static String titles(List<ForeignFormat> formats) {
+    private static String titles(Collection<ForeignFormat> formats) {
         return formats.stream().map(ForeignFormat::title).collect(Collectors.joining(", "));
     }
 
@@ -74,11 +77,15 @@ record ForeignFolder(Path path, ForeignFormat format) {
     }
 
     /** Returns the command that converts it, to be pasted. */
-    String convertCommand(boolean isChosen, ForeignLabels labels) {
+    String convertCommand(boolean isChosen) {
+        String ending =
+                format.labelsPixels()
+                        ? "-ade20k"
+                        : format == ForeignFormat.COCO ? "-split" : "-coco";
         return "./saccade convert-data %s --out %s%s"
                 .formatted(
                         quoted(path),
-                        quoted(freeFolder(labels.pixels().isPresent() ? "-ade20k" : "-coco")),
+                        quoted(freeFolder(ending)),
                         isChosen ? " --format " + format.key() : "");
     }
 

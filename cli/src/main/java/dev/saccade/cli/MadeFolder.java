@@ -1,7 +1,12 @@
 package dev.saccade.cli;
 
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
+
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.google.common.collect.HashMultiset;
+import com.google.common.collect.Lists;
+import com.google.common.collect.Multiset;
 import com.google.common.hash.Hashing;
 import com.google.common.hash.HashingOutputStream;
 import com.google.common.io.MoreFiles;
@@ -34,8 +39,8 @@ final class MadeFolder {
 
     private static final String LIST = ".made_by_saccade_";
 
-    /** Stands for the sum of a file that is a link to another, with which it changes. */
-    static final String LINKED = "linked";
+    /** Stands for the sum of a file that is a hard link to another, with which it changes. */
+    private static final String LINKED = "linked";
 
     private static final String UNFINISHED = "";
     private static final Set<String> NOT_CHECKED = Set.of(LINKED, UNFINISHED);
@@ -103,9 +108,13 @@ final class MadeFolder {
         }
     }
 
-    /** Returns the files on the list that are there; refuses those that were changed since. */
+    /**
+     * Returns the files on the list that are there; refuses those that were changed since, or would
+     * be lost.
+     */
     private List<Path> unchanged() throws IOException {
         List<Path> left = new ArrayList<>();
+        List<Path> linked = new ArrayList<>();
         try (Stream<String> lines = Files.lines(list, StandardCharsets.UTF_8)) {
             Map<String, String> sums = new LinkedHashMap<>();
             lines.map(MadeFolder::parse)
@@ -122,10 +131,35 @@ final class MadeFolder {
                                 path);
                     }
                     left.add(path);
+                    if (made.getValue().equals(LINKED)) {
+                        linked.add(path);
+                    }
                 }
             }
         }
+        requireElsewhere(linked);
         return left;
+    }
+
+    /** Refuses linked files that the disk has nowhere else: they would be lost with the folder. */
+    private void requireElsewhere(List<Path> linked) throws IOException {
+        Multiset<Object> namesHere = HashMultiset.create();
+        for (Path path : linked) {
+            namesHere.add(Files.getAttribute(path, "unix:fileKey"));
+        }
+        for (Path path : linked) {
+            int names = (int) Files.getAttribute(path, "unix:nlink");
+            if (names <= namesHere.count(Files.getAttribute(path, "unix:fileKey"))) {
+                throw SaccadeException.user(
+                        "%s: is nowhere else any more: it was replaced, or what it was linked from"
+                                + " is gone; move %s away, or name another folder with --out",
+                        path, folder);
+            }
+        }
+    }
+
+    private static String sum(Path file) throws IOException {
+        return MoreFiles.asByteSource(file).hash(Hashing.sha256()).toString();
     }
 
     private boolean isInside(Path file) {
@@ -158,7 +192,8 @@ final class MadeFolder {
             Set<Path> own = new HashSet<>(made.unchanged());
             own.add(made.list);
             Optional<Path> other =
-                    content.filter(path -> !Files.isDirectory(path) && !own.contains(path))
+                    content.filter(path -> !Files.isDirectory(path, NOFOLLOW_LINKS))
+                            .filter(path -> !own.contains(path))
                             .findFirst();
             if (other.isPresent()) {
                 throw SaccadeException.user(
@@ -171,22 +206,24 @@ final class MadeFolder {
         }
     }
 
-    /** Returns the line of the list for a file. */
-    static String line(String name, String sum) {
-        try {
-            return JSON.writeValueAsString(new Made(name, sum)) + "\n";
-        } catch (JsonProcessingException e) {
-            throw SaccadeException.internal(e, "%s: a name that cannot be written", name);
+    /**
+     * Deletes a folder that is {@linkplain #requireReplaceable replaceable}, if it is there. Its
+     * list goes last, so that the next can go on where this one was killed.
+     */
+    static void delete(Path folder, String command) throws IOException {
+        if (!Files.exists(folder)) {
+            return;
         }
-    }
-
-    /** Returns the list of a command in a folder. */
-    static Path list(Path folder, String command) {
-        return new MadeFolder(folder, command).list;
-    }
-
-    static String sum(Path file) throws IOException {
-        return MoreFiles.asByteSource(file).hash(Hashing.sha256()).toString();
+        Path list = new MadeFolder(folder, command).list;
+        List<Path> inside;
+        try (Stream<Path> all = Files.walk(folder)) {
+            inside = all.filter(path -> !path.equals(folder) && !path.equals(list)).toList();
+        }
+        for (Path path : Lists.reverse(inside)) {
+            Files.delete(path);
+        }
+        Files.deleteIfExists(list);
+        Files.delete(folder);
     }
 
     /** Returns whether the folder has a file of this name. */
@@ -220,6 +257,7 @@ final class MadeFolder {
         Path file = folder.resolve(name);
         try {
             append(name, UNFINISHED);
+            Files.createDirectories(file.getParent());
             HashingOutputStream content =
                     new HashingOutputStream(
                             Hashing.sha256(),
@@ -241,8 +279,46 @@ final class MadeFolder {
         }
     }
 
+    /**
+     * Adds another name of a file, which takes no room.
+     *
+     * @param name relative to the folder; there is none of that name
+     * @return whether the disk has links, and counts the names of a file: else nobody could tell
+     *     whether the last one goes with the folder
+     */
+    boolean link(String name, Path file) {
+        Path link = folder.resolve(name);
+        if (!link.getFileSystem().supportedFileAttributeViews().contains("unix")) {
+            return false;
+        }
+        try {
+            append(name, LINKED);
+            Files.createDirectories(link.getParent());
+            Files.createLink(link, file.toRealPath());
+            return true;
+        } catch (IOException | UnsupportedOperationException e) {
+            // Another file system, or one without links.
+            return false;
+        }
+    }
+
+    /**
+     * Adds a copy of a file.
+     *
+     * @param name relative to the folder; there is none of that name
+     */
+    void copy(String name, Path file) {
+        try (OutputStream copy = stream(name)) {
+            Files.copy(file, copy);
+        } catch (IOException e) {
+            throw SaccadeException.io(
+                    e, "%s: cannot be copied to %s: %s", file, folder, e.getMessage());
+        }
+    }
+
     private void append(String name, String sum) throws IOException {
-        Files.writeString(list, line(name, sum), StandardOpenOption.APPEND);
+        String line = JSON.writeValueAsString(new Made(name, sum)) + "\n";
+        Files.writeString(list, line, StandardOpenOption.APPEND);
     }
 
     /** Returns the path of the folder. */

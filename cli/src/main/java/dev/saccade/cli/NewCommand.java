@@ -8,6 +8,7 @@ import dev.saccade.cli.proposals.Proposal;
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.convert.ForeignFormat;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -72,9 +73,11 @@ final class NewCommand implements Callable<Integer> {
         if (found.val().isEmpty()) {
             err.println(
                     Printable.format(
-                            "no part of %s is set aside to measure on; its labels should have"
-                                    + " \"val\" in their name",
-                            folder));
+                            "no part of %s is set aside to measure on; %s",
+                            folder,
+                            found.holdsLabelMaps()
+                                    ? "its labels should have \"val\" in their name"
+                                    : "divide it with: " + divideCommand()));
         }
         err.println(
                 Printable.format(
@@ -82,11 +85,16 @@ final class NewCommand implements Callable<Integer> {
         return 0;
     }
 
+    private String divideCommand() {
+        boolean isAmbiguous = ForeignFormat.in(folder).size() > 1;
+        return new ForeignFolder(folder, ForeignFormat.COCO).convertCommand(isAmbiguous);
+    }
+
     private SaccadeException refuse() {
         ForeignFolder found = ForeignFolder.of(folder, Optional.empty());
         return SaccadeException.user(
                 "%s: has labels of %s; convert them first: %s",
-                folder, found.format().title(), found.convertCommand(false, found.read()));
+                folder, found.format().title(), found.convertCommand(false));
     }
 
     private Path file() {

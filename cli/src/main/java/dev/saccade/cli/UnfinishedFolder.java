@@ -1,176 +1,190 @@
 package dev.saccade.cli;
 
-import com.google.common.hash.Hashing;
-import com.google.common.hash.HashingOutputStream;
-import com.google.common.io.MoreFiles;
-import com.google.common.io.RecursiveDeleteOption;
-
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.convert.ConvertedFolder;
 
-import java.io.BufferedOutputStream;
-import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.io.Writer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * A folder that is filled beside the one that it takes the place of when all is there. What is left
- * of an interrupted command is called {@code NAME.unfinished}, and the next one starts it anew.
+ * A folder that is filled in {@code NAME.unfinished}, beside the one that it takes the place of
+ * when all is there. A second command is kept out meanwhile. Whenever the process is killed, the
+ * old folder or the new one is whole, and the next command takes away what was left.
  */
 final class UnfinishedFolder implements ConvertedFolder, AutoCloseable {
 
+    /** Begins the name of the file that is locked, and tells such a folder from others. */
+    private static final String LOCK = ".unfinished_by_saccade_";
+
     private final Path wanted;
     private final String command;
-    private final Path folder;
-    private final Path list;
-    private final Writer listed;
-    private int links;
-    private int copies;
-    private boolean isFinished;
+    private final Path work;
+    private final Path lockFile;
+    private final Path made;
+    private final Path replaced;
+    private final FileChannel lock;
+    private final MadeFolder content;
+    private boolean isLinking = true;
+    private boolean isLinked;
 
     /**
      * Starts an empty folder.
      *
-     * @param wanted the folder that it takes the place of; new, empty or made by the same command
-     * @throws SaccadeException of kind user, if there is something else
+     * @param out the folder that it takes the place of, or a link to it; new, empty or made by the
+     *     same command
+     * @param source what it is made of, which lies elsewhere
+     * @throws SaccadeException of kind user, if there is something else, or a process that fills it
      */
-    UnfinishedFolder(Path wanted, String command) {
-        MadeFolder.requireReplaceable(wanted, command);
-        this.wanted = wanted;
-        this.command = command;
-        Path name = wanted.toAbsolutePath().normalize();
-        this.folder = name.resolveSibling(name.getFileName() + ".unfinished");
-        this.list = MadeFolder.list(folder, command);
+    UnfinishedFolder(Path out, Path source, String command) {
         try {
-            if (Files.isRegularFile(list)) {
-                delete(folder);
-            } else if (Files.exists(folder)) {
-                throw SaccadeException.user(
-                        "%s: is there, but not what is left of this command; move it away, or name"
-                                + " another folder with --out",
-                        folder);
-            }
-            Files.createDirectories(folder);
-            listed = Files.newBufferedWriter(list, StandardOpenOption.CREATE_NEW);
+            this.wanted = real(out);
+            requireApart(out, source);
+            MadeFolder.requireReplaceable(wanted, command);
+            this.command = command;
+            this.work = wanted.resolveSibling(wanted.getFileName() + ".unfinished");
+            this.lockFile = work.resolve(LOCK + command);
+            this.made = work.resolve("made");
+            this.replaced = work.resolve("replaced");
+            this.lock = lock();
+            this.content = started();
         } catch (IOException e) {
-            throw unwritten(e);
+            throw SaccadeException.io(e, "%s: cannot be written: %s", out, e.getMessage());
         }
     }
 
-    private SaccadeException unwritten(IOException e) {
-        return SaccadeException.io(e, "%s: cannot be written: %s", folder, e.getMessage());
+    /** Returns where a folder is or will be, whatever links lead there. */
+    private static Path real(Path folder) throws IOException {
+        Path path = folder.toAbsolutePath();
+        if (Files.isSymbolicLink(path) && !Files.exists(path)) {
+            throw SaccadeException.user(
+                    "%s: is a link to what is not there; make that, or name another folder with"
+                            + " --out",
+                    folder);
+        }
+        return Files.exists(path)
+                ? path.toRealPath()
+                : real(path.getParent()).resolve(path.getFileName()).normalize();
     }
 
-    private static void delete(Path folder) throws IOException {
-        MoreFiles.deleteRecursively(folder, RecursiveDeleteOption.ALLOW_INSECURE);
+    private void requireApart(Path out, Path source) throws IOException {
+        Path real = source.toRealPath();
+        if (wanted.startsWith(real) || real.startsWith(wanted)) {
+            throw SaccadeException.user(
+                    "--out %s: lies in the folder that is converted, or that in it; name one beside"
+                            + " it",
+                    out);
+        }
     }
 
-    private Path place(String name) throws IOException {
-        Path file = folder.resolve(name);
-        Files.createDirectories(file.getParent());
-        return file;
+    private FileChannel lock() throws IOException {
+        if (!Files.exists(lockFile)) {
+            PathKind.require(
+                    work,
+                    "nothing here, or what is left of this command; move it away, or name another"
+                            + " folder with --out",
+                    PathKind.NOTHING,
+                    PathKind.EMPTY_FOLDER);
+        }
+        Files.createDirectories(work);
+        FileChannel channel =
+                FileChannel.open(lockFile, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        if (!isFree(channel)) {
+            channel.close();
+            throw SaccadeException.user(
+                    "%s: is being filled by another %s; wait for its end, or name another folder"
+                            + " with --out",
+                    wanted, command);
+        }
+        return channel;
+    }
+
+    private boolean isFree(FileChannel channel) {
+        try {
+            FileLock taken = channel.tryLock();
+            // Who had it may have ended and taken the file away after it was opened here.
+            return taken != null && Files.exists(lockFile);
+        } catch (OverlappingFileLockException e) {
+            return false;
+        } catch (IOException e) {
+            // A file system without locks keeps nobody out.
+            return true;
+        }
+    }
+
+    private MadeFolder started() throws IOException {
+        try {
+            putBack();
+            MadeFolder.requireReplaceable(made, command);
+            MadeFolder.requireReplaceable(replaced, command);
+            MadeFolder.delete(made, command);
+            MadeFolder.delete(replaced, command);
+            return MadeFolder.cleared(made, command);
+        } catch (IOException | SaccadeException e) {
+            lock.close();
+            throw e;
+        }
+    }
+
+    /** Puts the old folder back, if the new one has not come in its place. */
+    private void putBack() throws IOException {
+        if (Files.exists(replaced) && !Files.exists(wanted, LinkOption.NOFOLLOW_LINKS)) {
+            Files.move(replaced, wanted);
+        }
     }
 
     @Override
     public OutputStream create(String name) {
-        try {
-            HashingOutputStream content =
-                    new HashingOutputStream(
-                            Hashing.sha256(),
-                            new BufferedOutputStream(
-                                    Files.newOutputStream(
-                                            place(name), StandardOpenOption.CREATE_NEW)));
-            return new FilterOutputStream(content) {
-                private boolean isClosed;
-
-                @Override
-                public void write(byte[] bytes, int start, int length) throws IOException {
-                    out.write(bytes, start, length);
-                }
-
-                @Override
-                public void close() throws IOException {
-                    super.close();
-                    if (!isClosed) {
-                        listed.write(MadeFolder.line(name, content.hash().toString()));
-                        isClosed = true;
-                    }
-                }
-            };
-        } catch (IOException e) {
-            throw unwritten(e);
-        }
+        return content.stream(name);
     }
 
     /** Links a file, so that it takes no room; copies it where that cannot be. */
     @Override
     public void take(String name, Path file) {
-        try {
-            Path place = place(name);
-            String sum = MadeFolder.LINKED;
-            if (!link(place, file.toRealPath())) {
-                Files.copy(file, place);
-                sum = MadeFolder.sum(place);
-            }
-            listed.write(MadeFolder.line(name, sum));
-        } catch (IOException e) {
-            throw unwritten(e);
+        isLinking = isLinking && content.link(name, file);
+        isLinked = isLinking;
+        if (!isLinking) {
+            content.copy(name, file);
         }
-    }
-
-    private boolean link(Path place, Path file) {
-        if (copies == 0) {
-            try {
-                Files.createLink(place, file);
-                links++;
-                return true;
-            } catch (IOException | UnsupportedOperationException e) {
-                // Another file system, or one without links: this one and all others are copied.
-            }
-        }
-        copies++;
-        return false;
     }
 
     /** Returns whether photographs were linked, not copied. */
     boolean isLinked() {
-        return copies == 0 && links > 0;
+        return isLinked;
     }
 
     /** Puts the folder where it is wanted; what the command had left there before is deleted. */
     void finish() {
         try {
-            listed.close();
-            MadeFolder.requireReplaceable(wanted, command);
             if (Files.exists(wanted)) {
-                delete(wanted);
+                MadeFolder.requireReplaceable(wanted, command);
+                Files.move(wanted, replaced);
             }
-            Files.move(folder, wanted);
-            isFinished = true;
+            Files.move(made, wanted);
         } catch (IOException e) {
             throw SaccadeException.io(
-                    e,
-                    "%s: cannot be moved to %s, all of it is there: %s",
-                    folder,
-                    wanted,
-                    e.getMessage());
+                    e, "%s: cannot be moved to %s: %s", made, wanted, e.getMessage());
         }
     }
 
-    /** Takes away what is not finished. */
+    /** Takes away what is not finished, or what was replaced. */
     @Override
     public void close() {
         try {
-            listed.close();
-            if (!isFinished && Files.isRegularFile(list)) {
-                delete(folder);
-            }
+            putBack();
+            MadeFolder.delete(made, command);
+            MadeFolder.delete(replaced, command);
+            lock.close();
+            Files.deleteIfExists(lockFile);
+            Files.deleteIfExists(work);
         } catch (IOException e) {
-            throw unwritten(e);
+            throw SaccadeException.io(e, "%s: cannot be taken away: %s", work, e.getMessage());
         }
     }
 }

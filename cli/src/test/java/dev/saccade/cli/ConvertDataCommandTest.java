@@ -142,23 +142,6 @@ class ConvertDataCommandTest {
         Files.writeString(out.resolve("annotations_val.json"), "{}");
         assertEquals(2, convert().code());
         assertEquals("{}", Files.readString(out.resolve("annotations_val.json")));
-        Ended inside = Ended.saccade("convert-data", yolo, "--out", yolo.resolve("coco"));
-        assertEquals(2, inside.code());
-        assertTrue(inside.err().contains("lies in the folder that is converted"), inside.err());
-    }
-
-    @Test
-    void whatAnInterruptedOneHasLeftIsTakenAway() throws IOException {
-        Path unfinished = folder.resolve("coco.unfinished");
-        Files.createDirectories(unfinished.resolve("images"));
-        Files.writeString(unfinished.resolve("images/0.png"), "half");
-        Ended foreign = convert();
-        assertEquals(2, foreign.code());
-        assertTrue(Files.exists(unfinished.resolve("images/0.png")));
-        Files.writeString(unfinished.resolve(".made_by_saccade_convert-data"), "");
-        assertEquals(0, convert().code());
-        assertEquals(Set.of("my yolo", "coco"), names(folder));
-        assertFalse(Files.exists(out.resolve("images/0.png")));
     }
 
     @Test
@@ -195,6 +178,30 @@ class ConvertDataCommandTest {
                         .open(out);
         assertEquals(List.of("sky", "road"), read.classes());
         assertEquals(40 * 32, read.labels(0).histogram(2)[0]);
+    }
+
+    /** As tools export it: all photographs in one file. */
+    @Test
+    void whatIsInCocosFormatAndNotDividedIsDivided() throws IOException {
+        convert("--val-share", "0.1");
+        Path export = folder.resolve("export");
+        Files.createDirectories(export);
+        Files.move(out.resolve("images"), export.resolve("images"));
+        Files.move(out.resolve("annotations_train.json"), export.resolve("result.json"));
+        Ended checked = Ended.saccade("check", export, "--quick");
+        assertTrue(checked.err().contains("now try:  ./saccade new " + export), checked.err());
+        Path config = folder.resolve("export.yaml");
+        Ended proposed = Ended.saccade("new", export, "--out", config);
+        String command = "divide it with: ./saccade convert-data %s --out %s-split";
+        assertTrue(proposed.err().contains(command.formatted(export, export)), proposed.err());
+        Path split = folder.resolve("export-split");
+        Ended divided = Ended.saccade("convert-data", export, "--out", split);
+        assertEquals(0, divided.code(), divided.err());
+        assertEquals(
+                Set.of("annotations_train.json", "annotations_val.json", "images"),
+                names(split).stream().filter(n -> !n.startsWith(".")).collect(Collectors.toSet()));
+        Ended again = Ended.saccade("new", split, "--out", config, "--force");
+        assertFalse(again.err().contains("divide it"), again.err());
     }
 
     private static Set<String> names(Path folder) throws IOException {

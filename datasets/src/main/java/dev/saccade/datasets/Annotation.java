@@ -78,6 +78,11 @@ public record Annotation(
         return marks.contains(Mark.IGNORE);
     }
 
+    /** Returns it with another id and label. */
+    public Annotation with(long id, int label) {
+        return new Annotation(id, label, box, area, segmentation, marks);
+    }
+
     /**
      * Returns an object of which the box is known.
      *

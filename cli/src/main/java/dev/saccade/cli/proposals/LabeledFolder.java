@@ -4,8 +4,8 @@ import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.ade20k.Ade20kDataset;
+import dev.saccade.datasets.check.DataFolder;
 
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Locale;
@@ -30,17 +30,8 @@ public record LabeledFolder(
      *     which part is learned from
      */
     public static Optional<LabeledFolder> find(Path root) {
-        requireFolder(root);
+        DataFolder.requireFolder(root);
         return CocoLayout.find(root).or(() -> LabelMapLayout.find(root));
-    }
-
-    /** Refuses what is no folder. */
-    public static void requireFolder(Path path) {
-        if (!Files.isDirectory(path)) {
-            throw SaccadeException.user(
-                    "%s: %s; expected a folder of labeled photographs",
-                    path, Files.exists(path) ? "is a file" : "there is no such folder");
-        }
     }
 
     /** Returns whether pixels are labeled, not objects. */

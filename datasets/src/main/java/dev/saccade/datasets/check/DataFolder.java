@@ -51,6 +51,19 @@ public final class DataFolder {
         }
     }
 
+    /**
+     * Refuses what is no folder.
+     *
+     * @throws SaccadeException of kind user
+     */
+    public static void requireFolder(Path path) {
+        if (!Files.isDirectory(path)) {
+            throw SaccadeException.user(
+                    "%s: %s; expected a folder of labeled photographs",
+                    path, Files.exists(path) ? "is a file" : "there is no such folder");
+        }
+    }
+
     /** Returns what is said of an annotation file that is not there, or is none. */
     public static SaccadeException noAnnotations(Path file) {
         boolean isFolder = Files.isDirectory(file);

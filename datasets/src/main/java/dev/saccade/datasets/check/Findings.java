@@ -50,6 +50,16 @@ public final class Findings implements Consumer<Finding> {
                 .forEach(id -> accept(Finding.error(file, kind + " " + id, "id occurs twice")));
     }
 
+    /** Returns whether there is an error among them. */
+    public boolean hasErrors() {
+        return errors > 0;
+    }
+
+    /** Returns the first of them. */
+    public List<Finding> kept() {
+        return List.copyOf(kept);
+    }
+
     /** Returns the first of them, for the message of a data set that is not opened. */
     public Problems problems() {
         Problems problems = new Problems();

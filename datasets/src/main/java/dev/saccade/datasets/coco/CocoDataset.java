@@ -14,9 +14,11 @@ import dev.saccade.datasets.AnnotationTable;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetReport;
+import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.Photo;
 import dev.saccade.datasets.check.DataFolder;
 import dev.saccade.datasets.check.Findings;
+import dev.saccade.datasets.check.ObjectCheck;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,6 +26,9 @@ import org.slf4j.LoggerFactory;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
 import java.util.regex.Pattern;
 
 /**
@@ -149,6 +154,31 @@ public final class CocoDataset implements Dataset {
                     dataset.classes());
         }
         return dataset;
+    }
+
+    /**
+     * Returns likewise the data set of an annotation file with all its classes; nothing if its
+     * parts do not fit together.
+     *
+     * @param findings told of all that is wrong with the file, but for the photographs
+     * @throws SaccadeException if there is no such file, or it is no JSON; names line and column
+     */
+    public static Optional<CocoDataset> read(
+            Path annotations, Path images, Consumer<Finding> findings) {
+        Findings found = new Findings();
+        AnnotationTable table = CocoReader.read(annotations, found);
+        String file = annotations.toString();
+        CocoReferences references = new CocoReferences(table, file, images);
+        references.check(List.of(), found);
+        boolean isSound = !found.hasErrors();
+        if (isSound) {
+            Set<Long> wanted = table.categories(List.of());
+            new ObjectCheck(table, file, wanted, Set.of()).check(found);
+        }
+        found.kept().forEach(findings);
+        return isSound
+                ? Optional.of(new CocoDataset(table, references.files(), List.of()))
+                : Optional.empty();
     }
 
     @Override

@@ -20,22 +20,25 @@ final class CocoWriter implements AutoCloseable {
     private static final double STEPS = 1e4;
 
     private final JsonGenerator json;
+    private final List<Long> categoryIds;
     private final int[] next;
 
     /**
      * Starts a file.
      *
+     * @param labels of which the classes are written, not the photographs
      * @param next the next ids of an image and of an annotation, which go on over all parts
      */
-    CocoWriter(OutputStream out, List<String> classes, int[] next) throws IOException {
+    CocoWriter(OutputStream out, ForeignLabels labels, int[] next) throws IOException {
         this.json = new JsonFactory().createGenerator(out, JsonEncoding.UTF8);
+        this.categoryIds = labels.categoryIds();
         this.next = next;
         json.writeStartObject();
         json.writeArrayFieldStart("categories");
-        for (int label = 0; label < classes.size(); label++) {
+        for (int label = 0; label < categoryIds.size(); label++) {
             json.writeStartObject();
-            json.writeNumberField("id", label + 1);
-            json.writeStringField("name", classes.get(label));
+            json.writeNumberField("id", categoryIds.get(label));
+            json.writeStringField("name", labels.classes().get(label));
             json.writeEndObject();
         }
         json.writeEndArray();
@@ -77,11 +80,14 @@ final class CocoWriter implements AutoCloseable {
         json.writeStartObject();
         json.writeNumberField("id", next[1]++);
         json.writeNumberField("image_id", next[0]);
-        json.writeNumberField("category_id", object.label() + 1);
+        json.writeNumberField("category_id", categoryIds.get(object.label()));
         Annotation.Bbox box = object.box();
         writeNumbers("bbox", box.x(), box.y(), box.width(), box.height());
         json.writeNumberField("area", rounded(object.area()));
         json.writeNumberField("iscrowd", object.crowd() ? 1 : 0);
+        if (object.ignore()) {
+            json.writeNumberField("ignore", 1);
+        }
         if (object.segmentation() instanceof Segmentation.Polygons polygons) {
             json.writeArrayFieldStart("segmentation");
             for (double[] ring : polygons.rings()) {

@@ -61,7 +61,7 @@ public final class Conversion {
                 try (CocoWriter coco =
                         new CocoWriter(
                                 target.create("annotations_" + part.key() + ".json"),
-                                labels.classes(),
+                                labels,
                                 next)) {
                     coco.writeImages(photos, above);
                     coco.writeAnnotations(photos);

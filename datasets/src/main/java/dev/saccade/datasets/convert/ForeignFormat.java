@@ -1,9 +1,7 @@
 package dev.saccade.datasets.convert;
 
-import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Finding;
 
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,7 +15,8 @@ public enum ForeignFormat {
     LABELME("LabelMe"),
     CVAT("CVAT for images"),
     CITYSCAPES("label maps as Cityscapes has them"),
-    MASKS("label maps beside photographs");
+    MASKS("label maps beside photographs"),
+    COCO("COCO's format");
 
     private final String title;
 
@@ -33,12 +32,18 @@ public enum ForeignFormat {
             case CVAT -> new CvatReader();
             case CITYSCAPES -> new CityscapesReader();
             case MASKS -> new MaskReader();
+            case COCO -> new CocoFileReader();
         };
     }
 
     /** Returns the name that a command takes. */
     public String key() {
         return name().toLowerCase(Locale.ROOT);
+    }
+
+    /** Returns whether pixels are labeled, not objects. */
+    public boolean labelsPixels() {
+        return this == CITYSCAPES || this == MASKS;
     }
 
     /** Returns what it is called. */
@@ -49,10 +54,10 @@ public enum ForeignFormat {
     /**
      * Returns the formats that a folder looks like; none if it has none of these labels.
      *
-     * @throws SaccadeException if it is no folder, or cannot be listed
+     * @throws dev.saccade.core.SaccadeException if it is no folder, or cannot be listed
      */
     public static List<ForeignFormat> in(Path folder) {
-        SourceFolder source = SourceFolder.list(requireFolder(folder), finding -> {});
+        SourceFolder source = SourceFolder.list(folder, finding -> {});
         Samples samples = Samples.of(source);
         return Stream.of(values())
                 .filter(format -> format.reader().knows(source, samples))
@@ -63,20 +68,11 @@ public enum ForeignFormat {
      * Returns the labels of a folder; what is wrong with them is told in them, not thrown.
      *
      * @param onPhoto called after each photograph, from the calling thread
-     * @throws SaccadeException if it is no folder, or cannot be listed
+     * @throws dev.saccade.core.SaccadeException if it is no folder, or cannot be listed
      */
     public ForeignLabels read(Path folder, Runnable onPhoto) {
         List<Finding> findings = new ArrayList<>();
-        SourceFolder source = SourceFolder.list(requireFolder(folder), findings::add);
+        SourceFolder source = SourceFolder.list(folder, findings::add);
         return reader().read(new Reading(source, findings, onPhoto));
-    }
-
-    private static Path requireFolder(Path folder) {
-        if (!Files.isDirectory(folder)) {
-            throw SaccadeException.user(
-                    "%s: %s; expected a folder of photographs and labels",
-                    folder, Files.exists(folder) ? "is a file" : "there is no such folder");
-        }
-        return folder;
     }
 }

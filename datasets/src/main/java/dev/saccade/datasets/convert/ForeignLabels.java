@@ -11,6 +11,7 @@ import java.util.Optional;
  * What a folder of labels in a foreign format holds.
  *
  * @param classes the names of the classes; the label of a class is its position
+ * @param categoryIds the id that COCO's format has for each class
  * @param photos the photographs, sorted by name
  * @param pixels what the label maps mean, where pixels are labeled and not objects
  * @param notes what was decided while reading, in sentences for the user
@@ -18,6 +19,7 @@ import java.util.Optional;
  */
 public record ForeignLabels(
         List<String> classes,
+        List<Long> categoryIds,
         List<LabeledPhoto> photos,
         Optional<PixelCode> pixels,
         List<String> notes,
@@ -26,6 +28,7 @@ public record ForeignLabels(
     /** Keeps copies. */
     public ForeignLabels {
         classes = ImmutableList.copyOf(classes);
+        categoryIds = ImmutableList.copyOf(categoryIds);
         photos = ImmutableList.copyOf(photos);
         notes = ImmutableList.copyOf(notes);
         findings = ImmutableList.copyOf(findings);
@@ -45,6 +48,11 @@ public record ForeignLabels(
 
     /** Returns it with other photographs. */
     ForeignLabels with(List<LabeledPhoto> others) {
-        return new ForeignLabels(classes, others, pixels, notes, findings);
+        return new ForeignLabels(classes, categoryIds, others, pixels, notes, findings);
+    }
+
+    /** Returns it with other ids of the classes. */
+    ForeignLabels withCategoryIds(List<Long> ids) {
+        return new ForeignLabels(classes, ids, photos, pixels, notes, findings);
     }
 }

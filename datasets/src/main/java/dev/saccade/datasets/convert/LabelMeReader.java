@@ -64,23 +64,11 @@ final class LabelMeReader implements LabelReader {
         }
         List<Drawing> drawings =
                 Reading.inParallel(tasks, () -> {}).stream().flatMap(Optional::stream).toList();
-        tellUnlabeled(reading, drawings);
-        return reading.labels(
-                ClassNames.find(folder, reading::report, "labels.txt", "classes.txt"), drawings);
-    }
-
-    /** Photographs that nobody has labeled are no photographs that show nothing. */
-    private static void tellUnlabeled(Reading reading, List<Drawing> drawings) {
         Set<String> labeled = new HashSet<>();
         drawings.forEach(drawing -> labeled.add(drawing.photograph()));
-        List<String> others =
-                reading.folder().photographs().stream().filter(p -> !labeled.contains(p)).toList();
-        if (!others.isEmpty()) {
-            reading.warning(
-                    reading.folder().toString(),
-                    "%d photographs have no file of labels, such as %s; they are left out"
-                            .formatted(others.size(), others.get(0)));
-        }
+        reading.tellUnlabeled(folder.photographs(), labeled, "a file of labels");
+        return reading.labels(
+                ClassNames.find(folder, reading::report, "labels.txt", "classes.txt"), drawings);
     }
 
     /**
@@ -101,6 +89,8 @@ final class LabelMeReader implements LabelReader {
                 }
                 parser.skipChildren();
             }
+        } catch (IllegalArgumentException e) {
+            throw SaccadeException.user("%s: imageData is no base64: %s", file, e.getMessage());
         } catch (IOException e) {
             throw SaccadeException.user(
                     "%s: imageData cannot be read: %s",
@@ -167,14 +157,16 @@ final class LabelMeReader implements LabelReader {
                 findings.add(Finding.error(place, e));
             }
             Optional<String> photo = photo();
-            boolean embedded = photo.isEmpty() && hasData && !imagePath.isEmpty();
+            boolean embedded = photo.isEmpty() && hasData && SourceFolder.isPhotograph(imagePath);
             if (photo.isEmpty() && !embedded) {
                 findings.add(
                         Finding.error(
                                 place,
                                 "",
-                                "there is no photograph %s, and no imageData in its place"
-                                        .formatted(imagePath)));
+                                "there is no photograph %s, and no imageData in its place%s"
+                                        .formatted(
+                                                imagePath,
+                                                hasData ? " for a file of such a name" : "")));
             }
             String name = photo.orElse(embedded ? embeddedName() : "");
             boolean isSized = width > 0 && height > 0;

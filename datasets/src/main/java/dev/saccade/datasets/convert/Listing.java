@@ -5,16 +5,22 @@ import com.google.common.collect.ListMultimap;
 import com.google.common.collect.MultimapBuilder;
 
 import dev.saccade.core.Count;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.Finding;
 
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /**
  * Which photographs are for what, as lists and folders of a data set say. One that is listed for
  * several parts is taken for the first alone: what was learned cannot measure.
  */
 final class Listing {
+
+    private static final Pattern BLANKS = Pattern.compile("\\s+");
 
     private final Map<String, Optional<Part>> parts = new LinkedHashMap<>();
     private final ListMultimap<Repetition, String> repeated =
@@ -37,6 +43,36 @@ final class Listing {
                             : "for %s too; they are taken for that alone"
                                     .formatted(other.map(Part::key).orElse("another part"));
             repeated.put(new Repetition(place, what), photograph);
+        }
+    }
+
+    /**
+     * Adds what a list names, an id a line; VOC has more behind it, such as -1 for photographs
+     * without a class.
+     *
+     * @param byId what is added for an id
+     * @param ending of the files that ids are the names of, for messages
+     */
+    void read(
+            Reading reading,
+            String list,
+            Optional<Part> part,
+            Map<String, String> byId,
+            String ending) {
+        try {
+            List<String> lines = TextFile.lines(reading.folder().path(list));
+            for (int i = 0; i < lines.size(); i++) {
+                String line = lines.get(i).strip();
+                String id = byId.containsKey(line) ? line : BLANKS.split(line, 2)[0];
+                if (byId.containsKey(id)) {
+                    add(byId.get(id), part, reading.place(list));
+                } else if (!id.isEmpty()) {
+                    reading.error(
+                            reading.place(list) + ":" + (i + 1), "there is no " + id + ending);
+                }
+            }
+        } catch (SaccadeException e) {
+            reading.report(Finding.error(reading.place(list), e));
         }
     }
 

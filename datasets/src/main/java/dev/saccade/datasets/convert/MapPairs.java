@@ -44,13 +44,7 @@ final class MapPairs {
 
     /** Says how many photographs have no label map, among those that could have one. */
     void tellUnlabeled(List<String> photographs) {
-        List<String> others = photographs.stream().filter(p -> !paired.contains(p)).toList();
-        if (!others.isEmpty()) {
-            reading.warning(
-                    reading.folder().toString(),
-                    "%d photographs have no label map, such as %s; they are left out"
-                            .formatted(others.size(), others.get(0)));
-        }
+        reading.tellUnlabeled(photographs, paired, "a label map");
     }
 
     /** Returns the labels. */

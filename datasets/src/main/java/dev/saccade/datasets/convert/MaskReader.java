@@ -119,7 +119,7 @@ final class MaskReader implements LabelReader {
         for (String list : folder.files()) {
             Optional<Part> part = Part.named(SourceFolder.stem(SourceFolder.fileName(list)));
             if (list.startsWith(SETS) && list.endsWith(".txt") && part.isPresent()) {
-                read(reading, list, part, byId, listing);
+                listing.read(reading, list, part, byId, ".png");
             }
         }
         listing.tellRepeated(reading);
@@ -132,28 +132,6 @@ final class MaskReader implements LabelReader {
                             .formatted(maps.size() - listing.parts().size(), maps.size(), SETS));
         }
         return listing.parts();
-    }
-
-    private static void read(
-            Reading reading,
-            String list,
-            Optional<Part> part,
-            Map<String, String> byId,
-            Listing listing) {
-        try {
-            List<String> lines = TextFile.lines(reading.folder().path(list));
-            for (int i = 0; i < lines.size(); i++) {
-                String id = lines.get(i).strip();
-                if (byId.containsKey(id)) {
-                    listing.add(byId.get(id), part, reading.place(list));
-                } else if (!id.isEmpty()) {
-                    reading.error(
-                            reading.place(list) + ":" + (i + 1), "there is no " + id + ".png");
-                }
-            }
-        } catch (SaccadeException e) {
-            reading.report(Finding.error(reading.place(list), e));
-        }
     }
 
     private static ForeignLabels labels(Reading reading, MapPairs pairs) {

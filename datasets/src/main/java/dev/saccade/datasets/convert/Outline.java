@@ -1,6 +1,7 @@
 package dev.saccade.datasets.convert;
 
 import dev.saccade.core.structures.Rle;
+import dev.saccade.datasets.Annotation;
 
 /** A shape that somebody has drawn on a photograph, in pixels from its upper left corner. */
 sealed interface Outline {
@@ -40,6 +41,9 @@ sealed interface Outline {
             return new Ring(points);
         }
     }
+
+    /** What stands in COCO's format already, and stays as it is but for id and label. */
+    record Labeled(Annotation object) implements Outline {}
 
     /** The pixels of a part of the photograph. */
     record Bitmap(int left, int top, Rle mask) implements Outline {}

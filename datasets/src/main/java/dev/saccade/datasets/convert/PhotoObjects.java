@@ -91,7 +91,9 @@ final class PhotoObjects {
     void add(DrawnObject object, int label) {
         List<Outline> outlines = object.outlines();
         try {
-            if (outlines.size() == 1 && outlines.get(0) instanceof Outline.Box box) {
+            if (outlines.get(0) instanceof Outline.Labeled labeled) {
+                objects.add(labeled.object().with(0, label));
+            } else if (outlines.size() == 1 && outlines.get(0) instanceof Outline.Box box) {
                 addBox(object, label, box);
             } else if (outlines.stream().anyMatch(Outline.Bitmap.class::isInstance)) {
                 addMask(object, label, Rle.union(outlines.stream().map(this::mask).toList()));

@@ -1,5 +1,7 @@
 package dev.saccade.datasets.convert;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSortedSet;
 
@@ -21,7 +23,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.stream.LongStream;
 
 /** A folder of labels while it is read, and what all formats have in common. */
 final class Reading {
@@ -64,6 +68,25 @@ final class Reading {
         findings.add(Finding.warning(place, "", message));
     }
 
+    /**
+     * Says how many photographs nobody has labeled: they are no photographs that show nothing.
+     *
+     * @param missing what they have not
+     */
+    void tellUnlabeled(List<String> photographs, Set<String> labeled, String missing) {
+        List<String> others = photographs.stream().filter(p -> !labeled.contains(p)).toList();
+        if (!others.isEmpty()) {
+            warning(
+                    folder.toString(),
+                    "%s without %s, such as %s, %s left out"
+                            .formatted(
+                                    Count.of(others.size(), "photograph"),
+                                    missing,
+                                    others.get(0),
+                                    others.size() == 1 ? "is" : "are"));
+        }
+    }
+
     /** Says what was decided, in a sentence. */
     void note(String sentence) {
         notes.add(sentence);
@@ -98,6 +121,14 @@ final class Reading {
         List<String> classes =
                 known.<List<String>>map(ImmutableList::copyOf)
                         .orElseGet(() -> namesOf(drawings).asList());
+        classes.stream()
+                .filter(name -> !UTF_8.newEncoder().canEncode(name))
+                .forEach(
+                        name ->
+                                error(
+                                        folder.toString(),
+                                        "class \"%s\" is no text in Unicode; rename it"
+                                                .formatted(name)));
         Map<String, Integer> labels = new HashMap<>();
         for (int label = 0; label < classes.size(); label++) {
             labels.putIfAbsent(classes.get(label), label);
@@ -116,7 +147,8 @@ final class Reading {
         List<LabeledPhoto> sorted =
                 photos.stream().sorted(Comparator.comparing(LabeledPhoto::name)).toList();
         tellMixture(sorted);
-        return new ForeignLabels(classes, sorted, pixels, notes, findings);
+        List<Long> counted = LongStream.rangeClosed(1, classes.size()).boxed().toList();
+        return new ForeignLabels(classes, counted, sorted, pixels, notes, findings);
     }
 
     private static ImmutableSortedSet<String> namesOf(List<Drawing> drawings) {

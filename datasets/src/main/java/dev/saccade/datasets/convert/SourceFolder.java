@@ -7,17 +7,20 @@ import com.google.common.collect.Multimaps;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Finding;
+import dev.saccade.datasets.check.DataFolder;
 
 import java.io.IOException;
 import java.nio.file.FileSystemLoopException;
 import java.nio.file.FileVisitOption;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.Deque;
 import java.util.EnumSet;
 import java.util.HashSet;
@@ -32,80 +35,153 @@ import java.util.regex.Pattern;
 /**
  * The files of a folder of labels, listed once; hidden ones are passed over. Files are called by
  * their paths from the folder, with {@code /} between the names. What labels say of paths is looked
- * up in this list, so nothing outside of the folder is ever read.
+ * up in this list, and no link is followed out of the folder, so nothing outside is ever read.
  */
 final class SourceFolder {
 
     private static final Pattern PHOTOGRAPH =
-            Pattern.compile(".*\\.(jpe?g|jpe|png|bmp|dib|tiff?|webp)", Pattern.CASE_INSENSITIVE);
+            Pattern.compile(
+                    ".*\\.(jpe?g|jpe|png|bmp|dib|tiff?|webp)",
+                    Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
 
     private static final Pattern DRIVE = Pattern.compile("[A-Za-z]:");
 
     private final Path root;
     private final ImmutableList<String> files;
+    private final ImmutableList<String> folders;
     private final Set<String> paths;
     private final ImmutableListMultimap<String, String> photographsByStem;
 
     private SourceFolder(Path root, List<String> files, Set<String> folders) {
         this.root = root;
         this.files = ImmutableList.sortedCopyOf(files);
+        this.folders =
+                ImmutableList.sortedCopyOf(
+                        Comparator.comparingLong(SourceFolder::depth)
+                                .thenComparing(Comparator.naturalOrder()),
+                        folders);
         this.paths = new HashSet<>(folders);
         paths.addAll(files);
         this.photographsByStem = Multimaps.index(photographs(), SourceFolder::stem);
     }
 
     /**
-     * Lists the files of a folder.
+     * Lists the files of a folder, which may be a link itself.
      *
-     * @param findings told of links that lead back to a folder above, which are not followed
-     * @throws SaccadeException if it cannot be listed
+     * @param findings told of files whose names are no text, and of links that lead out of the
+     *     folder or to one above: none of them is listed
+     * @throws SaccadeException if it is no folder, or cannot be listed
      */
     static SourceFolder list(Path root, Consumer<Finding> findings) {
-        List<String> files = new ArrayList<>();
-        Set<String> folders = new HashSet<>(Set.of(""));
+        DataFolder.requireFolder(root);
         try {
+            Lister lister = new Lister(root, findings);
             Files.walkFileTree(
-                    root,
-                    EnumSet.of(FileVisitOption.FOLLOW_LINKS),
-                    Integer.MAX_VALUE,
-                    new SimpleFileVisitor<>() {
-                        @Override
-                        public FileVisitResult preVisitDirectory(
-                                Path folder, BasicFileAttributes attributes) {
-                            if (!folder.equals(root) && isHidden(folder)) {
-                                return FileVisitResult.SKIP_SUBTREE;
-                            }
-                            folders.add(name(root, folder));
-                            return FileVisitResult.CONTINUE;
-                        }
-
-                        @Override
-                        public FileVisitResult visitFile(
-                                Path file, BasicFileAttributes attributes) {
-                            if (!isHidden(file)) {
-                                files.add(name(root, file));
-                            }
-                            return FileVisitResult.CONTINUE;
-                        }
-
-                        @Override
-                        public FileVisitResult visitFileFailed(Path file, IOException failure)
-                                throws IOException {
-                            if (!(failure instanceof FileSystemLoopException)) {
-                                throw failure;
-                            }
-                            findings.accept(
-                                    Finding.warning(
-                                            file.toString(),
-                                            "",
-                                            "is a link to a folder above it, it is not followed"));
-                            return FileVisitResult.CONTINUE;
-                        }
-                    });
+                    root, EnumSet.of(FileVisitOption.FOLLOW_LINKS), Integer.MAX_VALUE, lister);
+            return new SourceFolder(root, lister.files, lister.folders);
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be listed: %s", root, e.getMessage());
         }
-        return new SourceFolder(root, files, folders);
+    }
+
+    private static final class Lister extends SimpleFileVisitor<Path> {
+
+        private final Path root;
+        private final Path realRoot;
+        private final Consumer<Finding> findings;
+        private final List<String> files = new ArrayList<>();
+        private final Set<String> folders = new HashSet<>(Set.of(""));
+
+        Lister(Path root, Consumer<Finding> findings) throws IOException {
+            this.root = root;
+            this.realRoot = root.toRealPath();
+            this.findings = findings;
+        }
+
+        @Override
+        public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes)
+                throws IOException {
+            if (folder.equals(root)) {
+                return FileVisitResult.CONTINUE;
+            }
+            if (isHidden(folder) || leadsOut(folder)) {
+                return FileVisitResult.SKIP_SUBTREE;
+            }
+            folders.add(name(folder));
+            return FileVisitResult.CONTINUE;
+        }
+
+        @Override
+        public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
+                throws IOException {
+            if (!isHidden(file) && !leadsOut(file)) {
+                add(file);
+            }
+            return FileVisitResult.CONTINUE;
+        }
+
+        private boolean leadsOut(Path path) throws IOException {
+            // One that leads nowhere is a file that cannot be read.
+            if (!Files.isSymbolicLink(path) || !Files.exists(path)) {
+                return false;
+            }
+            Path real = path.toRealPath();
+            if (real.startsWith(realRoot)) {
+                return false;
+            }
+            findings.accept(
+                    Finding.error(
+                            path.toString(),
+                            "",
+                            "is a link that leads out of the folder, to %s; put what it leads to in"
+                                            .formatted(real)
+                                    + " its place (cp -rL copies a folder so)"));
+            return true;
+        }
+
+        private void add(Path file) {
+            String name = name(file);
+            if (isText(file, name)) {
+                files.add(name);
+                return;
+            }
+            String message = "its name has what is no text, such as the end of a line; rename it";
+            findings.accept(
+                    isPhotograph(name)
+                            ? Finding.error(file.toString(), "", message)
+                            : Finding.warning(file.toString(), "", message + ", or leave it out"));
+        }
+
+        /** Returns whether the name in letters leads to the file, and is of one line. */
+        private boolean isText(Path file, String name) {
+            try {
+                return name.chars().noneMatch(Character::isISOControl)
+                        && root.resolve(name).equals(file);
+            } catch (InvalidPathException e) {
+                return false;
+            }
+        }
+
+        private String name(Path file) {
+            return SourceFolder.name(root, file);
+        }
+
+        @Override
+        public FileVisitResult visitFileFailed(Path file, IOException failure) throws IOException {
+            if (!(failure instanceof FileSystemLoopException)) {
+                throw failure;
+            }
+            findings.accept(
+                    Finding.warning(
+                            file.toString(),
+                            "",
+                            "is a link to a folder above it, it is not followed"));
+            return FileVisitResult.CONTINUE;
+        }
+    }
+
+    private static String name(Path root, Path file) {
+        return root.relativize(file).toString().replace('\\', '/');
     }
 
     private static boolean isHidden(Path path) {
@@ -113,13 +189,18 @@ final class SourceFolder {
         return name.startsWith(".") || name.equals("__MACOSX");
     }
 
-    private static String name(Path root, Path file) {
-        return root.relativize(file).toString().replace('\\', '/');
-    }
-
     /** Returns all files, sorted. */
     ImmutableList<String> files() {
         return files;
+    }
+
+    /** Returns all folders, sorted, the outermost first; it is empty itself. */
+    ImmutableList<String> folders() {
+        return folders;
+    }
+
+    private static long depth(String path) {
+        return path.isEmpty() ? -1 : path.chars().filter(c -> c == '/').count();
     }
 
     /** Returns the files whose names end in something, whatever the case. */
@@ -129,7 +210,12 @@ final class SourceFolder {
 
     /** Returns the files that are named like images that are read. */
     ImmutableList<String> photographs() {
-        return matching(file -> PHOTOGRAPH.matcher(file).matches());
+        return matching(SourceFolder::isPhotograph);
+    }
+
+    /** Returns whether a file is named like an image that is read. */
+    static boolean isPhotograph(String file) {
+        return PHOTOGRAPH.matcher(file).matches();
     }
 
     private ImmutableList<String> matching(Predicate<String> wanted) {
@@ -149,6 +235,11 @@ final class SourceFolder {
     /** Returns the photograph of a path without its ending. */
     Optional<String> photographOf(String stem) {
         return photographsByStem.get(stem).stream().findFirst();
+    }
+
+    /** Returns what a file is called. */
+    String name(Path file) {
+        return name(root, file);
     }
 
     /** Returns where a file is. */

@@ -1,6 +1,7 @@
 package dev.saccade.datasets.convert;
 
 import com.google.common.collect.ImmutableList;
+import com.google.common.collect.Maps;
 import com.google.common.primitives.Doubles;
 import com.google.common.primitives.Ints;
 
@@ -14,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.regex.Pattern;
 
 /**
  * Pascal VOC: an XML file for each photograph.
@@ -30,7 +30,6 @@ import java.util.regex.Pattern;
 final class VocReader implements LabelReader {
 
     private static final String SETS = "ImageSets/Main/";
-    private static final Pattern BLANKS = Pattern.compile("\\s+");
 
     @Override
     public boolean knows(SourceFolder folder, Samples samples) {
@@ -101,6 +100,7 @@ final class VocReader implements LabelReader {
         for (Drawing drawing : drawings) {
             byId.put(SourceFolder.stem(SourceFolder.fileName(drawing.place())), drawing);
         }
+        Map<String, String> ids = Maps.toMap(byId.keySet(), id -> id);
         Listing listing = new Listing();
         boolean hasParts = folder.has(SETS + "train.txt") || folder.has(SETS + "val.txt");
         for (String list : folder.files()) {
@@ -111,7 +111,7 @@ final class VocReader implements LabelReader {
                             ? Optional.of(Part.TRAIN)
                             : Part.named(SourceFolder.stem(name));
             if (isList && part.isPresent() && name.endsWith(".txt")) {
-                read(reading, list, part, byId, listing);
+                listing.read(reading, list, part, ids, ".xml");
             }
         }
         listing.tellRepeated(reading);
@@ -128,28 +128,6 @@ final class VocReader implements LabelReader {
         return listing.parts().entrySet().stream()
                 .map(entry -> byId.get(entry.getKey()).of(entry.getValue()))
                 .toList();
-    }
-
-    private static void read(
-            Reading reading,
-            String list,
-            Optional<Part> part,
-            Map<String, Drawing> byId,
-            Listing listing) {
-        try {
-            List<String> lines = TextFile.lines(reading.folder().path(list));
-            for (int i = 0; i < lines.size(); i++) {
-                String id = BLANKS.split(lines.get(i).strip(), 2)[0];
-                if (byId.containsKey(id)) {
-                    listing.add(id, part, reading.place(list));
-                } else if (!id.isEmpty()) {
-                    reading.error(
-                            reading.place(list) + ":" + (i + 1), "there is no " + id + ".xml");
-                }
-            }
-        } catch (SaccadeException e) {
-            reading.report(Finding.error(reading.place(list), e));
-        }
     }
 
     /** One file, and what stands in it. */

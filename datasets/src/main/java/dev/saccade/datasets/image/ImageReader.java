@@ -7,7 +7,6 @@ import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Size;
 
 import org.opencv.core.Core;
-import org.opencv.core.CvException;
 import org.opencv.core.Mat;
 import org.opencv.core.MatOfByte;
 import org.opencv.imgcodecs.Imgcodecs;
@@ -138,10 +137,11 @@ public final class ImageReader {
         Mat image;
         try {
             if (header.kind() == ImageHeader.Kind.TIFF) {
+                TiffPixels.check(bytes);
                 TiffDirectory.makeUpright(bytes, encoded);
             }
             image = Imgcodecs.imdecode(encoded, AS_IT_LIES);
-        } catch (CvException e) {
+        } catch (RuntimeException e) {
             throw refusal(file, header.kind() + " is damaged and cannot be decoded", e);
         } finally {
             encoded.release();

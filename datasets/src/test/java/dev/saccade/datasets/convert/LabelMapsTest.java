@@ -94,8 +94,8 @@ class LabelMapsTest {
         assertEquals(
                 List.of(
                         "ERROR ImageSets/Segmentation/val.txt:2: there is no c.png",
-                        "warning .: 1 photographs have no label map, such as JPEGImages/b.png; they"
-                                + " are left out"),
+                        "warning .: 1 photograph without a label map, such as JPEGImages/b.png, is"
+                                + " left out"),
                 labels.findings(read));
     }
 

@@ -143,9 +143,32 @@ class LabelMeReaderTest {
         labels.photo("c.png", 10, 10);
         assertEquals(
                 List.of(
-                        "warning .: 1 photographs have no file of labels, such as c.png; they are"
-                                + " left out",
+                        "warning .: 1 photograph without a file of labels, such as c.png, is left"
+                                + " out",
                         "ERROR b.json: labels a.png, and so does a.json"),
+                labels.findings(ForeignFormat.LABELME));
+    }
+
+    @Test
+    void whatIsNoPhotographInsideIsToldAndNoNameLeadsElsewhere() {
+        write("c.json", "gone.png", "\"!!!!\"", shape("cat", "polygon", "null", TRIANGLE));
+        write("b.json", "gone.p\\ud800ng", "\"QUJD\"", shape("cat", "polygon", "null", TRIANGLE));
+        assertEquals(
+                List.of(
+                        "warning .: 1 photograph without a file of labels, such as a.png, is left"
+                                + " out",
+                        "ERROR b.json: there is no photograph gone.p\\ud800ng, and no imageData in"
+                                + " its place for a file of such a name",
+                        "ERROR c.json: imageData is no base64: Illegal character '!' (code 0x21) in"
+                                + " base64 content"),
+                labels.findings(ForeignFormat.LABELME));
+    }
+
+    @Test
+    void classesAreText() {
+        write("a.json", "a.png", "null", shape("c\\ud800", "polygon", "null", TRIANGLE));
+        assertEquals(
+                List.of("ERROR .: class \"c\\ud800\" is no text in Unicode; rename it"),
                 labels.findings(ForeignFormat.LABELME));
     }
 }

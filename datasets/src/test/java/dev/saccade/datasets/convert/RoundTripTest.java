@@ -17,10 +17,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.OutputStream;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -196,33 +193,6 @@ class RoundTripTest {
             assertArrayEquals(shape.triangle(), ring, rounding);
         } else {
             assertEquals(new Segmentation.None(), object.segmentation());
-        }
-    }
-
-    /** Writes files where they belong at once. */
-    record PlainFolder(Path folder) implements ConvertedFolder {
-
-        @Override
-        public OutputStream create(String name) {
-            return new ByteArrayOutputStream() {
-                @Override
-                public void close() throws IOException {
-                    Path file = folder.resolve(name);
-                    Files.createDirectories(file.getParent());
-                    Files.write(file, toByteArray());
-                }
-            };
-        }
-
-        @Override
-        public void take(String name, Path file) {
-            try {
-                Path place = folder.resolve(name);
-                Files.createDirectories(place.getParent());
-                Files.copy(file, place);
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
         }
     }
 }

@@ -1,0 +1,186 @@
+package dev.saccade.datasets.image;
+
+import static com.google.common.base.Preconditions.checkArgument;
+
+import dev.saccade.core.structures.Size;
+
+import java.nio.ByteBuffer;
+import java.util.zip.DataFormatException;
+import java.util.zip.Inflater;
+
+/**
+ * Whether the pixels of a TIFF are all there. OpenCV passes over what of its strips and tiles is
+ * damaged, and leaves it black.
+ *
+ * <p>Pixels that were compressed by LZW, Deflate or PackBits are counted; those of JPEG and of fax
+ * are left to the decoder. What is damaged and still comes out long enough is not found.
+ */
+final class TiffPixels {
+
+    private static final int BITS = 0x102;
+    private static final int COMPRESSION = 0x103;
+    private static final int COLORS = 0x106;
+    private static final int FILL_ORDER = 0x10A;
+    private static final int STRIPS = 0x111;
+    private static final int CHANNELS = 0x115;
+    private static final int ROWS_OF_STRIP = 0x116;
+    private static final int STRIP_BYTES = 0x117;
+    private static final int PLANES = 0x11C;
+    private static final int TILES = 0x144;
+    private static final int TILE_BYTES = 0x145;
+
+    private static final int PLAIN = 1;
+    private static final int LZW = 5;
+    private static final int DEFLATE = 8;
+    private static final int OLD_DEFLATE = 32946;
+    private static final int PACK_BITS = 32773;
+
+    private static final int SUBSAMPLED = 6;
+    private static final int SEPARATE = 2;
+
+    private static final int LZW_CLEAR = 256;
+    private static final int LZW_END = 257;
+    private static final int LZW_CODES = 4096;
+
+    private final byte[] tiff;
+    private final TiffDirectory directory;
+
+    private TiffPixels(byte[] tiff) {
+        this.tiff = tiff;
+        this.directory = new TiffDirectory(ByteBuffer.wrap(tiff));
+    }
+
+    /**
+     * Refuses pixels that are not all there.
+     *
+     * @throws RuntimeException that says which are not, or of a directory that cannot be read
+     */
+    static void check(byte[] tiff) {
+        new TiffPixels(tiff).check();
+    }
+
+    private void check() {
+        boolean isTiled = directory.tile().area() > 0;
+        long[] offsets = directory.values(isTiled ? TILES : STRIPS);
+        long[] counts = directory.values(isTiled ? TILE_BYTES : STRIP_BYTES);
+        boolean isTold =
+                directory.value(COLORS, 0) != SUBSAMPLED && directory.value(FILL_ORDER, 1) == 1;
+        for (int i = 0; isTold && i < Math.min(offsets.length, counts.length); i++) {
+            long expected = expected(i, offsets.length, isTiled);
+            checkArgument(
+                    counts[i] == 0 || length(offsets[i], counts[i], expected) >= expected,
+                    "%s %s of %s has not all of its pixels",
+                    isTiled ? "tile" : "strip",
+                    i + 1,
+                    offsets.length);
+        }
+    }
+
+    /** Returns the bytes of the pixels of a strip or tile. */
+    private long expected(int part, int parts, boolean isTiled) {
+        boolean isSeparate = directory.value(PLANES, 1) == SEPARATE;
+        long channels = directory.value(CHANNELS, 1);
+        Size size = isTiled ? directory.tile() : directory.size();
+        long rows = size.height();
+        if (!isTiled) {
+            long most = Math.max(1, Math.min(rows, directory.value(ROWS_OF_STRIP, rows)));
+            long perPlane = isSeparate ? Math.max(1, parts / Math.max(1, channels)) : parts;
+            rows = Math.max(0, Math.min(most, rows - part % perPlane * most));
+        }
+        long bits = directory.value(BITS, 1) * (isSeparate ? 1 : channels);
+        return rows * ((size.width() * bits + Byte.SIZE - 1) / Byte.SIZE);
+    }
+
+    /** Returns how many bytes compressed ones stand for, counted no further than is needed. */
+    private long length(long offset, long count, long needed) {
+        long left = Math.max(0, tiff.length - offset);
+        ByteBuffer part = left == 0 ? ByteBuffer.allocate(0) : part(offset, Math.min(count, left));
+        return switch (Math.toIntExact(directory.value(COMPRESSION, PLAIN))) {
+            case PLAIN -> left;
+            case LZW -> lzw(part, needed);
+            case DEFLATE, OLD_DEFLATE -> deflate(part, needed);
+            case PACK_BITS -> packBits(part, needed);
+            default -> needed;
+        };
+    }
+
+    private ByteBuffer part(long offset, long count) {
+        return ByteBuffer.wrap(tiff, Math.toIntExact(offset), Math.toIntExact(count)).slice();
+    }
+
+    private static long deflate(ByteBuffer part, long needed) {
+        Inflater inflater = new Inflater();
+        try {
+            inflater.setInput(part);
+            byte[] bytes = new byte[1 << 16];
+            int read;
+            do {
+                // The checksum is behind the last.
+                read = inflater.inflate(bytes);
+            } while (read > 0 && inflater.getBytesWritten() <= needed);
+            return inflater.getBytesWritten();
+        } catch (DataFormatException e) {
+            return 0;
+        } finally {
+            inflater.end();
+        }
+    }
+
+    private static long packBits(ByteBuffer part, long needed) {
+        long length = 0;
+        while (length < needed && part.remaining() > 1) {
+            int run = part.get();
+            int bytes = run < 0 ? 1 : run + 1;
+            if (run != Byte.MIN_VALUE) {
+                length += run < 0 ? 1 - run : Math.min(bytes, part.remaining());
+                part.position(part.position() + Math.min(bytes, part.remaining()));
+            }
+        }
+        return length;
+    }
+
+    /** Counts by the lengths that codes stand for; their bytes do not matter. */
+    private static long lzw(ByteBuffer part, long needed) {
+        boolean isOldStyle = part.remaining() > 1 && part.get(0) == 0;
+        if (isOldStyle) {
+            return needed;
+        }
+        int[] lengths = new int[LZW_CODES];
+        int next = LZW_END + 1;
+        int last = LZW_CLEAR;
+        int width = 9;
+        int bits = 0;
+        int held = 0;
+        long length = 0;
+        while (length < needed) {
+            while (held < width) {
+                if (!part.hasRemaining()) {
+                    return length;
+                }
+                bits = bits << Byte.SIZE | Byte.toUnsignedInt(part.get());
+                held += Byte.SIZE;
+            }
+            held -= width;
+            int code = bits >>> held & (1 << width) - 1;
+            if (code == LZW_END) {
+                return length;
+            }
+            if (code == LZW_CLEAR) {
+                next = LZW_END + 1;
+                width = 9;
+            } else {
+                boolean isFirst = last == LZW_CLEAR;
+                if (isFirst ? code > LZW_CLEAR : code > next) {
+                    return length;
+                }
+                if (!isFirst && next < LZW_CODES) {
+                    lengths[next++] = 1 + (last < LZW_CLEAR ? 1 : lengths[last]);
+                }
+                length += code < LZW_CLEAR ? 1 : lengths[code];
+                width = Math.min(12, Integer.SIZE - Integer.numberOfLeadingZeros(next + 1));
+            }
+            last = code;
+        }
+        return length;
+    }
+}

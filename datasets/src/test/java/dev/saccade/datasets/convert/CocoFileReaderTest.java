@@ -1,0 +1,149 @@
+package dev.saccade.datasets.convert;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.saccade.datasets.Annotation;
+import dev.saccade.datasets.Segmentation;
+import dev.saccade.datasets.coco.CocoDataset;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/** What is labeled in COCO's format is divided, and stays as it is. */
+class CocoFileReaderTest {
+
+    private static final String CATEGORIES =
+            "\"categories\": [{\"id\": 7, \"name\": \"dog\"}, {\"id\": 3, \"name\": \"cat\"}]";
+
+    private static final String BOX =
+            "{\"id\": 1, \"image_id\": 1, \"category_id\": 3, \"bbox\": [1, 2, 3.5, 4],"
+                    + " \"area\": 9}";
+
+    @TempDir Path folder;
+    private Labels labels;
+
+    @BeforeEach
+    void photographs() {
+        labels = new Labels(folder);
+        labels.photo("images/default/a.png", 40, 30).photo("images/default/b.png", 40, 30);
+    }
+
+    private void write(String file, String images, String... annotations) {
+        labels.text(
+                file,
+                "{\"images\": [" + images + "],",
+                CATEGORIES + ",",
+                "\"annotations\": [" + String.join(",", annotations) + "]}");
+    }
+
+    private static String image(int id, String name) {
+        return "{\"id\": %d, \"file_name\": \"%s\", \"width\": 40, \"height\": 30}"
+                .formatted(id, name);
+    }
+
+    @Test
+    void allOfAnObjectStaysAsItIs() {
+        write(
+                "annotations/instances_default.json",
+                image(1, "a.png") + "," + image(9, "b.png"),
+                BOX,
+                "{\"id\": 2, \"image_id\": 1, \"category_id\": 7, \"bbox\": [5, 5, 10, 10],"
+                        + " \"area\": 50, \"segmentation\": [[5, 5, 15, 5, 5, 15]]}",
+                "{\"id\": 3, \"image_id\": 1, \"category_id\": 7, \"bbox\": [0, 0, 2, 30],"
+                        + " \"area\": 60, \"iscrowd\": 1, \"segmentation\":"
+                        + " {\"size\": [30, 40], \"counts\": [0, 60, 1140]}}",
+                "{\"id\": 4, \"image_id\": 1, \"category_id\": 3, \"bbox\": [5, 6, 7, 8],"
+                        + " \"area\": 56, \"ignore\": 1}");
+        ForeignLabels read = labels.read(ForeignFormat.COCO);
+        assertEquals(List.of("dog", "cat"), read.classes());
+        assertEquals(List.of(7L, 3L), read.categoryIds());
+        assertTrue(read.photos().stream().allMatch(photo -> photo.part().isEmpty()));
+        Path target = folder.resolve("target");
+        ForeignLabels divided = Split.heldBack(read, 0.5, 0);
+        Conversion.write(divided, new PlainFolder(target), () -> {});
+        CocoDataset before =
+                CocoDataset.open(
+                        folder.resolve("annotations/instances_default.json"),
+                        folder.resolve("images/default"),
+                        List.of());
+        int photos = 0;
+        for (String part : List.of("train", "val")) {
+            CocoDataset after =
+                    CocoDataset.open(
+                            target.resolve("annotations_" + part + ".json"),
+                            target.resolve("images"),
+                            List.of());
+            photos += after.size();
+            assertEquals(before.classes(), after.classes());
+            assertEquals(7, after.categoryId(0));
+            String name = after.photo(0).file().getFileName().toString();
+            List<Annotation> objects = before.annotations(name.equals("a.png") ? 0 : 1);
+            for (int i = 0; i < objects.size(); i++) {
+                requireSame(objects.get(i), after.annotations(0).get(i));
+            }
+        }
+        assertEquals(2, photos);
+    }
+
+    private static void requireSame(Annotation before, Annotation after) {
+        assertEquals(before.label(), after.label());
+        assertEquals(before.box(), after.box());
+        assertEquals(before.area(), after.area());
+        assertEquals(before.marks(), after.marks());
+        if (before.segmentation() instanceof Segmentation.Polygons polygons) {
+            assertEquals(1, polygons.rings().size());
+        } else {
+            assertEquals(before.segmentation(), after.segmentation());
+        }
+    }
+
+    @Test
+    void filesTellThePartsByFolderOrName() {
+        write("birds_train2017.json", image(1, "a.png"), BOX);
+        write("valid/_annotations.coco.json", image(1, "./c.png"), BOX);
+        labels.photo("valid/c.png", 40, 30);
+        assertEquals(
+                List.of(Optional.of(Part.TRAIN), Optional.of(Part.VAL)),
+                labels.read(ForeignFormat.COCO).photos().stream().map(LabeledPhoto::part).toList());
+    }
+
+    @Test
+    void captionsBesideObjectsAreNotRead() {
+        write("instances_val2017.json", image(1, "a.png"), BOX);
+        labels.text("captions_val2017.json", "{\"images\": 7}");
+        assertEquals(List.of(), labels.findings(ForeignFormat.COCO));
+    }
+
+    @Test
+    void everyMistakeIsTold() {
+        write(
+                "train.json",
+                image(1, "a.png") + "," + image(2, "gone.png") + "," + image(3, "a.png"),
+                BOX);
+        write("val.json", image(1, "b.png"), BOX);
+        labels.text(
+                "more.json",
+                "{\"images\": [" + image(1, "b.png") + "], \"annotations\": [],",
+                "\"categories\": [{\"id\": 8, \"name\": \"dog\"}]}");
+        labels.photo("images/default/b.png", 10, 10);
+        assertEquals(
+                List.of(
+                        "ERROR train.json: category 7 is \"dog\", other than in the files before;"
+                                + " expected the same ids and names in all",
+                        "ERROR train.json: image 3: labels images/default/a.png, and so does"
+                                + " train.json: image 1",
+                        "ERROR val.json: image 1: images/default/b.png is in train and in val;"
+                                + " expected it in one part",
+                        "ERROR train.json: image 2: there is no photograph gone.png",
+                        "ERROR more.json: image 1: says 30x40 (height x width), but"
+                                + " images/default/b.png is 10x10; its labels are of another"
+                                + " picture"),
+                labels.findings(ForeignFormat.COCO));
+    }
+}
