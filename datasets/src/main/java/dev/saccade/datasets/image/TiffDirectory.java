@@ -8,6 +8,7 @@ import org.opencv.core.Mat;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Optional;
 
 /**
  * The first directory of a TIFF: that of an image, or of EXIF data, which have the same form.
@@ -22,10 +23,15 @@ final class TiffDirectory {
     private static final int BITS = 0x102;
     private static final int ORIENTATION = 0x112;
     private static final int CHANNELS = 0x115;
+    private static final int STRIP_LENGTHS = 0x117;
     private static final int TILE_WIDTH = 0x142;
     private static final int TILE_HEIGHT = 0x143;
+    private static final int TILE_LENGTHS = 0x145;
 
-    /** More than images are cut into; OpenCV makes room for a whole tile, however small it is. */
+    /** Whole tiles are decoded, however little of them lies in the image. */
+    private static final int MOST_TIMES_TILED = 4;
+
+    /** A tile of a small image may be larger. */
     private static final long MOST_TILE_PIXELS = 1 << 24;
 
     private static final int MAGIC = 42;
@@ -58,9 +64,13 @@ final class TiffDirectory {
         Size size = directory.size(HEIGHT, WIDTH);
         Size tile = directory.size(TILE_HEIGHT, TILE_WIDTH);
         checkArgument(
-                tile.area() <= Math.max(size.area(), MOST_TILE_PIXELS),
-                "its tiles have %s pixels",
-                tile);
+                tiled(size.width(), tile.width()) * tiled(size.height(), tile.height())
+                        <= Math.max(MOST_TIMES_TILED * size.area(), MOST_TILE_PIXELS),
+                "its tiles are far larger than its %s pixels",
+                size);
+        checkArgument(
+                Math.max(directory.sum(STRIP_LENGTHS), directory.sum(TILE_LENGTHS)) <= bytes.length,
+                "its strips or tiles are longer than the file");
         return new ImageHeader(
                 ImageHeader.Kind.TIFF,
                 size,
@@ -68,6 +78,11 @@ final class TiffDirectory {
                 Math.toIntExact(directory.value(BITS, 1)),
                 orientation(ByteBuffer.wrap(bytes)),
                 ImageHeader.SOUND);
+    }
+
+    /** Returns the side of all tiles together. */
+    private static double tiled(int side, int tile) {
+        return tile <= 0 ? side : Math.ceil((double) side / tile) * tile;
     }
 
     private Size size(int height, int width) {
@@ -127,14 +142,42 @@ final class TiffDirectory {
 
     /** Returns the first value of an entry, if it has one that is an integer. */
     private long value(int tag, long otherwise) {
+        Optional<Values> values = values(tag);
+        return values.isPresent() ? values.get().at(0) : otherwise;
+    }
+
+    /** Returns the sum of what an entry has, none of which is below 0; 0 without it. */
+    private double sum(int tag) {
+        double sum = 0;
+        Optional<Values> values = values(tag);
+        for (long i = 0; i < values.map(Values::count).orElse(0L); i++) {
+            sum += Math.abs((double) values.get().at(i));
+        }
+        return sum;
+    }
+
+    /** The integers of an entry, one or more, where they lie. */
+    private record Values(ByteBuffer tiff, int start, long count, int length) {
+
+        private long at(long index) {
+            int place = Math.toIntExact(start + index * length);
+            return switch (length) {
+                case Byte.BYTES -> Byte.toUnsignedLong(tiff.get(place));
+                case Short.BYTES -> Short.toUnsignedLong(tiff.getShort(place));
+                case Integer.BYTES -> Integer.toUnsignedLong(tiff.getInt(place));
+                default -> tiff.getLong(place);
+            };
+        }
+    }
+
+    private Optional<Values> values(int tag) {
         int entry = find(tag);
         if (entry == NONE) {
-            return otherwise;
+            return Optional.empty();
         }
         long count = big ? tiff.getLong(entry + 4) : Integer.toUnsignedLong(tiff.getInt(entry + 4));
-        int type = tiff.getShort(entry + 2);
         int length =
-                switch (type) {
+                switch (tiff.getShort(entry + 2)) {
                     case 1, 6 -> Byte.BYTES;
                     case SHORT, 8 -> Short.BYTES;
                     case 4, 9 -> Integer.BYTES;
@@ -142,17 +185,12 @@ final class TiffDirectory {
                     default -> 0;
                 };
         if (count < 1 || length == 0) {
-            return otherwise;
+            return Optional.empty();
         }
         int at = entry + (big ? 12 : 8);
         if (count > (big ? Long.BYTES : Integer.BYTES) / length) {
             at = Math.toIntExact(big ? tiff.getLong(at) : Integer.toUnsignedLong(tiff.getInt(at)));
         }
-        return switch (length) {
-            case Byte.BYTES -> Byte.toUnsignedLong(tiff.get(at));
-            case Short.BYTES -> Short.toUnsignedLong(tiff.getShort(at));
-            case Integer.BYTES -> Integer.toUnsignedLong(tiff.getInt(at));
-            default -> tiff.getLong(at);
-        };
+        return Optional.of(new Values(tiff, at, count, length));
     }
 }
