@@ -45,6 +45,7 @@ final class Routes extends Handler.Abstract {
 
     private final TrainedModel<?> model;
     private final boolean segments;
+    private final double leastScore;
     private final Limits limits;
     private final PredictionQueue queue;
     private final Metrics metrics;
@@ -66,6 +67,7 @@ final class Routes extends Handler.Abstract {
             UnderWay underWay) {
         this.model = model;
         this.segments = ModelFacts.segments(model);
+        this.leastScore = facts.defaultScore();
         this.limits = limits;
         this.queue = queue;
         this.metrics = metrics;
@@ -153,11 +155,12 @@ final class Routes extends Handler.Abstract {
 
     private void predict(Exchange exchange) {
         Request request = exchange.request;
-        Wanted wanted = Wanted.of(request, segments);
+        Wanted wanted = Wanted.of(request, leastScore, segments);
         if (!underWay.enter()) {
             throw Problem.busy(1, "the server is ending; ask another, or try again later");
         }
         Request.addCompletionListener(request, failure -> underWay.leave());
+        exchange.bodyIsRead = true;
         exchange.refuseIfFails(
                 BodyReader.start(request, limits, heldUploads, patience)
                         .done()
@@ -242,6 +245,9 @@ final class Routes extends Handler.Abstract {
         private final Callback callback;
         private final AtomicBoolean sent = new AtomicBoolean();
 
+        /** Whether somebody reads the body of the request. */
+        private volatile boolean bodyIsRead;
+
         /** Whether the body of the request has been read. */
         private volatile boolean received;
 
@@ -266,7 +272,22 @@ final class Routes extends Handler.Abstract {
                 response.getHeaders().put(HttpHeader.CONTENT_LENGTH, body.length);
             }
             boolean head = HttpMethod.HEAD.is(request.getMethod());
-            response.write(true, head ? null : ByteBuffer.wrap(body), callback);
+            response.write(
+                    true,
+                    head ? null : ByteBuffer.wrap(body),
+                    Callback.from(this::end, callback::failed));
+        }
+
+        /** Ends the exchange; takes what a client still sends before, else it sees no answer. */
+        private void end() {
+            if (bodyIsRead || !leavesBody() || request.getHeaders().contains(HttpHeader.EXPECT)) {
+                callback.succeeded();
+                return;
+            }
+            var unused =
+                    BodyReader.start(request, limits, heldUploads, patience)
+                            .done()
+                            .whenComplete((body, failure) -> callback.succeeded());
         }
 
         private boolean leavesBody() {
@@ -312,7 +333,7 @@ final class Routes extends Handler.Abstract {
                             seconds ->
                                     response.getHeaders()
                                             .put(HttpHeader.RETRY_AFTER, seconds.intValue()));
-            Problem problem = refusal.problem();
+            Problem problem = PhotoHint.added(refusal.problem(), request);
             send(problem.status(), Problem.MEDIA_TYPE, Json.bytes(problem));
         }
     }
