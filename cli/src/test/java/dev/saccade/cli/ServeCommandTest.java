@@ -51,16 +51,7 @@ class ServeCommandTest {
         assertTrue(expected.size() > 1);
 
         Process process =
-                new ProcessBuilder(
-                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                                "-Dai.djl.offline=true",
-                                "-cp",
-                                System.getProperty("java.class.path"),
-                                Saccade.class.getName(),
-                                "serve",
-                                tiny.run().toString(),
-                                "--port",
-                                "0")
+                Ended.process("serve", tiny.run(), "--port", 0)
                         .redirectError(folder.resolve("serve.err").toFile())
                         .start();
         try (BufferedReader said = process.inputReader()) {
