@@ -291,9 +291,7 @@ class PredictCommandTest {
     @EnabledOnOs(OS.LINUX)
     void whatCannotBePrintedIsNoSuccess() throws IOException, InterruptedException {
         Process process =
-                Ended.process("--help")
-                        .redirectOutput(Path.of("/dev/full").toFile())
-                        .start();
+                Ended.process("--help").redirectOutput(Path.of("/dev/full").toFile()).start();
         String err = new String(process.getErrorStream().readAllBytes(), UTF_8);
         assertEquals(3, process.waitFor(), err);
         assertTrue(err.contains("standard output cannot be written: No space left"), err);

@@ -121,16 +121,12 @@ final class Exchange {
     /** Tells what was seen in each file; that it is one problem, where none can be used. */
     void tellAll(List<Answer> answers) {
         List<Problem> problems =
-                answers.stream()
-                        .map(Answer::problem)
-                        .filter(problem -> problem != null)
-                        .toList();
+                answers.stream().map(Answer::problem).filter(problem -> problem != null).toList();
         if (problems.size() < answers.size()) {
             send(HttpStatus.OK_200, Json.MEDIA_TYPE, Json.bytes(answers));
             return;
         }
-        String detail =
-                problems.stream().map(Problem::detail).collect(Collectors.joining("; "));
+        String detail = problems.stream().map(Problem::detail).collect(Collectors.joining("; "));
         send(
                 problems.get(0).status(),
                 Problem.MEDIA_TYPE,

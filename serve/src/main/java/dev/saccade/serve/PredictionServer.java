@@ -74,8 +74,7 @@ public final class PredictionServer implements AutoCloseable {
         Routes routes =
                 new Routes(
                         settings.model,
-                        ModelFacts.of(
-                                settings.model, settings.name, settings.score, limits),
+                        ModelFacts.of(settings.model, settings.name, settings.score, limits),
                         limits,
                         queue,
                         metrics,

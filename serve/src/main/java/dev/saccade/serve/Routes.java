@@ -88,7 +88,7 @@ final class Routes extends Handler.Abstract {
         response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
         response.getHeaders().put("Content-Security-Policy", page.policy());
         response.getHeaders().put("Cross-Origin-Resource-Policy", "same-origin");
-        Exchange exchange = 
+        Exchange exchange =
                 new Exchange(request, response, callback, limits, patience, heldUploads);
         try {
             door.admit(request, response);
@@ -138,7 +138,8 @@ final class Routes extends Handler.Abstract {
             if (underWay.isEnding()) {
                 throw Problem.refusal(HttpStatus.SERVICE_UNAVAILABLE_503, "the server is ending");
             }
-            exchange.send(HttpStatus.OK_200, Json.MEDIA_TYPE, Json.bytes(Map.of("status", "ready")));
+            exchange.send(
+                    HttpStatus.OK_200, Json.MEDIA_TYPE, Json.bytes(Map.of("status", "ready")));
         } else {
             Fixed same = fixed.get(route);
             exchange.send(HttpStatus.OK_200, same.type, same.body.getBytes(UTF_8));
@@ -152,8 +153,7 @@ final class Routes extends Handler.Abstract {
             throw Problem.busy(1, "the server is ending; ask another, or try again later");
         }
         Request.addCompletionListener(request, failure -> underWay.leave());
-        exchange.refuseIfFails(
-                exchange.body().thenAccept(body -> look(body, wanted, exchange)));
+        exchange.refuseIfFails(exchange.body().thenAccept(body -> look(body, wanted, exchange)));
     }
 
     private void look(byte[] body, Wanted wanted, Exchange exchange) {

@@ -205,8 +205,7 @@ class HostileClientsTest {
                 refused(422, json, "Content-Type", "application/json; charset=utf-8")
                         .endsWith("not JSON: curl --data-binary @photo.jpg ADDRESS"));
         byte[] whole = TinyModels.photo("jpg", 1);
-        assertEquals(
-                200, new Client(server).predict(whole, "Content-Type", form).statusCode());
+        assertEquals(200, new Client(server).predict(whole, "Content-Type", form).statusCode());
     }
 
     @Test

@@ -195,8 +195,7 @@ class MlflowTest {
                         busy = run.epoch() == 1;
                     }
                 };
-        assertEquals(
-                Outcome.FINISHED, training().start(folder.resolve("run"), listening, mending));
+        assertEquals(Outcome.FINISHED, training().start(folder.resolve("run"), listening, mending));
         assertEquals(1, notes.size(), notes.toString());
         assertTrue(notes.get(0).contains("answers 503"), notes.get(0));
         assertEquals(1L, steps.get("train/loss").get(0), "what was missed is sent later");
@@ -247,8 +246,7 @@ class MlflowTest {
         System.setProperty("MLFLOW_TRACKING_TOKEN", "se\ncret");
         try {
             Path run = folder.resolve("run");
-            SaccadeException e =
-                    assertThrows(SaccadeException.class, () -> training().start(run));
+            SaccadeException e = assertThrows(SaccadeException.class, () -> training().start(run));
             assertTrue(e.getMessage().startsWith("MLFLOW_TRACKING_TOKEN: holds"), e.getMessage());
             assertFalse(e.getMessage().contains("cret"), e.getMessage());
         } finally {

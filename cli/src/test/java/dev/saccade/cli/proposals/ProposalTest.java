@@ -108,7 +108,9 @@ class ProposalTest {
         System.setProperty("SACCADE_CACHE", folder.toString());
         Contents contents = new Contents(targets, 100, 640, 480, Map.of(), 40);
         assertEquals(
-                Optional.empty(), written(contents, LAPTOP, part(targets)).initFrom(), "fetched none");
+                Optional.empty(),
+                written(contents, LAPTOP, part(targets)).initFrom(),
+                "fetched none");
         Path cache = Files.createDirectories(folder.resolve("weights"));
         Files.createFile(cache.resolve(PretrainedWeights.named("resnet50").file()));
         Files.createFile(cache.resolve(PretrainedWeights.named("resnet18").file()));
@@ -117,10 +119,8 @@ class ProposalTest {
 
         assertEquals(Optional.of("resnet18"), config.initFrom());
         assertEquals(1e-4, config.optimizer().learningRate());
-        assertTrue(
-                PretrainedWeights.named("resnet18").fit(config.model().backbone()), "fits it");
-        assertEquals(
-                frozenStages, ((ResNet.Config) config.model().backbone()).frozenStages());
+        assertTrue(PretrainedWeights.named("resnet18").fit(config.model().backbone()), "fits it");
+        assertEquals(frozenStages, ((ResNet.Config) config.model().backbone()).frozenStages());
     }
 
     /** The recipes that come with Saccade for these data sets, whose results are known. */

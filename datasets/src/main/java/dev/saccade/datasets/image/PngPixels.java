@@ -12,7 +12,12 @@ final class PngPixels {
 
     /** Where the seven passes of an interlaced image begin, and their steps: x, y, across, down. */
     private static final int[][] ADAM7 = {
-        {0, 0, 8, 8}, {4, 0, 8, 8}, {0, 4, 4, 8}, {2, 0, 4, 4}, {0, 2, 2, 4}, {1, 0, 2, 2},
+        {0, 0, 8, 8},
+        {4, 0, 8, 8},
+        {0, 4, 4, 8},
+        {2, 0, 4, 4},
+        {0, 2, 2, 4},
+        {1, 0, 2, 2},
         {0, 1, 1, 2}
     };
 

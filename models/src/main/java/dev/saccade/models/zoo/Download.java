@@ -301,7 +301,11 @@ final class Download {
             if (e.getCause() instanceof FileBody.Excess excess) {
                 forget(part);
                 throw SaccadeException.io(
-                        e, "%s: cannot be fetched: %s; %s", address, excess.getMessage(), ELSEWHERE);
+                        e,
+                        "%s: cannot be fetched: %s; %s",
+                        address,
+                        excess.getMessage(),
+                        ELSEWHERE);
             }
             throw ServerFault.of(e.getCause());
         } catch (InterruptedException e) {

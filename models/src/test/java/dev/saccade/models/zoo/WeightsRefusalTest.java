@@ -22,7 +22,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
 import java.net.URI;
-import java.nio.file.Files;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -125,7 +124,8 @@ class WeightsRefusalTest extends WeightsFetching {
         try (RawServer server = new RawServer(answer, "")) {
             String told = refused(SWIN, server.address());
             assertTrue(
-                    told.contains("cannot be fetched: it breaks off, or what it answers is no HTTP;")
+                    told.contains(
+                                    "cannot be fetched: it breaks off, or what it answers is no HTTP;")
                             || told.contains("cannot be fetched: the connection broke;"),
                     told);
             assertTrue(told.contains("--from its FOLDER"), told);
@@ -155,7 +155,8 @@ class WeightsRefusalTest extends WeightsFetching {
     void endsAtAServerThatSendsForEver() throws IOException {
         try (RawServer server = new RawServer("HTTP/1.1 200 OK\n\n", "endless")) {
             String told = refused(RESNET, server.address());
-            assertTrue(told.contains("it sends more than the 47767061 bytes that are expected"), told);
+            assertTrue(
+                    told.contains("it sends more than the 47767061 bytes that are expected"), told);
         }
         assertEquals(List.of(), kept());
     }

@@ -93,8 +93,7 @@ final class MlflowServer {
         if (found.isPresent()) {
             return text(found.get(), "/experiment/experiment_id");
         }
-        return text(
-                post("experiments/create", ImmutableMap.of("name", name)), "/experiment_id");
+        return text(post("experiments/create", ImmutableMap.of("name", name)), "/experiment_id");
     }
 
     /** Starts a run and returns its identity. */
@@ -205,8 +204,7 @@ final class MlflowServer {
         if (status / 100 != 2) {
             String told =
                     "answers %d: %s"
-                            .formatted(
-                                    status, Ascii.truncate(response.body(), MOST_SHOWN, "..."));
+                            .formatted(status, Ascii.truncate(response.body(), MOST_SHOWN, "..."));
             throw status == 400 ? new Refusal(told) : new ServerFault(told);
         }
         return response.body();
