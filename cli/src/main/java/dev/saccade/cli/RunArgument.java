@@ -3,6 +3,7 @@ package dev.saccade.cli;
 import dev.saccade.core.Printable;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.report.DetectionExamples;
 import dev.saccade.train.RunFolder;
 import dev.saccade.train.config.RunConfig;
 
@@ -61,6 +62,24 @@ final class RunArgument {
         return run.toAbsolutePath().normalize().getFileName().toString();
     }
 
+    /**
+     * Returns the score from which objects should count, as the report of the run recommends it for
+     * a checkpoint; none if that was not measured, or is no detector.
+     */
+    Optional<Double> recommendedScore(Path checkpoint) {
+        return FiguresFile.read(folder())
+                .flatMap(RunFigures::measured)
+                .filter(figures -> figures.weights().isThatOf(checkpoint))
+                .map(figures -> figures.task().examples())
+                .filter(DetectionExamples.class::isInstance)
+                .map(examples -> ((DetectionExamples) examples).threshold());
+    }
+
+    /** Returns the folder of the run. */
+    private Path folder() {
+        return Files.isRegularFile(run) ? run.toAbsolutePath().resolve("../..").normalize() : run;
+    }
+
     /** Returns the best checkpoint of a run, or its last where there is nothing to be best in. */
     static Path bestOf(Path run) {
         RunFolder folder = new RunFolder(run);
@@ -92,9 +111,7 @@ final class RunArgument {
      * @param data another folder of data than that of the training
      */
     RunConfig config(Optional<Path> data) {
-        Path folder =
-                Files.isRegularFile(run) ? run.toAbsolutePath().resolve("../..").normalize() : run;
-        Path config = folder.resolve("config.yaml");
+        Path config = folder().resolve("config.yaml");
         if (!Files.isRegularFile(config)) {
             throw SaccadeException.user(
                     "%s: is not there, so the data set is not known; expected the folder of a run,"

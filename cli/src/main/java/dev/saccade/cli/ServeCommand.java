@@ -2,7 +2,9 @@ package dev.saccade.cli;
 
 import com.google.common.collect.ImmutableSet;
 
-import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Checks;
+import dev.saccade.core.Problems;
+import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.models.TrainedModel;
 import dev.saccade.serve.Limits;
 import dev.saccade.serve.PredictionServer;
@@ -16,9 +18,11 @@ import picocli.CommandLine.Spec;
 import java.io.PrintWriter;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.regex.Pattern;
 
 /** Answers photographs over HTTP until it is told to end. */
 @Command(
@@ -38,6 +42,10 @@ final class ServeCommand implements Callable<Integer> {
 
     private static final int MEGABYTE = 1 << 20;
     private static final int MEGAPIXEL = 1_000_000;
+    private static final int MOST_TOGETHER = 1000;
+
+    /** What a browser sends: never a path, nor a last slash. */
+    private static final Pattern ORIGIN = Pattern.compile("https?://[^/\\s]+");
 
     @Spec private CommandSpec spec;
     @Mixin private RunArgument run;
@@ -99,7 +107,7 @@ final class ServeCommand implements Callable<Integer> {
             paramLabel = "MB",
             defaultValue = "32",
             description = "Most megabytes of a request; ${DEFAULT-VALUE} by default.")
-    private int uploadMegabytes;
+    private int megabytes;
 
     @Option(
             names = "--max-pixels",
@@ -119,18 +127,10 @@ final class ServeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        Limits limits = limits();
-        try (TrainedModel<?> model = views.load(run.checkpoint(), compute);
-                PredictionServer server =
-                        PredictionServer.of(model)
-                                .name(run.name())
-                                .host(host)
-                                .port(port)
-                                .together(together)
-                                .maxBatch(maxBatch)
-                                .origins(ImmutableSet.copyOf(origins))
-                                .limits(limits)
-                                .start()) {
+        requireSound();
+        Path checkpoint = run.checkpoint();
+        try (TrainedModel<?> model = views.load(checkpoint, compute);
+                PredictionServer server = settings(model, checkpoint).start()) {
             PrintWriter out = spec.commandLine().getOut();
             out.printf("serving %s at %s%n", run.name(), server.uri());
             out.flush();
@@ -155,25 +155,46 @@ final class ServeCommand implements Callable<Integer> {
         return 0;
     }
 
-    private Limits limits() {
-        ConfigArguments.requirePositive("--together", together);
-        ConfigArguments.requirePositive("--max-batch", maxBatch);
-        ConfigArguments.requirePositive("--max-upload", uploadMegabytes);
-        ConfigArguments.requirePositive("--max-pixels", megapixels);
+    /** Refuses all that is mistaken before a model is loaded. */
+    private void requireSound() {
+        Checks checks =
+                new Checks()
+                        .within("--port", port, 0, 0xFFFF)
+                        .within("--together", together, 1, MOST_TOGETHER)
+                        .within("--max-batch", maxBatch, 1, MOST_TOGETHER)
+                        .within("--max-queue", queue, 1, Limits.MOST_QUEUE)
+                        .within("--max-upload", megabytes, 1, Limits.MOST_UPLOAD_BYTES / MEGABYTE)
+                        .within("--max-pixels", megapixels, 1, ImageInfo.MOST_PIXELS / MEGAPIXEL)
+                        .within("--timeout", seconds, 1, Limits.MOST_PATIENCE.toSeconds());
+        Problems problems = new Problems();
         try {
-            return new Limits(
-                    clamped((long) uploadMegabytes * MEGABYTE),
-                    clamped((long) megapixels * MEGAPIXEL),
-                    queue,
-                    Limits.DEFAULT.connections(),
-                    Duration.ofSeconds(seconds));
-        } catch (IllegalArgumentException e) {
-            throw SaccadeException.user("%s", e.getMessage());
+            checks.throwIfAny();
+        } catch (Checks.Refusal e) {
+            e.problems().forEach(problem -> problems.add("%s", problem));
         }
+        for (String origin : origins) {
+            if (!ORIGIN.matcher(origin).matches()) {
+                problems.add("--cors: got %s, expected such as https://example.org", origin);
+            }
+        }
+        problems.throwIfAny("serve");
     }
 
-    private static int clamped(long number) {
-        return (int) Math.min(Integer.MAX_VALUE, number);
+    private PredictionServer.Settings settings(TrainedModel<?> model, Path checkpoint) {
+        PredictionServer.Settings settings = PredictionServer.of(model);
+        run.recommendedScore(checkpoint).ifPresent(settings::score);
+        return settings.name(run.name())
+                .host(host)
+                .port(port)
+                .together(together)
+                .maxBatch(maxBatch)
+                .origins(ImmutableSet.copyOf(origins))
+                .limits(
+                        Limits.DEFAULT
+                                .withUploadBytes(megabytes * MEGABYTE)
+                                .withPixels(megapixels * MEGAPIXEL)
+                                .withQueue(queue)
+                                .withPatience(Duration.ofSeconds(seconds)));
     }
 
     private boolean isLoopback() {

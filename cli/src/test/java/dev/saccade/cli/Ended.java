@@ -3,6 +3,9 @@ package dev.saccade.cli;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.IntSupplier;
 import java.util.stream.Stream;
 
@@ -13,6 +16,20 @@ public record Ended(int code, String out, String err) {
     public static Ended saccade(Object... arguments) {
         String[] args = Stream.of(arguments).map(Object::toString).toArray(String[]::new);
         return of(() -> Saccade.run(args));
+    }
+
+    /** Prepares a command that runs in a process of its own. */
+    static ProcessBuilder process(Object... arguments) {
+        List<String> line =
+                new ArrayList<>(
+                        List.of(
+                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                                "-Dai.djl.offline=true",
+                                "-cp",
+                                System.getProperty("java.class.path"),
+                                Saccade.class.getName()));
+        Stream.of(arguments).map(Object::toString).forEach(line::add);
+        return new ProcessBuilder(line);
     }
 
     /** Runs something that prints and returns an exit code. */

@@ -229,18 +229,7 @@ class FramesTest {
         Path video = video("clip.avi", 3000);
         Path list = out.resolve("predictions.jsonl");
         Process process =
-                new ProcessBuilder(
-                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                                "-Dai.djl.offline=true",
-                                "-cp",
-                                System.getProperty("java.class.path"),
-                                Saccade.class.getName(),
-                                "predict",
-                                tiny.run().toString(),
-                                video.toString(),
-                                "--no-pictures",
-                                "--out",
-                                out.toString())
+                Ended.process("predict", tiny.run(), video, "--no-pictures", "--out", out)
                         .redirectErrorStream(true)
                         .redirectOutput(folder.resolve("said").toFile())
                         .start();

@@ -291,14 +291,7 @@ class PredictCommandTest {
     @EnabledOnOs(OS.LINUX)
     void whatCannotBePrintedIsNoSuccess() throws IOException, InterruptedException {
         Process process =
-                new ProcessBuilder(
-                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                                "-cp",
-                                System.getProperty("java.class.path"),
-                                Saccade.class.getName(),
-                                "--help")
-                        .redirectOutput(Path.of("/dev/full").toFile())
-                        .start();
+                Ended.process("--help").redirectOutput(Path.of("/dev/full").toFile()).start();
         String err = new String(process.getErrorStream().readAllBytes(), UTF_8);
         assertEquals(3, process.waitFor(), err);
         assertTrue(err.contains("standard output cannot be written: No space left"), err);

@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 
+import dev.saccade.report.DetectionExamples;
+
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -21,6 +23,8 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** A server from the command line, from its first word to SIGTERM. */
@@ -47,16 +51,7 @@ class ServeCommandTest {
         assertTrue(expected.size() > 1);
 
         Process process =
-                new ProcessBuilder(
-                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                                "-Dai.djl.offline=true",
-                                "-cp",
-                                System.getProperty("java.class.path"),
-                                Saccade.class.getName(),
-                                "serve",
-                                tiny.run().toString(),
-                                "--port",
-                                "0")
+                Ended.process("serve", tiny.run(), "--port", 0)
                         .redirectError(folder.resolve("serve.err").toFile())
                         .start();
         try (BufferedReader said = process.inputReader()) {
@@ -72,6 +67,16 @@ class ServeCommandTest {
                             .send(request, HttpResponse.BodyHandlers.ofString())
                             .body();
             assertEquals(expected, new ObjectMapper().readTree(answer).get("objects"));
+            DetectionExamples examples =
+                    (DetectionExamples)
+                            FiguresFile.read(tiny.run())
+                                    .orElseThrow()
+                                    .measured()
+                                    .orElseThrow()
+                                    .task()
+                                    .examples();
+            JsonNode model = new ObjectMapper().readTree(page.resolve("/model").toURL());
+            assertEquals(examples.threshold(), model.get("defaultScore").asDouble());
 
             process.destroy();
 
@@ -92,7 +97,24 @@ class ServeCommandTest {
         Ended host = saccade("serve", tiny.run(), "--host", "no.such.host.invalid");
         assertEquals(2, host.code());
         assertTrue(host.err().contains("expected an address of this machine"), host.err());
-        assertEquals(2, saccade("serve", tiny.run(), "--max-pixels", "1000").code());
-        assertEquals(2, saccade("serve", tiny.run(), "--port", "70000").code());
+    }
+
+    @Test
+    void mistakesAreToldTogether() {
+        List<Object> mistaken = new ArrayList<>(List.of("serve", tiny.run()));
+        mistaken.addAll(List.of("--port", 70_000, "--max-queue", 0, "--max-upload", 5000));
+        mistaken.addAll(List.of("--timeout", 0, "--cors", "https://example.org/"));
+        Ended ended = saccade(mistaken.toArray());
+        assertEquals(2, ended.code());
+        assertEquals(
+                """
+                saccade: serve: 5 problems
+                  - --port: got 70000, expected at most 65535
+                  - --max-queue: got 0, expected at least 1
+                  - --max-upload: got 5000, expected at most 1024
+                  - --timeout: got 0, expected at least 1
+                  - --cors: got https://example.org/, expected such as https://example.org
+                """,
+                ended.err());
     }
 }

@@ -14,7 +14,7 @@ final class Page {
      * Opens a page, up to the place of its content.
      *
      * @param images where pictures may come from, in the words of a content security policy
-     * @param styles the names of our style sheets
+     * @param styles the names of our style sheets, besides that which all pages have
      */
     static void open(Markup out, String title, String images, String... styles) throws IOException {
         out.verbatim("<!DOCTYPE html>\n").open("html", "lang", "en").open("head");
@@ -24,7 +24,7 @@ final class Page {
                 "default-src 'none'; img-src %s; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
                         .formatted(images);
         out.empty("meta", "http-equiv", "Content-Security-Policy", "content", policy);
-        out.leaf("title", title).open("style");
+        out.leaf("title", title).open("style").verbatim(resource("base.css"));
         for (String style : styles) {
             out.verbatim(resource(style));
         }

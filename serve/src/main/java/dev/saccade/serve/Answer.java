@@ -5,12 +5,14 @@ import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
+import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.models.Box;
 import dev.saccade.models.ClassMap;
 import dev.saccade.models.DetectedObject;
 
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 
 /**
@@ -76,27 +78,22 @@ record Answer(
 
     static Answer of(LabelMap labels, List<String> classes, Wanted wanted) {
         Size size = labels.size();
-        ClassMap map = new ClassMap(labels, classes);
-        var masks = wanted.masks() == Masks.FALSE ? null : labels.masks();
-        List<Region> regions =
-                map.shares().entrySet().stream()
-                        .map(
-                                share ->
-                                        new Region(
-                                                share.getKey(),
-                                                Math.round(share.getValue() * size.area()),
-                                                share.getValue(),
-                                                masks == null
-                                                        ? null
-                                                        : wanted.masks()
-                                                                .segmentation(
-                                                                        masks.get(
-                                                                                classes.indexOf(
-                                                                                        share
-                                                                                                .getKey())))
-                                                                .orElse(null)))
-                        .collect(ImmutableList.toImmutableList());
-        return new Answer(null, size.width(), size.height(), null, regions, null);
+        Map<Integer, Rle> masks = wanted.masks() == Masks.FALSE ? Map.of() : labels.masks();
+        ImmutableList.Builder<Region> regions = ImmutableList.builder();
+        new ClassMap(labels, classes)
+                .shares()
+                .forEach(
+                        (label, share) -> {
+                            Object segmentation =
+                                    masks.isEmpty()
+                                            ? null
+                                            : wanted.masks()
+                                                    .segmentation(masks.get(classes.indexOf(label)))
+                                                    .orElse(null);
+                            long pixels = Math.round(share * size.area());
+                            regions.add(new Region(label, pixels, share, segmentation));
+                        });
+        return new Answer(null, size.width(), size.height(), null, regions.build(), null);
     }
 
     static Answer of(Problem problem) {

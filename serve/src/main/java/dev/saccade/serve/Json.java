@@ -8,6 +8,8 @@ import dev.saccade.core.SaccadeException;
 /** Writes answers. */
 final class Json {
 
+    static final String MEDIA_TYPE = "application/json";
+
     private static final ObjectMapper MAPPER = new ObjectMapper();
 
     private Json() {}

@@ -18,6 +18,10 @@ import java.time.Duration;
  */
 public record Limits(int uploadBytes, int pixels, int queue, int connections, Duration patience) {
 
+    public static final int MOST_UPLOAD_BYTES = 1 << 30;
+    public static final int MOST_QUEUE = 10_000;
+    public static final Duration MOST_PATIENCE = Duration.ofHours(1);
+
     /** Those of a server that is told nothing else. */
     public static final Limits DEFAULT =
             new Limits(32 << 20, 64_000_000, 128, 512, Duration.ofSeconds(60));
@@ -25,11 +29,15 @@ public record Limits(int uploadBytes, int pixels, int queue, int connections, Du
     /** Checks that all of them can be kept. */
     public Limits {
         new Checks()
-                .within("upload bytes", uploadBytes, 1, 1 << 30)
+                .within("upload bytes", uploadBytes, 1, MOST_UPLOAD_BYTES)
                 .within("pixels", pixels, 1, ImageInfo.MOST_PIXELS)
-                .within("queue", queue, 1, 10_000)
+                .within("queue", queue, 1, MOST_QUEUE)
                 .within("connections", connections, 1, 100_000)
-                .within("seconds of patience", patience.toMillis() / 1000.0, 0.1, 3600)
+                .within(
+                        "seconds of patience",
+                        patience.toMillis() / 1000.0,
+                        0.1,
+                        MOST_PATIENCE.toSeconds())
                 .throwIfAny();
     }
 

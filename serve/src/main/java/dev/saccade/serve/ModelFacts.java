@@ -45,7 +45,7 @@ record ModelFacts(
      */
     record ClassFacts(String label, String color) {}
 
-    static ModelFacts of(TrainedModel<?> model, String name, Limits limits) {
+    static ModelFacts of(TrainedModel<?> model, String name, double score, Limits limits) {
         ModelSpec spec = model.spec();
         List<Integer> colors = ClassColors.of(spec.classes());
         return new ModelFacts(
@@ -63,7 +63,7 @@ record ModelFacts(
                         .collect(ImmutableList.toImmutableList()),
                 spec.precision().name().toLowerCase(Locale.ROOT),
                 Version.saccade(),
-                Wanted.DEFAULT_SCORE,
+                score,
                 limits.uploadBytes(),
                 limits.pixels());
     }

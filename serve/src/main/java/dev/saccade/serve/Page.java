@@ -5,6 +5,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import com.google.common.hash.Hashing;
 import com.google.common.io.Resources;
 
+import dev.saccade.report.Report;
+
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Base64;
@@ -18,7 +20,7 @@ import java.util.Base64;
 record Page(String html, String policy) {
 
     static Page load() {
-        String style = resource("page.css");
+        String style = text(Report.class, "base.css") + resource("page.css");
         String script = resource("page.js");
         String html =
                 resource("page.html")
@@ -37,8 +39,12 @@ record Page(String html, String policy) {
     }
 
     static String resource(String name) {
+        return text(Page.class, name);
+    }
+
+    private static String text(Class<?> beside, String name) {
         try {
-            return Resources.toString(Resources.getResource(Page.class, name), UTF_8);
+            return Resources.toString(Resources.getResource(beside, name), UTF_8);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -1,5 +1,6 @@
 package dev.saccade.serve;
 
+import dev.saccade.core.Count;
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Workers;
@@ -114,8 +115,8 @@ final class PredictionQueue implements AutoCloseable {
         if (!places.tryAcquire(photos.size())) {
             throw Problem.busy(
                     metrics.secondsFor(limits.queue()),
-                    "the queue is full, %d photographs of %d are there; try again later",
-                    limits.queue() - places.availablePermits(),
+                    "%s of at most %d are waiting; try again later",
+                    Count.of(limits.queue() - places.availablePermits(), "photograph"),
                     limits.queue());
         }
         return photos.stream().map(photo -> start(photo, gone)).toList();

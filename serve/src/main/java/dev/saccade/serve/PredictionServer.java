@@ -2,6 +2,7 @@ package dev.saccade.serve;
 
 import static java.util.Objects.requireNonNull;
 
+import com.google.common.base.Throwables;
 import com.google.common.collect.ImmutableSet;
 
 import dev.saccade.core.SaccadeException;
@@ -16,6 +17,7 @@ import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
 
 import java.net.InetAddress;
+import java.net.SocketException;
 import java.net.URI;
 import java.net.UnknownHostException;
 import java.time.Duration;
@@ -72,7 +74,7 @@ public final class PredictionServer implements AutoCloseable {
         Routes routes =
                 new Routes(
                         settings.model,
-                        ModelFacts.of(settings.model, settings.name, limits),
+                        ModelFacts.of(settings.model, settings.name, settings.score, limits),
                         limits,
                         queue,
                         metrics,
@@ -103,6 +105,7 @@ public final class PredictionServer implements AutoCloseable {
 
         private final TrainedModel<?> model;
         private String name = "model";
+        private double score = 0.3;
         private String host = InetAddress.getLoopbackAddress().getHostAddress();
         private int port;
         private int together = 2;
@@ -117,6 +120,18 @@ public final class PredictionServer implements AutoCloseable {
         /** Sets what the page and {@code /model} call the model. */
         public Settings name(String called) {
             name = requireNonNull(called, "name");
+            return this;
+        }
+
+        /**
+         * Sets the least score of objects where a request names none, and from which the page shows
+         * them at first; 0.3 by default, as {@code predict} has it.
+         */
+        public Settings score(double least) {
+            if (!(least >= 0 && least <= 1)) {
+                throw SaccadeException.user("score: got %s, expected 0 to 1", least);
+            }
+            score = least;
             return this;
         }
 
@@ -209,14 +224,17 @@ public final class PredictionServer implements AutoCloseable {
             port = connector.getLocalPort();
         } catch (Exception e) {
             close();
-            String reason = e.getCause() == null ? e.getMessage() : e.getCause().getMessage();
-            throw SaccadeException.user(
-                    e,
-                    "%s port %d: cannot be listened on (%s); take another with --port or --host, or"
-                            + " port 0 for any that is free",
-                    connector.getHost(),
-                    connector.getPort(),
-                    reason);
+            if (Throwables.getRootCause(e) instanceof SocketException) {
+                throw SaccadeException.user(
+                        e,
+                        "%s port %d: cannot be listened on; another program does, or the address is"
+                                + " not of this machine, or ports so low are for administrators;"
+                                + " take another with --port or --host, or port 0 for any that is"
+                                + " free",
+                        connector.getHost(),
+                        connector.getPort());
+            }
+            throw SaccadeException.internal(e, "the server cannot be started");
         }
     }
 

@@ -8,7 +8,6 @@ import dev.saccade.core.structures.LabelMap;
 import dev.saccade.models.ClassMap;
 import dev.saccade.models.TrainedModel;
 
-import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.http.HttpMethod;
 import org.eclipse.jetty.http.HttpStatus;
@@ -17,25 +16,17 @@ import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.stream.Collectors;
 
 /** What is at the addresses of a server. */
 final class Routes extends Handler.Abstract {
 
-    private static final Logger LOG = LoggerFactory.getLogger(Routes.class);
-
-    private static final String JSON = "application/json";
     private static final String MULTIPART = "multipart/form-data";
 
     private static final String PREDICT = "/predict";
@@ -45,6 +36,7 @@ final class Routes extends Handler.Abstract {
 
     private final TrainedModel<?> model;
     private final boolean segments;
+    private final double leastScore;
     private final Limits limits;
     private final PredictionQueue queue;
     private final Metrics metrics;
@@ -66,6 +58,7 @@ final class Routes extends Handler.Abstract {
             UnderWay underWay) {
         this.model = model;
         this.segments = ModelFacts.segments(model);
+        this.leastScore = facts.defaultScore();
         this.limits = limits;
         this.queue = queue;
         this.metrics = metrics;
@@ -76,8 +69,8 @@ final class Routes extends Handler.Abstract {
         fixed =
                 Map.of(
                         "/", new Fixed("text/html;charset=utf-8", page.html()),
-                        "/model", new Fixed(JSON, new String(Json.bytes(facts), UTF_8)),
-                        "/openapi.json", new Fixed(JSON, openApi));
+                        "/model", new Fixed(Json.MEDIA_TYPE, new String(Json.bytes(facts), UTF_8)),
+                        "/openapi.json", new Fixed(Json.MEDIA_TYPE, openApi));
     }
 
     @Override
@@ -95,7 +88,8 @@ final class Routes extends Handler.Abstract {
         response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
         response.getHeaders().put("Content-Security-Policy", page.policy());
         response.getHeaders().put("Cross-Origin-Resource-Policy", "same-origin");
-        Exchange exchange = new Exchange(request, response, callback);
+        Exchange exchange =
+                new Exchange(request, response, callback, limits, patience, heldUploads);
         try {
             door.admit(request, response);
             answer(route, exchange);
@@ -119,17 +113,17 @@ final class Routes extends Handler.Abstract {
                     HttpStatus.NOT_FOUND_404,
                     "%s: there is nothing; expected /, /predict, /model, /health, /metrics or"
                             + " /openapi.json",
-                    Request.getPathInContext(exchange.request));
+                    Request.getPathInContext(exchange.request()));
         }
         boolean predict = route.equals(PREDICT);
         String methods = predict ? "POST, OPTIONS" : "GET, HEAD, OPTIONS";
-        String method = exchange.request.getMethod();
+        String method = exchange.request().getMethod();
         if (HttpMethod.OPTIONS.is(method)) {
-            exchange.response.getHeaders().add(Doorkeeper.preflight(methods));
-            exchange.response.getHeaders().put(HttpHeader.ALLOW, methods);
+            exchange.answerHeaders().add(Doorkeeper.preflight(methods));
+            exchange.answerHeaders().put(HttpHeader.ALLOW, methods);
             exchange.send(HttpStatus.NO_CONTENT_204, null, new byte[0]);
         } else if (!List.of(methods.split(", ")).contains(method)) {
-            exchange.response.getHeaders().put(HttpHeader.ALLOW, methods);
+            exchange.answerHeaders().put(HttpHeader.ALLOW, methods);
             throw Problem.refusal(
                     HttpStatus.METHOD_NOT_ALLOWED_405,
                     "%s %s: expected %s",
@@ -144,7 +138,8 @@ final class Routes extends Handler.Abstract {
             if (underWay.isEnding()) {
                 throw Problem.refusal(HttpStatus.SERVICE_UNAVAILABLE_503, "the server is ending");
             }
-            exchange.send(HttpStatus.OK_200, JSON, Json.bytes(Map.of("status", "ready")));
+            exchange.send(
+                    HttpStatus.OK_200, Json.MEDIA_TYPE, Json.bytes(Map.of("status", "ready")));
         } else {
             Fixed same = fixed.get(route);
             exchange.send(HttpStatus.OK_200, same.type, same.body.getBytes(UTF_8));
@@ -152,24 +147,19 @@ final class Routes extends Handler.Abstract {
     }
 
     private void predict(Exchange exchange) {
-        Request request = exchange.request;
-        Wanted wanted = Wanted.of(request, segments);
+        Request request = exchange.request();
+        Wanted wanted = Wanted.of(request, leastScore, segments);
         if (!underWay.enter()) {
             throw Problem.busy(1, "the server is ending; ask another, or try again later");
         }
         Request.addCompletionListener(request, failure -> underWay.leave());
-        exchange.refuseIfFails(
-                BodyReader.start(request, limits, heldUploads, patience)
-                        .done()
-                        .thenAccept(body -> look(body, wanted, exchange)));
+        exchange.refuseIfFails(exchange.body().thenAccept(body -> look(body, wanted, exchange)));
     }
 
     private void look(byte[] body, Wanted wanted, Exchange exchange) {
-        patience.received(exchange.request);
-        exchange.received = true;
         AtomicBoolean gone = new AtomicBoolean();
-        exchange.request.addFailureListener(failure -> gone.set(true));
-        String type = exchange.request.getHeaders().get(HttpHeader.CONTENT_TYPE);
+        exchange.request().addFailureListener(failure -> gone.set(true));
+        String type = exchange.request().getHeaders().get(HttpHeader.CONTENT_TYPE);
         if (type == null || !MimeTypes.getContentTypeWithoutCharset(type).startsWith(MULTIPART)) {
             Upload photo = new Upload("photograph", body);
             exchange.refuseIfFails(
@@ -191,7 +181,8 @@ final class Routes extends Handler.Abstract {
             answers.add(
                     seen.get(i)
                             .thenApply(each -> answer(each, wanted))
-                            .exceptionally(failure -> Answer.of(problem(failure)))
+                            .exceptionally(
+                                    failure -> Answer.of(Exchange.refusal(failure).problem()))
                             .thenApply(answer -> answer.named(name)));
         }
         exchange.refuseIfFails(
@@ -209,7 +200,7 @@ final class Routes extends Handler.Abstract {
             ClassMap map = new ClassMap((LabelMap) seen.prediction(), model.classes());
             exchange.send(HttpStatus.OK_200, "image/png", map.toPng());
         } else {
-            exchange.send(HttpStatus.OK_200, JSON, Json.bytes(answer(seen, wanted)));
+            exchange.send(HttpStatus.OK_200, Json.MEDIA_TYPE, Json.bytes(answer(seen, wanted)));
         }
     }
 
@@ -217,103 +208,5 @@ final class Routes extends Handler.Abstract {
         return seen.prediction() instanceof LabelMap labels
                 ? Answer.of(labels, model.classes(), wanted)
                 : Answer.of(seen.size(), (Instances) seen.prediction(), model.classes(), wanted);
-    }
-
-    private static Problem problem(Throwable failure) {
-        return refusal(failure).problem();
-    }
-
-    private static Problem.Refusal refusal(Throwable failure) {
-        Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
-        if (cause instanceof Problem.Refusal refusal) {
-            return refusal;
-        }
-        LOG.error("a request could not be answered", cause);
-        return Problem.refusal(
-                HttpStatus.INTERNAL_SERVER_ERROR_500,
-                "the request could not be answered; the log of the server says why");
-    }
-
-    /** A request on its way to its answer, which is sent once. */
-    private final class Exchange {
-
-        private final Request request;
-        private final Response response;
-        private final Callback callback;
-        private final AtomicBoolean sent = new AtomicBoolean();
-
-        /** Whether the body of the request has been read. */
-        private volatile boolean received;
-
-        private Exchange(Request request, Response response, Callback callback) {
-            this.request = request;
-            this.response = response;
-            this.callback = callback;
-        }
-
-        private void send(int status, String type, byte[] body) {
-            if (!sent.compareAndSet(false, true)) {
-                return;
-            }
-            patience.restart(request);
-            response.setStatus(status);
-            if (leavesBody()) {
-                // Else a client sends its next request into a connection that is being closed.
-                response.getHeaders().put(HttpHeader.CONNECTION, "close");
-            }
-            if (type != null) {
-                response.getHeaders().put(HttpHeader.CONTENT_TYPE, type);
-                response.getHeaders().put(HttpHeader.CONTENT_LENGTH, body.length);
-            }
-            boolean head = HttpMethod.HEAD.is(request.getMethod());
-            response.write(true, head ? null : ByteBuffer.wrap(body), callback);
-        }
-
-        private boolean leavesBody() {
-            HttpFields headers = request.getHeaders();
-            return !received
-                    && (headers.contains(HttpHeader.TRANSFER_ENCODING)
-                            || headers.getLongField(HttpHeader.CONTENT_LENGTH) > 0);
-        }
-
-        /** Tells what was seen in each file; that it is one problem, where none can be used. */
-        private void tellAll(List<Answer> answers) {
-            List<Problem> problems =
-                    answers.stream()
-                            .map(Answer::problem)
-                            .filter(problem -> problem != null)
-                            .toList();
-            if (problems.size() < answers.size()) {
-                send(HttpStatus.OK_200, JSON, Json.bytes(answers));
-                return;
-            }
-            String detail =
-                    problems.stream().map(Problem::detail).collect(Collectors.joining("; "));
-            send(
-                    problems.get(0).status(),
-                    Problem.MEDIA_TYPE,
-                    Json.bytes(Problem.of(problems.get(0).status(), detail)));
-        }
-
-        private void refuseIfFails(CompletableFuture<?> answering) {
-            var unused =
-                    answering.whenComplete(
-                            (done, failure) -> {
-                                if (failure != null) {
-                                    refuse(failure);
-                                }
-                            });
-        }
-
-        private void refuse(Throwable failure) {
-            Problem.Refusal refusal = refusal(failure);
-            refusal.retryAfterSeconds()
-                    .ifPresent(
-                            seconds ->
-                                    response.getHeaders()
-                                            .put(HttpHeader.RETRY_AFTER, seconds.intValue()));
-            Problem problem = refusal.problem();
-            send(problem.status(), Problem.MEDIA_TYPE, Json.bytes(problem));
-        }
     }
 }

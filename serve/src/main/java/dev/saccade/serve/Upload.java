@@ -2,6 +2,8 @@ package dev.saccade.serve;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.Count;
+
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpStatus;
 import org.eclipse.jetty.http.MultiPart;
@@ -47,21 +49,21 @@ final class Upload {
      * @throws Problem.Refusal if it is none, or has something else than files, or too many
      */
     static List<Upload> ofParts(String contentType, byte[] body, int most) {
-        String boundary = MultiPart.extractBoundary(contentType);
-        if (boundary == null || boundary.isEmpty()) {
-            throw malformed("Content-Type has no boundary");
-        }
         Parts parts = new Parts();
         try {
+            String boundary = MultiPart.extractBoundary(contentType);
+            if (boundary == null || boundary.isEmpty()) {
+                throw malformed("Content-Type names no boundary");
+            }
             MultiPart.Parser parser = new MultiPart.Parser(boundary, parts);
             parser.setMaxParts(MOST_PARTS);
             parser.setPartHeadersMaxLength(8192);
             parser.parse(Content.Chunk.from(ByteBuffer.wrap(body), true));
-        } catch (RuntimeException e) {
-            throw malformed(String.valueOf(e.getMessage()));
+        } catch (IllegalArgumentException e) {
+            throw malformed("Content-Type names no boundary that may be one");
         }
-        if (parts.failure != null) {
-            throw malformed(String.valueOf(parts.failure.getMessage()));
+        if (parts.failed) {
+            throw malformed("a part does not begin as one does");
         }
         if (!parts.complete) {
             throw malformed("its end is missing");
@@ -69,7 +71,7 @@ final class Upload {
         if (!parts.fields.isEmpty()) {
             throw Problem.refusal(
                     HttpStatus.BAD_REQUEST_400,
-                    "the field %s is no file; expected files only, and score and masks behind the"
+                    "%s is no file; expected files only, and score and masks behind the"
                             + " ? of the address",
                     String.join(", ", parts.fields));
         }
@@ -81,8 +83,8 @@ final class Upload {
         if (parts.uploads.size() > most) {
             throw Problem.refusal(
                     HttpStatus.BAD_REQUEST_400,
-                    "%d files in a request, at most %d are taken; send them in several",
-                    parts.uploads.size(),
+                    "%s in a request, expected at most %d; send them in several",
+                    Count.of(parts.uploads.size(), "file"),
                     most);
         }
         return ImmutableList.copyOf(parts.uploads);
@@ -91,7 +93,8 @@ final class Upload {
     private static Problem.Refusal malformed(String reason) {
         return Problem.refusal(
                 HttpStatus.BAD_REQUEST_400,
-                "the body cannot be read as multipart/form-data: %s",
+                "the body cannot be read as multipart/form-data: %s; send it as curl -F"
+                        + " photo=@photo.jpg does",
                 reason);
     }
 
@@ -101,7 +104,7 @@ final class Upload {
         private final List<Upload> uploads = new ArrayList<>();
         private final List<String> fields = new ArrayList<>();
         private final ByteArrayOutputStream content = new ByteArrayOutputStream();
-        private Throwable failure;
+        private boolean failed;
         private boolean complete;
 
         @Override
@@ -114,7 +117,7 @@ final class Upload {
         @Override
         public void onPart(String name, String fileName, HttpFields headers) {
             if (fileName == null) {
-                fields.add(shortened(String.valueOf(name)));
+                fields.add(name == null ? "a part without a name" : "the field " + shortened(name));
             } else {
                 uploads.add(new Upload(shortened(fileName), content.toByteArray()));
             }
@@ -132,7 +135,7 @@ final class Upload {
 
         @Override
         public void onFailure(Throwable fault) {
-            failure = fault;
+            failed = true;
         }
     }
 }

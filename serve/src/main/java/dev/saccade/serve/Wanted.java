@@ -18,17 +18,15 @@ import java.util.Set;
  */
 record Wanted(double score, Masks masks, boolean png) {
 
-    /** As {@code predict} has it. */
-    static final double DEFAULT_SCORE = 0.3;
-
     private static final Set<String> KNOWN = Set.of("score", "masks");
 
     /**
      * Reads the part of an address behind its {@code ?}, and the header {@code Accept}.
      *
+     * @param leastScore where the address names none
      * @throws Problem.Refusal that names all that is wrong
      */
-    static Wanted of(Request request, boolean segments) {
+    static Wanted of(Request request, double leastScore, boolean segments) {
         Fields query = query(request);
         List<String> problems = new ArrayList<>();
         for (Fields.Field field : query) {
@@ -38,7 +36,7 @@ record Wanted(double score, Masks masks, boolean png) {
                 problems.add(field.getName() + ": is given " + field.getValues().size() + " times");
             }
         }
-        double score = DEFAULT_SCORE;
+        double score = leastScore;
         String text = query.getValue("score");
         if (text != null) {
             score = share(text);
@@ -65,8 +63,8 @@ record Wanted(double score, Masks masks, boolean png) {
         } catch (RuntimeException e) {
             throw Problem.refusal(
                     HttpStatus.BAD_REQUEST_400,
-                    "what stands behind the ? of the address cannot be read: %s",
-                    e.getMessage());
+                    "what stands behind the ? of the address cannot be read; expected such as"
+                            + " score=0.5&masks=rle");
         }
     }
 

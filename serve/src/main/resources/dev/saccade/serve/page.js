@@ -27,8 +27,8 @@ function vector(name, attributes) {
   return made;
 }
 
-function count(number, noun) {
-  return number + " " + noun + (number === 1 ? "" : "s");
+function count(number, noun, nouns = noun + "s") {
+  return number + " " + (number === 1 ? noun : nouns);
 }
 
 function percent(share) {
@@ -304,7 +304,7 @@ function render() {
   photos.forEach(draw);
   for (const photo of photos.filter(each => each.answer)) {
     const shown = things(photo).filter(isShown);
-    const seen = segments() ? (shown.length === 1 ? "1 class" : shown.length + " classes") : count(shown.length, "object");
+    const seen = segments() ? count(shown.length, "class", "classes") : count(shown.length, "object");
     photo.tally.textContent = seen + " · " + Math.round(photo.milliseconds) + " ms";
     photo.image.alt = photo.name + ": " + seen;
   }
@@ -328,22 +328,25 @@ function classes() {
       totals.set(thing.label, (totals.get(thing.label) || 0) + counted);
     }
   }
+  const focused = document.activeElement.dataset.label;
   const named = [...totals].sort((a, b) => b[1] - a[1]);
   $("classes").replaceChildren(...named.map(([label, total]) => {
     const mark = element("i");
     mark.style.setProperty("--c", color(label));
     const told = segments() ? percent(total / pixels) : String(total);
     const button = element("button", { type: "button" }, mark, element("span", { textContent: label }), element("b", { textContent: told }));
+    button.dataset.label = label;
     button.setAttribute("aria-pressed", String(!hidden.has(label)));
     button.onclick = () => {
       if (!hidden.delete(label)) {
         hidden.add(label);
       }
       render();
-      [...$("classes").querySelectorAll("button")].find(each => each.children[1].textContent === label)?.focus();
     };
     return element("li", {}, button);
   }));
+  // The buttons are new ones; the keyboard stays where it was.
+  [...$("classes").querySelectorAll("button")].find(each => each.dataset.label === focused)?.focus();
 }
 
 // What is shown, in the form of predictions.json.
@@ -416,7 +419,7 @@ async function start() {
   const names = model.classes.map(each => each.label);
   const some = names.length > 12 ? names.slice(0, 12).join(", ") + ", …" : names.join(", ");
   $("facts").textContent = (segments() ? "Tells the class of every pixel" : "Finds objects")
-    + " of " + (names.length === 1 ? "1 class" : names.length + " classes") + ": " + some + ".";
+    + " of " + count(names.length, "class", "classes") + ": " + some + ".";
   $("level-name").textContent = segments() ? "Opacity" : "Score from";
   $("level").min = segments() ? 0 : LEAST_SCORE;
   $("level").value = segments() ? 0.6 : model.defaultScore;

@@ -39,6 +39,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.zip.CRC32;
 
 /** What is no photograph, no HTTP or no end; the server goes on answering others. */
@@ -154,6 +155,8 @@ class HostileClientsTest {
                 "multipart/form-data",
                 "multipart/form-data; boundary=",
                 "multipart/form-data; boundary=other",
+                "multipart/form-data; boundary=\"",
+                "multipart/form-data; boundary=\"\"",
             })
     void aFormThatIsNoneIsTold(String type) throws Exception {
         byte[] body = ("--" + Client.BOUNDARY + "\r\n\r\nx").getBytes(UTF_8);
@@ -176,8 +179,33 @@ class HostileClientsTest {
             files.put(i + ".png", new byte[] {1});
         }
         assertEquals(
-                "9 files in a request, at most 8 are taken; send them in several",
+                "9 files in a request, expected at most 8; send them in several",
                 problem(400, new Client(server).sendForm(files, "")));
+    }
+
+    @Test
+    void aPartWithoutANameIsTold() throws Exception {
+        String part = "--%1$s\r\n\r\nx\r\n--%1$s--\r\n".formatted(Client.BOUNDARY);
+        String type = "multipart/form-data; boundary=" + Client.BOUNDARY;
+        String told = refused(400, part.getBytes(UTF_8), "Content-Type", type);
+        assertTrue(told.startsWith("a part without a name is no file"), told);
+    }
+
+    /** As curl -d does, which leaves out what ends lines, and zeros. */
+    @Test
+    void whoSendsAPhotographInAnotherWayIsToldHow() throws Exception {
+        String photo = new String(TinyModels.photo("jpg", 1), ISO_8859_1);
+        byte[] stripped = photo.replaceAll("[\r\n\0]", "").getBytes(ISO_8859_1);
+        String form = "application/x-www-form-urlencoded";
+        assertTrue(
+                refused(422, stripped, "Content-Type", form)
+                        .endsWith("send it with curl --data-binary @photo.jpg ADDRESS"));
+        byte[] json = "{\"image\": \"/9j/4AAQ\"}".getBytes(UTF_8);
+        assertTrue(
+                refused(422, json, "Content-Type", "application/json; charset=utf-8")
+                        .endsWith("not JSON: curl --data-binary @photo.jpg ADDRESS"));
+        byte[] whole = TinyModels.photo("jpg", 1);
+        assertEquals(200, new Client(server).predict(whole, "Content-Type", form).statusCode());
     }
 
     @Test
@@ -224,6 +252,24 @@ class HostileClientsTest {
                                     + " HTTP/1.1\r\nHost: localhost\r\nContent-Length: 400000\r\n\r\n");
             assertTrue(told.startsWith("HTTP/1.1 40"), told);
             assertTrue(told.contains("Connection: close"), told);
+        }
+    }
+
+    /** A connection that is closed meanwhile would take the answer with it. */
+    @Test
+    void whoIsRefusedMaySendToTheEnd() throws Exception {
+        String head =
+                "POST /predict?score=7 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n\r\n";
+        try (Socket socket = connect(server.uri())) {
+            OutputStream out = socket.getOutputStream();
+            out.write(head.getBytes(ISO_8859_1));
+            String status = "HTTP/1.1 400";
+            assertEquals(status, new String(socket.getInputStream().readNBytes(12), ISO_8859_1));
+            for (int i = 0; i < 6; i++) {
+                TimeUnit.MILLISECONDS.sleep(10);
+                out.write(new byte[10_000]);
+            }
+            assertTrue(read(socket).contains("score: got 7"));
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.saccade.train;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -17,6 +18,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -40,6 +44,8 @@ class MlflowTest {
 
     private HttpServer server;
     private boolean busy;
+    private boolean refusesParams;
+    private String artifacts = "mlflow-artifacts:/7/r1";
     private int runs;
     private final List<String> statuses = new ArrayList<>();
     private final Map<String, List<Long>> steps = new LinkedHashMap<>();
@@ -47,6 +53,17 @@ class MlflowTest {
     private final Map<String, String> tags = new LinkedHashMap<>();
     private final Map<String, String> files = new LinkedHashMap<>();
     private final Set<String> experiments = new TreeSet<>();
+
+    private final List<String> notes = new ArrayList<>();
+    private final Hook listening =
+            new Hook() {
+                @Override
+                public void noted(String line) {
+                    if (line.contains("MLflow")) {
+                        notes.add(line);
+                    }
+                }
+            };
 
     @BeforeEach
     void start() throws IOException {
@@ -66,9 +83,11 @@ class MlflowTest {
             String body =
                     new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
             String path = exchange.getRequestURI().getPath();
-            String answer = busy ? null : answer(path, body);
+            boolean refused = refusesParams && body.contains("\"params\":[{");
+            String answer = busy || refused ? null : answer(path, body);
             byte[] bytes = (answer == null ? "{}" : answer).getBytes(StandardCharsets.UTF_8);
-            exchange.sendResponseHeaders(busy ? 503 : answer == null ? 404 : 200, bytes.length);
+            int status = busy ? 503 : refused ? 400 : answer == null ? 404 : 200;
+            exchange.sendResponseHeaders(status, bytes.length);
             exchange.getResponseBody().write(bytes);
         }
     }
@@ -93,7 +112,7 @@ class MlflowTest {
                 yield "{\"run\": {\"info\": {\"run_id\": \"r" + runs + "\"}}}";
             }
             case "runs/get" ->
-                    "{\"run\": {\"info\": {\"artifact_uri\": \"mlflow-artifacts:/7/r1\"}}}";
+                    "{\"run\": {\"info\": {\"artifact_uri\": \"%s\"}}}".formatted(artifacts);
             case "runs/update" -> {
                 statuses.add(request.path("status").asText());
                 yield "{}";
@@ -169,22 +188,14 @@ class MlflowTest {
     @Test
     void aServerThatIsAwayStopsNothingAndIsToldOnce() throws IOException {
         busy = true;
-        List<String> notes = new ArrayList<>();
-        Hook listening =
+        Hook mending =
                 new Hook() {
-                    @Override
-                    public void noted(String line) {
-                        if (line.contains("MLflow")) {
-                            notes.add(line);
-                        }
-                    }
-
                     @Override
                     public void afterEpoch(Run run) {
                         busy = run.epoch() == 1;
                     }
                 };
-        assertEquals(Outcome.FINISHED, training().start(folder.resolve("run"), listening));
+        assertEquals(Outcome.FINISHED, training().start(folder.resolve("run"), listening, mending));
         assertEquals(1, notes.size(), notes.toString());
         assertTrue(notes.get(0).contains("answers 503"), notes.get(0));
         assertEquals(1L, steps.get("train/loss").get(0), "what was missed is sent later");
@@ -192,13 +203,54 @@ class MlflowTest {
     }
 
     @Test
-    void anAddressThatIsNoneIsRefused() {
+    void whatTheServerRefusesIsLeftOutAndTheRestIsToldToOneRun() throws IOException {
+        refusesParams = true;
+        assertEquals(Outcome.FINISHED, training().start(folder.resolve("run"), listening));
+        assertEquals(1, runs);
+        assertEquals(1, notes.size(), notes.toString());
+        assertTrue(notes.get(0).contains("refuses some of this run"), notes.get(0));
+        assertEquals(Map.of(), params);
+        assertEquals(1L, steps.get("train/loss").get(0));
+        assertEquals(List.of("FINISHED"), statuses);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "mlflow-artifacts://elsewhere:5000/7/r1, 7/r1/config.yaml",
+        "mlflow-artifacts:7/r1, 7/r1/config.yaml",
+        "s3://bucket/7, none",
+        "mlflow-artifacts:/7/a%zz, none",
+        "'', none"
+    })
+    void oddPlacesOfFilesStopNothing(String place, String stored) throws IOException {
+        artifacts = place;
+        assertEquals(Outcome.FINISHED, training().start(folder.resolve("run"), listening));
+        assertEquals(!stored.equals("none"), files.containsKey(stored), files.toString());
+        assertEquals(place.contains("%") ? 1 : 0, notes.size(), notes.toString());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"localhost:5000", "http://ml_flow:5000", "http://[1", "ftp://host"})
+    void anAddressThatIsNoneIsRefused(String uri) {
         SaccadeException e =
                 assertThrows(
                         SaccadeException.class,
                         () ->
                                 CellRun.config(folder)
-                                        .with("hooks=[{type: mlflow, uri: 'localhost:5000'}]"));
+                                        .with("hooks=[{type: mlflow, uri: '%s'}]".formatted(uri)));
         assertTrue(e.getMessage().contains("the address of a server"), e.getMessage());
+    }
+
+    @Test
+    void aTokenThatIsNoneIsRefusedAndNotShown() {
+        System.setProperty("MLFLOW_TRACKING_TOKEN", "se\ncret");
+        try {
+            Path run = folder.resolve("run");
+            SaccadeException e = assertThrows(SaccadeException.class, () -> training().start(run));
+            assertTrue(e.getMessage().startsWith("MLFLOW_TRACKING_TOKEN: holds"), e.getMessage());
+            assertFalse(e.getMessage().contains("cret"), e.getMessage());
+        } finally {
+            System.clearProperty("MLFLOW_TRACKING_TOKEN");
+        }
     }
 }

@@ -3,9 +3,10 @@ package dev.saccade.cli.proposals;
 import dev.saccade.core.parts.TargetKind;
 
 /**
- * The numbers of a config, chosen for a data set and a machine: without weights to start from, as
- * nobody has to fetch any. On processors they are those of the recipes that come with Saccade for
- * small data, which were measured; on GPUs the steps are more and the model is larger.
+ * The numbers of a config, chosen for a data set and a machine: for a model that learns from
+ * nothing, as nobody has to fetch weights. On processors they are those of the recipes that come
+ * with Saccade for small data, which were measured; on GPUs the steps are more and the model is
+ * larger.
  *
  * @param longEdge what photographs are resized to, in pixels
  * @param shortEdge likewise

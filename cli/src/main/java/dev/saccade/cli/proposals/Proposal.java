@@ -6,12 +6,15 @@ import dev.saccade.config.ConfigWriter;
 import dev.saccade.config.Configs;
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
+import dev.saccade.core.parts.Backbone;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.datasets.Dataset;
+import dev.saccade.models.zoo.PretrainedWeights;
 
 import java.util.Collections;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 /** Writes the config that suits a folder of labeled photographs and a machine, with reasons. */
@@ -23,6 +26,7 @@ public final class Proposal {
     private final Contents contents;
     private final Machine machine;
     private final Plan plan;
+    private final Optional<PretrainedWeights> weights;
     private final StringBuilder text = new StringBuilder();
 
     private Proposal(LabeledFolder folder, Contents contents, Machine machine) {
@@ -30,6 +34,15 @@ public final class Proposal {
         this.contents = contents;
         this.machine = machine;
         this.plan = Plan.of(contents, machine);
+        this.weights = weightsHere();
+    }
+
+    /** Returns weights of the backbone that somebody has fetched already, if there are any. */
+    private Optional<PretrainedWeights> weightsHere() {
+        Backbone.Config backbone = PretrainedWeights.named("resnet" + depth()).backbone();
+        return PretrainedWeights.all().stream()
+                .filter(each -> each.find().isPresent() && each.fit(backbone))
+                .findFirst();
     }
 
     /** Returns the config as YAML. */
@@ -50,10 +63,16 @@ public final class Proposal {
         if (machine.gpu()) {
             line("# Written for %s; a batch that does not fit is told in the first step.", machine);
         } else {
-            line("# Written for %s: a small model that learns from nothing.", machine);
+            line(
+                    "# Written for %s: a small model that learns from %s.",
+                    machine, weights.isPresent() ? "weights that are here" : "nothing");
         }
-        line("# Weights to start from make it learn faster and see more, once they are here:");
-        line("# init_from: resnet%d    # ./saccade weights fetch resnet%d", depth(), depth());
+        if (weights.isPresent()) {
+            because("init_from: " + weights.get().name(), "here already; learns faster, sees more");
+        } else {
+            line("# Weights to start from make it learn faster and see more, once they are here:");
+            line("# init_from: resnet%d    # ./saccade weights fetch resnet%d", depth(), depth());
+        }
     }
 
     private String held() {
@@ -106,10 +125,8 @@ public final class Proposal {
         line("  - saccade:_base_/runtime.yaml");
         line("  - saccade:_base_/models/%s.yaml", base);
         line("model:");
-        String frozen =
-                contents.targets() == TargetKind.LABEL_MAPS
-                        ? ""
-                        : ", frozen_stages: -1, norm_eval: false";
+        boolean asTheBase = contents.targets() == TargetKind.LABEL_MAPS || weights.isPresent();
+        String frozen = asTheBase ? "" : ", frozen_stages: -1, norm_eval: false";
         because(
                 "  backbone: {depth: %d%s, zero_init_residual: false}".formatted(depth(), frozen),
                 frozen.isEmpty() ? "" : "with init_from: frozen_stages: 1, norm_eval: true");
@@ -194,11 +211,13 @@ public final class Proposal {
 
     private void schedule() {
         boolean pixels = contents.targets() == TargetKind.LABEL_MAPS;
-        String rate = machine.gpu() ? "3.0e-4" : "1.0e-3";
+        String fromNothing = machine.gpu() ? "3.0e-4" : "1.0e-3";
         because(
                 "optimizer: {type: adamw, learning_rate: %s, weight_decay: %s}"
-                        .formatted(rate, pixels ? "0.01" : "0.05"),
-                "with init_from: learning_rate: 1.0e-4");
+                        .formatted(
+                                weights.isPresent() ? "1.0e-4" : fromNothing,
+                                pixels ? "0.01" : "0.05"),
+                weights.isPresent() ? "" : "with init_from: learning_rate: 1.0e-4");
         line(
                 pixels
                         ? "schedule: {type: poly, power: 0.9, min_learning_rate: 0, warmup: {iterations: %d}}"

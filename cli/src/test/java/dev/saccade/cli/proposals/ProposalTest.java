@@ -3,12 +3,15 @@ package dev.saccade.cli.proposals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.saccade.backbones.ResNet;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.ade20k.Ade20kDataset;
 import dev.saccade.datasets.coco.CocoDataset;
+import dev.saccade.models.zoo.PretrainedWeights;
 import dev.saccade.train.config.RunConfig;
 
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -92,6 +95,32 @@ class ProposalTest {
             assertEquals(Path.of("da ta: #1"), config.data().root());
             assertEquals(Optional.of(part(targets)), config.data().train());
         }
+    }
+
+    @AfterEach
+    void forgetTheCache() {
+        System.clearProperty("SACCADE_CACHE");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"BOXES, 1", "MASKS, 1", "LABEL_MAPS, -1"})
+    void weightsThatAreHereAreStartedFrom(TargetKind targets, int frozenStages) throws IOException {
+        System.setProperty("SACCADE_CACHE", folder.toString());
+        Contents contents = new Contents(targets, 100, 640, 480, Map.of(), 40);
+        assertEquals(
+                Optional.empty(),
+                written(contents, LAPTOP, part(targets)).initFrom(),
+                "fetched none");
+        Path cache = Files.createDirectories(folder.resolve("weights"));
+        Files.createFile(cache.resolve(PretrainedWeights.named("resnet50").file()));
+        Files.createFile(cache.resolve(PretrainedWeights.named("resnet18").file()));
+
+        RunConfig config = written(contents, LAPTOP, part(targets));
+
+        assertEquals(Optional.of("resnet18"), config.initFrom());
+        assertEquals(1e-4, config.optimizer().learningRate());
+        assertTrue(PretrainedWeights.named("resnet18").fit(config.model().backbone()), "fits it");
+        assertEquals(frozenStages, ((ResNet.Config) config.model().backbone()).frozenStages());
     }
 
     /** The recipes that come with Saccade for these data sets, whose results are known. */

@@ -132,6 +132,10 @@ public final class ImageReader {
      * @throws SaccadeException if it is damaged; names the file
      */
     public static Mat decode(String file, ImageHeader header, byte[] bytes) {
+        if (header.kind() == ImageHeader.Kind.PNG && PngPixels.exceed(bytes, header)) {
+            throw SaccadeException.user(
+                    "%s: PNG holds more than its %s pixels; save it again", file, header.stored());
+        }
         OpenCv.load();
         MatOfByte encoded = new MatOfByte(pixelsOnly(file, header, bytes));
         Mat image;

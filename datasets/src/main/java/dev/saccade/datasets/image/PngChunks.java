@@ -16,9 +16,11 @@ final class PngChunks {
     private static final int OVERHEAD = 12;
     private static final int HEADER = 0x49484452;
     private static final int EXIF = 0x65584966;
+    private static final int PIXELS = 0x49444154;
     private static final int TRANSPARENCY = 0x74524E53;
     private static final int END = 0x49454E44;
     private static final int ANCILLARY = 0x20000000;
+    private static final int INTERLACE = 28;
 
     private final ByteBuffer png;
     private int start = SIGNATURE;
@@ -95,6 +97,15 @@ final class PngChunks {
         return is(TRANSPARENCY);
     }
 
+    boolean isPixels() {
+        return is(PIXELS);
+    }
+
+    /** Returns whether the pixels of a PNG with a header come in seven passes. */
+    static boolean isInterlaced(byte[] bytes) {
+        return bytes[INTERLACE] != 0;
+    }
+
     /** Returns a PNG of the chunks that are kept; the same bytes if these are all. */
     static byte[] only(Predicate<PngChunks> kept, byte[] bytes) {
         PngChunks all = new PngChunks(bytes);
@@ -116,7 +127,7 @@ final class PngChunks {
         return file.toByteArray();
     }
 
-    private ByteBuffer content() {
+    ByteBuffer content() {
         return png.slice(start + 8, next - start - OVERHEAD);
     }
 }

@@ -23,10 +23,15 @@ final class TiffDirectory {
     private static final int BITS = 0x102;
     private static final int ORIENTATION = 0x112;
     private static final int CHANNELS = 0x115;
+    private static final int STRIP_LENGTHS = 0x117;
     private static final int TILE_WIDTH = 0x142;
     private static final int TILE_HEIGHT = 0x143;
+    private static final int TILE_LENGTHS = 0x145;
 
-    /** More than images are cut into; OpenCV makes room for a whole tile, however small it is. */
+    /** Whole tiles are decoded, however little of them lies in the image. */
+    private static final int MOST_TIMES_TILED = 4;
+
+    /** A tile of a small image may be larger. */
     private static final long MOST_TILE_PIXELS = 1 << 24;
 
     /** More than images have strips or tiles. */
@@ -62,9 +67,13 @@ final class TiffDirectory {
         Size size = directory.size();
         Size tile = directory.tile();
         checkArgument(
-                tile.area() <= Math.max(size.area(), MOST_TILE_PIXELS),
-                "its tiles have %s pixels",
-                tile);
+                tiled(size.width(), tile.width()) * tiled(size.height(), tile.height())
+                        <= Math.max(MOST_TIMES_TILED * size.area(), MOST_TILE_PIXELS),
+                "its tiles are far larger than its %s pixels",
+                size);
+        checkArgument(
+                Math.max(directory.sum(STRIP_LENGTHS), directory.sum(TILE_LENGTHS)) <= bytes.length,
+                "its strips or tiles are longer than the file");
         return new ImageHeader(
                 ImageHeader.Kind.TIFF,
                 size,
@@ -82,6 +91,11 @@ final class TiffDirectory {
     /** Returns the size of its tiles; 0 by 0 if it has none. */
     Size tile() {
         return size(TILE_HEIGHT, TILE_WIDTH);
+    }
+
+    /** Returns the side of all tiles together. */
+    private static double tiled(int side, int tile) {
+        return tile <= 0 ? side : Math.ceil((double) side / tile) * tile;
     }
 
     private Size size(int height, int width) {
@@ -145,6 +159,11 @@ final class TiffDirectory {
         return entry == NONE || count(entry) < 1 || length(entry) == 0
                 ? otherwise
                 : integer(at(entry), length(entry));
+    }
+
+    /** Returns the sum of what an entry has, none of which is below 0; 0 without it. */
+    private double sum(int tag) {
+        return LongStream.of(values(tag)).asDoubleStream().map(Math::abs).sum();
     }
 
     /** Returns all values of an entry; none if they are no integers. */

@@ -20,12 +20,16 @@ import org.opencv.core.Mat;
 
 import java.awt.image.BufferedImage;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.stream.Stream;
 
 class ImageReaderTest {
+
+    private static final String TILES = "its tiles are far larger than its";
 
     @TempDir Path folder;
 
@@ -140,15 +144,34 @@ class ImageReaderTest {
 
     @Test
     void refusesTilesFarLargerThanTheImage() {
-        byte[] tiff =
-                OddFiles.tiff(
-                        ByteOrder.BIG_ENDIAN,
-                        new byte[0],
-                        OddFiles.entry(ByteOrder.BIG_ENDIAN, 0x100, OddFiles.SHORT, 1, 8),
-                        OddFiles.entry(ByteOrder.BIG_ENDIAN, 0x101, OddFiles.SHORT, 1, 8),
-                        OddFiles.entry(ByteOrder.BIG_ENDIAN, 0x142, OddFiles.SHORT, 1, 16_000),
-                        OddFiles.entry(ByteOrder.BIG_ENDIAN, 0x143, OddFiles.SHORT, 1, 16_000));
-        assertRefused(tiff, "its tiles have 16000x16000 pixels");
+        assertRefused(tiff(8, shorts(0x142, 16_000), shorts(0x143, 16_000)), TILES);
+        assertRefused(tiff(4000, shorts(0x142, 1), shorts(0x143, 20_000)), TILES);
+        assertRefused(tiff(8, longs(0x142, 0x7FFFFFF0), longs(0x143, 0x7FFFFFF0)), TILES);
+    }
+
+    /** Each of them would be copied before a row of it is decoded. */
+    @Test
+    void refusesStripsThatLieOnOneAnother() {
+        byte[] lengths = OddFiles.entryTo(ByteOrder.BIG_ENDIAN, 0x117, OddFiles.SHORT, 20, 8);
+        assertRefused(tiff(20, lengths), "its strips or tiles are longer than the file");
+        byte[] length = longs(0x145, 1 << 20);
+        assertRefused(tiff(20, length), "its strips or tiles are longer than the file");
+    }
+
+    private static byte[] tiff(int side, byte[]... entries) {
+        byte[] size = OddFiles.join(shorts(0x100, side), shorts(0x101, side));
+        byte[][] all = Stream.concat(Stream.of(size), Stream.of(entries)).toArray(byte[][]::new);
+        byte[] tiff = OddFiles.tiff(ByteOrder.BIG_ENDIAN, new byte[64], all);
+        ByteBuffer.wrap(tiff).putShort(8, (short) (2 + entries.length));
+        return tiff;
+    }
+
+    private static byte[] shorts(int tag, int value) {
+        return OddFiles.entry(ByteOrder.BIG_ENDIAN, tag, OddFiles.SHORT, 1, value);
+    }
+
+    private static byte[] longs(int tag, int value) {
+        return OddFiles.entry(ByteOrder.BIG_ENDIAN, tag, OddFiles.LONG, 1, value);
     }
 
     @Test

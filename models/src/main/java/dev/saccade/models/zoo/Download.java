@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import com.google.common.annotations.VisibleForTesting;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.ServerFault;
 import dev.saccade.core.Version;
 
 import java.io.IOException;
@@ -12,10 +13,9 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.net.http.HttpTimeoutException;
 import java.nio.channels.FileChannel;
-import java.nio.channels.UnresolvedAddressException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
@@ -25,7 +25,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.LongConsumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -46,13 +45,18 @@ final class Download {
     private static final Pattern CONTENT_RANGE =
             Pattern.compile("bytes (\\d+)-\\d+/(\\d+|\\*)", Pattern.CASE_INSENSITIVE);
 
+    private static final String ELSEWHERE =
+            "get the file in another way and take it --from its FOLDER, or --from the address of a"
+                    + " mirror; SACCADE_WEIGHTS names one for good";
+
+    private static final int MOST_PORT = 0xFFFF;
     private static final int OK = 200;
     private static final int PARTIAL = 206;
     private static final int RANGE_NOT_SATISFIABLE = 416;
 
     private final URI address;
     private final Path part;
-    private final LongConsumer sizeCheck;
+    private final WeightsCheck check;
     private final PretrainedWeights.Progress progress;
     private final Duration patience;
     private final HttpClient client;
@@ -62,11 +66,11 @@ final class Download {
      *
      * @param part takes the content; what it holds now is the beginning, if it was left by an
      *     earlier download
-     * @param sizeCheck throws if the size that the server tells is not to be
+     * @param check says which sizes are to be
      * @throws SaccadeException of kind user, if the address or a proxy cannot be used
      */
-    Download(URI address, Path part, LongConsumer sizeCheck, PretrainedWeights.Progress progress) {
-        this(address, part, sizeCheck, progress, PATIENCE);
+    Download(URI address, Path part, WeightsCheck check, PretrainedWeights.Progress progress) {
+        this(address, part, check, progress, PATIENCE);
     }
 
     /** Likewise, but gives up on a server that sends nothing for some time. */
@@ -74,15 +78,25 @@ final class Download {
     Download(
             URI address,
             Path part,
-            LongConsumer sizeCheck,
+            WeightsCheck check,
             PretrainedWeights.Progress progress,
             Duration patience) {
-        if (address.getHost() == null) {
-            throw SaccadeException.user("%s: is no address of a server", address);
+        boolean isWeb = String.valueOf(address.getScheme()).matches("(?i)https?");
+        if (!isWeb || address.getHost() == null || address.getPort() > MOST_PORT) {
+            throw SaccadeException.user(
+                    "%s: is no address of a server; expected such as"
+                            + " https://mirror.example.org/weights",
+                    address);
+        }
+        if (address.getRawUserInfo() != null) {
+            throw SaccadeException.user(
+                    "%s: names a user, but names and passwords are not sent; get the file in"
+                            + " another way and take it --from its folder",
+                    address.getHost());
         }
         this.address = address;
         this.part = part;
-        this.sizeCheck = sizeCheck;
+        this.check = check;
         this.progress = progress;
         this.patience = patience;
         this.client =
@@ -126,11 +140,15 @@ final class Download {
                             e,
                             "%s: cannot be fetched: %s; %s",
                             address,
-                            reason(e),
+                            ServerFault.of(e).getMessage(),
                             present() == 0
-                                    ? "nothing has come"
+                                    ? ELSEWHERE
                                     : "what has come is kept, and the same command goes on from"
                                             + " there");
+                }
+            } finally {
+                if (present() == 0) {
+                    forget(part);
                 }
             }
         }
@@ -157,7 +175,11 @@ final class Download {
             request.header("Range", "bytes=" + present + "-").header("If-Range", known.get());
         }
         try (FileChannel channel =
-                FileChannel.open(part, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+                FileChannel.open(
+                        part,
+                        StandardOpenOption.CREATE,
+                        StandardOpenOption.WRITE,
+                        LinkOption.NOFOLLOW_LINKS)) {
             FileBody body = new FileBody(channel, progress);
             HttpResponse<Void> response =
                     await(
@@ -182,23 +204,22 @@ final class Download {
             HttpResponse.ResponseInfo info, FileBody body, long present) {
         int status = info.statusCode();
         if (status != OK && status != PARTIAL) {
-            return HttpResponse.BodySubscribers.discarding();
+            return body.none();
         }
         long start = 0;
-        long total = info.headers().firstValueAsLong("Content-Length").orElse(-1);
+        long total = number(info.headers().firstValue("Content-Length").orElse(""));
         if (status == PARTIAL) {
             Matcher range =
                     CONTENT_RANGE.matcher(info.headers().firstValue("Content-Range").orElse(""));
-            start = range.matches() ? Long.parseLong(range.group(1)) : -1;
+            start = range.matches() ? number(range.group(1)) : -1;
             if (start != present) {
-                return body.failed(
-                        new IOException("the server sent another rest than was asked for"));
+                return body.failed(new ServerFault("it sent another rest than was asked for"));
             }
-            total = range.group(2).equals("*") ? -1 : Long.parseLong(range.group(2));
+            total = number(range.group(2));
         }
         try {
             requireRoom(total, start);
-            body.begin(start, total);
+            body.begin(start, total, check.most());
             if (status == OK) {
                 keepVersion(info);
             }
@@ -208,11 +229,16 @@ final class Download {
         return body;
     }
 
+    /** Returns a length that a server tells; -1 if that is none, or one that nobody has. */
+    private static long number(String told) {
+        return told.matches("\\d{1,18}") ? Long.parseLong(told) : -1;
+    }
+
     private void requireRoom(long total, long start) throws IOException {
         if (total < 0) {
             return;
         }
-        sizeCheck.accept(total);
+        check.requireSize(total);
         long room = Files.getFileStore(part.toAbsolutePath().getParent()).getUsableSpace();
         if (total - start > room) {
             throw SaccadeException.io(
@@ -259,7 +285,7 @@ final class Download {
                 } catch (TimeoutException e) {
                     if (body.received() == before) {
                         answer.cancel(true);
-                        throw new HttpTimeoutException(
+                        throw new ServerFault(
                                 "nothing has come for " + patience.toSeconds() + " s");
                     }
                     before = body.received();
@@ -272,7 +298,16 @@ final class Download {
             if (e.getCause() instanceof FileBody.Unwritable failure) {
                 throw unwritable(failure.getCause());
             }
-            throw e.getCause() instanceof IOException io ? io : new IOException(e.getCause());
+            if (e.getCause() instanceof FileBody.Excess excess) {
+                forget(part);
+                throw SaccadeException.io(
+                        e,
+                        "%s: cannot be fetched: %s; %s",
+                        address,
+                        excess.getMessage(),
+                        ELSEWHERE);
+            }
+            throw ServerFault.of(e.getCause());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             answer.cancel(true);
@@ -306,19 +341,10 @@ final class Download {
                 };
         throw SaccadeException.io(
                 null,
-                "%s: cannot be fetched: the server %s (status %d); get the file in another way and"
-                        + " take it --from its folder",
+                "%s: cannot be fetched: the server %s (status %d); %s",
                 response.uri(),
                 what,
-                status);
-    }
-
-    private static String reason(IOException e) {
-        for (Throwable cause = e; cause != null; cause = cause.getCause()) {
-            if (cause instanceof UnresolvedAddressException) {
-                return "the name of the server is not known here";
-            }
-        }
-        return WeightsCache.reason(e);
+                status,
+                ELSEWHERE);
     }
 }

@@ -1,6 +1,6 @@
 package dev.saccade.models.zoo;
 
-import dev.saccade.core.SaccadeException;
+import dev.saccade.core.ServerFault;
 
 import java.io.IOException;
 import java.net.http.HttpResponse;
@@ -29,12 +29,23 @@ final class FileBody implements HttpResponse.BodySubscriber<Void> {
         }
     }
 
+    /** More has come than may. */
+    static final class Excess extends RuntimeException {
+
+        private static final long serialVersionUID = 1L;
+
+        Excess(long most) {
+            super("it sends more than the " + most + " bytes that are expected");
+        }
+    }
+
     private final FileChannel channel;
     private final PretrainedWeights.Progress progress;
     private final CompletableFuture<Void> end = new CompletableFuture<>();
     private Flow.Subscription subscription;
     private long position;
     private long total = -1;
+    private long most;
     private boolean discarded;
 
     FileBody(FileChannel channel, PretrainedWeights.Progress progress) {
@@ -47,16 +58,24 @@ final class FileBody implements HttpResponse.BodySubscriber<Void> {
      *
      * @param start where in the file it goes; what is behind is cut off
      * @param whole the size of the whole file; -1 where that is not known
+     * @param expected how large it may be then
      */
-    synchronized void begin(long start, long whole) throws IOException {
+    synchronized void begin(long start, long whole, long expected) throws IOException {
         position = start;
         total = whole;
+        most = whole < 0 ? expected : whole;
         channel.truncate(start);
         channel.position(start);
         progress.fetched(start, whole);
     }
 
-    /** Returns this, which takes nothing. */
+    /** Returns this, which takes nothing, however much comes. */
+    FileBody none() {
+        end.complete(null);
+        return this;
+    }
+
+    /** Returns this, which takes nothing and has failed. */
     FileBody failed(Exception reason) {
         end.completeExceptionally(reason);
         return this;
@@ -75,7 +94,7 @@ final class FileBody implements HttpResponse.BodySubscriber<Void> {
     /** Refuses content that ended early, which not every server lets be seen. */
     synchronized void requireAll() throws IOException {
         if (total >= 0 && position != total) {
-            throw new IOException("%d bytes of %d have come".formatted(position, total));
+            throw new ServerFault("%d bytes of %d have come".formatted(position, total));
         }
     }
 
@@ -110,9 +129,8 @@ final class FileBody implements HttpResponse.BodySubscriber<Void> {
 
     private synchronized void write(List<ByteBuffer> pieces) throws IOException {
         long more = pieces.stream().mapToLong(ByteBuffer::remaining).sum();
-        if (position + more > (total < 0 ? WeightsCheck.MOST : total)) {
-            throw SaccadeException.io(
-                    null, "the server sends more than the %d bytes that it has announced", total);
+        if (position + more > most) {
+            throw new Excess(most);
         }
         for (ByteBuffer piece : pieces) {
             while (!discarded && piece.hasRemaining()) {

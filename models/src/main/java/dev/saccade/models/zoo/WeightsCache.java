@@ -13,8 +13,12 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -81,7 +85,7 @@ final class WeightsCache {
     }
 
     private static boolean isAddress(String mirror) {
-        return mirror.matches("(?i)https?://.*");
+        return mirror.matches("(?i)[a-z][a-z0-9+.-]*://.*");
     }
 
     /** Returns the place of a file, whether it is there or not. */
@@ -109,7 +113,11 @@ final class WeightsCache {
             PretrainedWeights.Progress progress) {
         Path target = file(weights.file());
         WeightsCheck check = new WeightsCheck(weights);
-        if (mirror.isEmpty() && weights.url().isEmpty() && !Files.exists(target)) {
+        if (Files.exists(target)) {
+            check.requirePublished(target);
+            return target;
+        }
+        if (mirror.isEmpty() && weights.url().isEmpty()) {
             weights.require();
         }
         try {
@@ -125,9 +133,8 @@ final class WeightsCache {
         return alone(
                 target,
                 () -> {
-                    if (Files.exists(target)) {
-                        check.requirePublished(target);
-                    } else {
+                    // Another process may have brought it meanwhile.
+                    if (!Files.exists(target)) {
                         bring(weights, mirror, check, progress);
                     }
                     return target;
@@ -150,7 +157,7 @@ final class WeightsCache {
             URI address =
                     mirror.map(base -> below(base, weights.file()))
                             .orElseGet(() -> weights.url().orElseThrow());
-            new Download(address, part, check::requireSize, progress).run();
+            new Download(address, part, check, progress).run();
             from = address.toString();
         }
         try {
@@ -176,7 +183,10 @@ final class WeightsCache {
         try {
             return URI.create(base.endsWith("/") ? base + file : base + "/" + file);
         } catch (IllegalArgumentException e) {
-            throw SaccadeException.user("%s: is neither a folder nor an address", base);
+            throw SaccadeException.user(
+                    "%s: is neither a folder nor an address; expected such as"
+                            + " https://mirror.example.org/weights",
+                    base);
         }
     }
 
@@ -192,6 +202,7 @@ final class WeightsCache {
             Files.copy(source, part);
             progress.fetched(size, size);
         } catch (IOException e) {
+            Download.forget(part);
             throw SaccadeException.io(e, "%s: cannot be copied to %s: %s", source, part, reason(e));
         }
     }
@@ -226,11 +237,17 @@ final class WeightsCache {
         return channel.lock();
     }
 
-    /** Returns why something failed, also where the message is only a name. */
+    /** Returns why a file could not be read or written. */
     static String reason(IOException e) {
-        return e.getMessage() == null || e instanceof java.nio.file.FileSystemException
-                ? e.getClass().getSimpleName().replaceFirst("Exception$", "")
-                        + (e.getMessage() == null ? "" : " " + e.getMessage())
+        if (e instanceof AccessDeniedException) {
+            return "this user may not";
+        } else if (e instanceof NoSuchFileException) {
+            return "there is no such file or folder";
+        } else if (e instanceof FileAlreadyExistsException) {
+            return "a file is where a folder is to be";
+        }
+        return e instanceof FileSystemException fault && fault.getReason() != null
+                ? fault.getReason()
                 : e.getMessage();
     }
 }

@@ -16,12 +16,19 @@ final class WeightsCheck {
     private static final double TOLERANCE = 0.02;
 
     /** No weights that anybody has published are larger. */
-    static final long MOST = 8L << 30;
+    private static final long MOST = 2L << 30;
 
     private final PretrainedWeights weights;
 
     WeightsCheck(PretrainedWeights weights) {
         this.weights = weights;
+    }
+
+    /** Returns how many bytes a file may have of which nobody has said how many it has. */
+    long most() {
+        return weights.mebibytes()
+                .map(mebibytes -> (long) (mebibytes * BYTES_PER_MEBIBYTE * (1 + TOLERANCE)))
+                .orElse(MOST);
     }
 
     /**

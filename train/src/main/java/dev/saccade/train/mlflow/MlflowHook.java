@@ -1,12 +1,14 @@
 package dev.saccade.train.mlflow;
 
+import ai.djl.util.Utils;
+
 import com.google.common.collect.ImmutableMap;
-import com.google.common.collect.Iterables;
 
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.ConfigNode;
 import dev.saccade.core.Checks;
 import dev.saccade.core.Printable;
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 import dev.saccade.train.RunFolder;
@@ -51,19 +53,38 @@ public final class MlflowHook implements Hook {
         /** Checks the values. */
         public Config {
             Checks.require(
-                    uri.matches("https?://[^\\s/?#]+(/[^\\s?#]*)?"),
+                    isAddress(uri),
                     "uri",
                     uri,
-                    "the address of a server, such as http://localhost:5000");
+                    "the address of a server, such as http://localhost:5000; names of servers have"
+                            + " no underscores");
             Checks.require(!experiment.isBlank(), "experiment", experiment, "a name");
+        }
+
+        private static boolean isAddress(String uri) {
+            try {
+                return uri.matches("https?://[^\\s/?#]+(/[^\\s?#]*)?")
+                        && URI.create(uri).getHost() != null;
+            } catch (IllegalArgumentException e) {
+                return false;
+            }
         }
 
         @Override
         public MlflowHook build() {
-            Optional<String> token = Optional.ofNullable(System.getenv("MLFLOW_TRACKING_TOKEN"));
-            return new MlflowHook(this, new MlflowServer(URI.create(uri), token));
+            String token = Utils.getEnvOrSystemProperty(TOKEN, "").strip();
+            if (!token.matches("[!-~]*")) {
+                throw SaccadeException.user(
+                        "%s: holds a blank, a line break or another character that no token has",
+                        TOKEN);
+            }
+            return new MlflowHook(
+                    this,
+                    new MlflowServer(uri, Optional.of(token).filter(text -> !text.isEmpty())));
         }
     }
+
+    private static final String TOKEN = "MLFLOW_TRACKING_TOKEN";
 
     private static final String IDENTITY = "mlflow_run";
     private static final int MOST_WAITING = 100_000;
@@ -73,10 +94,12 @@ public final class MlflowHook implements Hook {
 
     private final Config config;
     private final MlflowServer server;
+    private final List<Map<String, Object>> params = new ArrayList<>();
     private final List<Map<String, Object>> waiting = new ArrayList<>();
     private Optional<Run> started = Optional.empty();
     private Optional<String> identity = Optional.empty();
     private boolean away;
+    private boolean refused;
     private boolean endedWell;
 
     private MlflowHook(Config config, MlflowServer server) {
@@ -182,14 +205,15 @@ public final class MlflowHook implements Hook {
     private void tell(Run run, Request last) {
         try {
             if (identity.isEmpty()) {
-                identity = Optional.of(begin(run));
+                begin(run);
             }
-            while (!waiting.isEmpty()) {
-                List<Map<String, Object>> next =
-                        waiting.subList(0, Math.min(METRICS_AT_ONCE, waiting.size()));
-                server.log(identity.get(), next, List.of(), List.of());
-                next.clear();
-            }
+            String mine = identity.orElseThrow();
+            send(run, params, PARAMS_AT_ONCE, some -> server.log(mine, List.of(), some, List.of()));
+            send(
+                    run,
+                    waiting,
+                    METRICS_AT_ONCE,
+                    some -> server.log(mine, some, List.of(), List.of()));
             last.send();
             away = false;
         } catch (IOException e) {
@@ -198,39 +222,60 @@ public final class MlflowHook implements Hook {
                 run.note(
                         Printable.format(
                                 "MLflow at %s is not told of this run for now: %s",
-                                config.uri(),
-                                e.getMessage() == null ? e.toString() : e.getMessage()));
+                                config.uri(), e.getMessage()));
             }
         }
     }
 
-    /** Returns the run of MLflow, that of before where this one is resumed. */
-    private String begin(Run run) throws IOException {
+    /** Takes a part of what is to be sent. */
+    @FunctionalInterface
+    private interface Batch {
+
+        void send(List<Map<String, Object>> some) throws IOException;
+    }
+
+    /** Sends all, or what comes before the server is away; what it refuses is left out. */
+    private void send(Run run, List<Map<String, Object>> all, int atOnce, Batch batch)
+            throws IOException {
+        while (!all.isEmpty()) {
+            List<Map<String, Object>> next = all.subList(0, Math.min(atOnce, all.size()));
+            try {
+                batch.send(next);
+            } catch (MlflowServer.Refusal e) {
+                if (!refused) {
+                    refused = true;
+                    run.note(
+                            Printable.format(
+                                    "MLflow at %s refuses some of this run, which is left out: %s",
+                                    config.uri(), e.getMessage()));
+                }
+            }
+            next.clear();
+        }
+    }
+
+    /** Begins a run of MLflow, or goes on with that of before where this one is resumed. */
+    private void begin(Run run) throws IOException {
         Path file = run.folder().resolve(IDENTITY);
         if (Files.isRegularFile(file)) {
             String before = Files.readString(file).strip();
             if (before.matches("\\w+") && server.hasRun(before)) {
                 server.update(before, "RUNNING", Optional.empty());
-                return before;
+                identity = Optional.of(before);
+                return;
             }
         }
         String name = run.folder().toAbsolutePath().getFileName().toString();
-        String begun =
-                server.createRun(
-                        server.experiment(config.experiment()), name, System.currentTimeMillis());
+        String experiment = server.experiment(config.experiment());
+        identity = Optional.of(server.createRun(experiment, name, System.currentTimeMillis()));
+        Files.writeString(file, identity.get());
         Map<String, String> settings = new TreeMap<>();
         Path yaml = new RunFolder(run.folder()).config();
         if (Files.isRegularFile(yaml)) {
             flatten("", ConfigFile.load(yaml, List.of()), settings);
         }
-        List<Map<String, Object>> params = new ArrayList<>();
         settings.forEach(
                 (key, value) -> params.add(ImmutableMap.of("key", key, "value", shortened(value))));
-        for (List<Map<String, Object>> some : Iterables.partition(params, PARAMS_AT_ONCE)) {
-            server.log(begun, List.of(), some, List.of());
-        }
-        Files.writeString(file, begun);
-        return begun;
     }
 
     private static String shortened(String value) {

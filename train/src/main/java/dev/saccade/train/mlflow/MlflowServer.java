@@ -1,10 +1,19 @@
 package dev.saccade.train.mlflow;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.google.common.annotations.VisibleForTesting;
+import com.google.common.base.Ascii;
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.core.ServerFault;
+
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
@@ -12,12 +21,17 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * What a tracking server of MLflow is asked, by its REST interface 2.0.
@@ -30,46 +44,74 @@ final class MlflowServer {
     /** The most that a server waits for; a training stands still so long where one is away. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
+    private static final int MOST_BYTES = 1 << 20;
+    private static final int MOST_SHOWN = 300;
+
     private static final String API = "/api/2.0/mlflow/";
-    private static final String FILES = "mlflow-artifacts:";
+
+    /** Where a server keeps files itself; there may be a host before the path. */
+    private static final Pattern FILES = Pattern.compile("mlflow-artifacts:(?://[^/]*)?/?(.+)");
+
     private static final JsonMapper JSON = new JsonMapper();
 
-    private final URI uri;
+    /** What is sent will be refused at all times. */
+    static final class Refusal extends IOException {
+
+        private static final long serialVersionUID = 1L;
+
+        private Refusal(String message) {
+            super(message);
+        }
+    }
+
+    private final String root;
     private final Optional<String> token;
-    private final HttpClient client = HttpClient.newBuilder().connectTimeout(PATIENCE).build();
+    private final Duration patience;
+    private final HttpClient client = HttpClient.newHttpClient();
 
     /**
      * Asks nothing yet.
      *
      * @param token sent with each request, as MLflow's own clients do
      */
-    MlflowServer(URI uri, Optional<String> token) {
-        this.uri = uri;
+    MlflowServer(String uri, Optional<String> token) {
+        this(uri, token, PATIENCE);
+    }
+
+    /** Likewise, but gives up on a server that has not answered for some time. */
+    @VisibleForTesting
+    MlflowServer(String uri, Optional<String> token, Duration patience) {
+        this.root = uri.replaceAll("/+$", "");
         this.token = token;
+        this.patience = patience;
     }
 
     /** Returns the identity of an experiment, which is made where there is none of the name. */
     String experiment(String name) throws IOException {
-        String query = URLEncoder.encode(name, StandardCharsets.UTF_8);
+        String query = URLEncoder.encode(name, UTF_8);
         Optional<JsonNode> found = get("experiments/get-by-name?experiment_name=" + query);
         if (found.isPresent()) {
-            return found.get().path("experiment").path("experiment_id").asText();
+            return text(found.get(), "/experiment/experiment_id");
         }
-        return post("experiments/create", ImmutableMap.of("name", name))
-                .path("experiment_id")
-                .asText();
+        return text(post("experiments/create", ImmutableMap.of("name", name)), "/experiment_id");
     }
 
     /** Starts a run and returns its identity. */
     String createRun(String experiment, String name, long time) throws IOException {
-        return post(
+        JsonNode created =
+                post(
                         "runs/create",
                         ImmutableMap.of(
-                                "experiment_id", experiment, "run_name", name, "start_time", time))
-                .path("run")
-                .path("info")
-                .path("run_id")
-                .asText();
+                                "experiment_id", experiment, "run_name", name, "start_time", time));
+        return text(created, "/run/info/run_id");
+    }
+
+    private static String text(JsonNode answer, String place) throws ServerFault {
+        String found = answer.at(place).asText();
+        if (found.isEmpty()) {
+            throw new ServerFault("answers without " + place.substring(1) + "; is it MLflow?");
+        }
+        return found;
     }
 
     /** Returns whether there is such a run. */
@@ -107,14 +149,15 @@ final class MlflowServer {
      * write them to a store of their own.
      */
     void upload(String run, Path file) throws IOException {
-        String store =
-                get("runs/get?run_id=" + run)
-                        .map(found -> found.path("run").path("info").path("artifact_uri").asText())
-                        .orElse("");
-        if (store.startsWith(FILES)) {
-            String path = URI.create(store).getPath() + "/" + file.getFileName();
+        Matcher store =
+                FILES.matcher(
+                        get("runs/get?run_id=" + run)
+                                .map(found -> found.at("/run/info/artifact_uri").asText())
+                                .orElse(""));
+        if (store.matches()) {
+            String path = store.group(1) + "/" + file.getFileName();
             send(
-                    request("/api/2.0/mlflow-artifacts/artifacts" + path)
+                    request("/api/2.0/mlflow-artifacts/artifacts/" + path)
                             .PUT(BodyPublishers.ofFile(file)));
         }
     }
@@ -124,20 +167,30 @@ final class MlflowServer {
         if (response.statusCode() == 404) {
             return Optional.empty();
         }
-        return Optional.of(JSON.readTree(checked(response)));
+        return Optional.of(json(checked(response)));
     }
 
     private JsonNode post(String call, Map<String, ?> content) throws IOException {
         BodyPublisher body = BodyPublishers.ofString(JSON.writeValueAsString(content));
-        return JSON.readTree(send(request(API + call).POST(body)));
+        return json(send(request(API + call).POST(body)));
     }
 
-    private HttpRequest.Builder request(String call) {
-        String root = uri.toString().replaceAll("/+$", "");
-        HttpRequest.Builder request =
-                HttpRequest.newBuilder(URI.create(root + call))
-                        .timeout(PATIENCE)
-                        .header("Content-Type", "application/json");
+    private static JsonNode json(String answer) throws IOException {
+        try {
+            return JSON.readTree(answer);
+        } catch (JsonProcessingException e) {
+            throw new ServerFault("answers with what is no JSON; is it MLflow?");
+        }
+    }
+
+    private HttpRequest.Builder request(String call) throws ServerFault {
+        HttpRequest.Builder request;
+        try {
+            request = HttpRequest.newBuilder(URI.create(root + call));
+        } catch (IllegalArgumentException e) {
+            throw new ServerFault("names a run or a file in a way that no address can have");
+        }
+        request.header("Content-Type", "application/json");
         token.ifPresent(secret -> request.header("Authorization", "Bearer " + secret));
         return request;
     }
@@ -147,18 +200,44 @@ final class MlflowServer {
     }
 
     private static String checked(HttpResponse<String> response) throws IOException {
-        if (response.statusCode() / 100 != 2) {
-            throw new IOException("answers " + response.statusCode() + ": " + response.body());
+        int status = response.statusCode();
+        if (status / 100 != 2) {
+            String told =
+                    "answers %d: %s"
+                            .formatted(status, Ascii.truncate(response.body(), MOST_SHOWN, "..."));
+            throw status == 400 ? new Refusal(told) : new ServerFault(told);
         }
         return response.body();
     }
 
     private HttpResponse<String> answer(HttpRequest.Builder request) throws IOException {
+        CompletableFuture<HttpResponse<String>> answer =
+                client.sendAsync(request.build(), info -> shortText());
         try {
-            return client.send(request.build(), HttpResponse.BodyHandlers.ofString());
+            return answer.get(patience.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (ExecutionException | TimeoutException e) {
+            throw ServerFault.of(e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IOException("interrupted", e);
+            throw new ServerFault("the run is being ended");
+        } finally {
+            answer.cancel(true);
         }
+    }
+
+    private static HttpResponse.BodySubscriber<String> shortText() {
+        ByteArrayOutputStream body = new ByteArrayOutputStream();
+        return HttpResponse.BodySubscribers.mapping(
+                HttpResponse.BodySubscribers.ofByteArrayConsumer(
+                        piece ->
+                                piece.ifPresent(
+                                        bytes -> {
+                                            if (body.size() + bytes.length > MOST_BYTES) {
+                                                throw new UncheckedIOException(
+                                                        new ServerFault("answers without end"));
+                                            }
+                                            body.writeBytes(bytes);
+                                        })),
+                end -> body.toString(UTF_8));
     }
 }

@@ -1,0 +1,62 @@
+package dev.saccade.core;
+
+import com.google.common.base.Throwables;
+import com.google.common.collect.ImmutableMap;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.NoRouteToHostException;
+import java.net.SocketException;
+import java.net.UnknownHostException;
+import java.net.http.HttpTimeoutException;
+import java.nio.channels.UnresolvedAddressException;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeoutException;
+
+import javax.net.ssl.SSLException;
+
+/** Why a server over HTTP gave no answer that can be used, in words for users. */
+public final class ServerFault extends IOException {
+
+    private static final long serialVersionUID = 1L;
+
+    /** The first of them that is among the causes counts. */
+    private static final ImmutableMap<Class<?>, String> REASONS =
+            ImmutableMap.of(
+                    UnresolvedAddressException.class, "the name of the server is not known here",
+                    UnknownHostException.class, "the name of the server is not known here",
+                    HttpTimeoutException.class, "it does not answer in time",
+                    TimeoutException.class, "it does not answer in time",
+                    SSLException.class, "it cannot prove who it is, or has no TLS",
+                    ConnectException.class, "nobody answers there",
+                    NoRouteToHostException.class, "nobody answers there",
+                    SocketException.class, "the connection broke");
+
+    /** Takes what is to be told, which follows the address of the server. */
+    public ServerFault(String message) {
+        super(message);
+    }
+
+    private ServerFault(String message, Throwable cause) {
+        super(message, cause);
+    }
+
+    /** Returns what Java's client has failed with; the same if it is one of these. */
+    public static ServerFault of(Throwable failure) {
+        List<Throwable> causes = Throwables.getCausalChain(failure);
+        return causes.stream()
+                .filter(ServerFault.class::isInstance)
+                .map(ServerFault.class::cast)
+                .findFirst()
+                .orElseGet(() -> new ServerFault(reason(causes), failure));
+    }
+
+    private static String reason(List<Throwable> causes) {
+        return REASONS.entrySet().stream()
+                .filter(each -> causes.stream().anyMatch(each.getKey()::isInstance))
+                .map(Map.Entry::getValue)
+                .findFirst()
+                .orElse("it breaks off, or what it answers is no HTTP");
+    }
+}

@@ -1,0 +1,63 @@
+package dev.saccade.models.zoo;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.Optional;
+
+/** A server that answers each request with the same lines, be they HTTP or not. */
+final class RawServer implements AutoCloseable {
+
+    private final ServerSocket server = new ServerSocket(0, 9, InetAddress.getLoopbackAddress());
+    private final String lines;
+    private final byte[] forEver;
+
+    /**
+     * Starts a server.
+     *
+     * @param lines what it says; their ends are those of HTTP
+     * @param forEver what it says then, as long as somebody listens; nothing if empty
+     */
+    RawServer(String lines, String forEver) throws IOException {
+        this.lines = lines.replace("\n", "\r\n");
+        this.forEver = forEver.repeat(1000).getBytes(ISO_8859_1);
+        Thread thread = new Thread(this::serve);
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private void serve() {
+        while (!server.isClosed()) {
+            try (Socket client = server.accept();
+                    BufferedReader in =
+                            new BufferedReader(
+                                    new InputStreamReader(client.getInputStream(), ISO_8859_1));
+                    OutputStream out = client.getOutputStream()) {
+                while (!in.readLine().isEmpty()) {
+                    // The request is of no interest.
+                }
+                out.write(lines.getBytes(ISO_8859_1));
+                while (forEver.length > 0) {
+                    out.write(forEver);
+                }
+            } catch (IOException e) {
+                // Who asked has gone.
+            }
+        }
+    }
+
+    Optional<String> address() {
+        return Optional.of("http://localhost:" + server.getLocalPort());
+    }
+
+    @Override
+    public void close() throws IOException {
+        server.close();
+    }
+}

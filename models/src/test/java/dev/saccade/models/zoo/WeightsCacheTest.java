@@ -1,0 +1,185 @@
+package dev.saccade.models.zoo;
+
+import static dev.saccade.models.zoo.WeightsServer.file;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.saccade.core.SaccadeException;
+
+import org.junit.jupiter.api.Test;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+/** What lies in the cache and in folders that are mirrors, and who works on it. */
+class WeightsCacheTest extends WeightsFetching {
+
+    @Test
+    void saysWhatCannotBeWritten() throws IOException {
+        Files.writeString(cache, "a file where a folder is to be");
+        try (WeightsServer server = new WeightsServer(file(checkpoint, TAG))) {
+            SaccadeException error = refused(SWIN, server);
+            assertEquals(SaccadeException.Kind.IO, error.kind());
+            assertTrue(error.getMessage().contains("name another folder with SACCADE_CACHE"));
+            assertEquals(List.of(), server.requests());
+        }
+    }
+
+    /** As in a cache that others have filled, and that this user may only read. */
+    @Test
+    void takesWhatIsThereWithoutWriting() throws IOException {
+        Path file = cache.resolve("weights").resolve(SWIN.file());
+        Files.createDirectories(file.resolveSibling("." + SWIN.file() + ".lock"));
+        Files.write(file, checkpoint);
+        assertEquals(file, SWIN.fetch(SILENT));
+    }
+
+    @Test
+    void followsLinksOfAFolderToFilesOnly() throws IOException {
+        Path stick = Files.createDirectories(folder.resolve("stick"));
+        Path link = stick.resolve(SWIN.file());
+        for (String target : List.of("/dev/zero", "nowhere", ".", SWIN.file())) {
+            Files.deleteIfExists(link);
+            Files.createSymbolicLink(link, Path.of(target));
+            SaccadeException error =
+                    assertThrows(
+                            SaccadeException.class,
+                            () -> SWIN.fetch(Optional.of(stick.toString()), SILENT));
+            assertEquals(link + ": there is no such file", error.getMessage());
+        }
+        Files.delete(link);
+        Files.createSymbolicLink(link, Files.write(folder.resolve("elsewhere"), checkpoint));
+        Path file = SWIN.fetch(Optional.of(stick.toString()), SILENT);
+        assertTrue(Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS));
+    }
+
+    /** Who may write into the cache must not choose what else is written to. */
+    @Test
+    void writesThroughNoLink() throws IOException {
+        Path mine = Files.writeString(folder.resolve("mine"), "mine");
+        Path weights = Files.createDirectories(cache.resolve("weights"));
+        Files.createSymbolicLink(weights.resolve(SWIN.file() + ".part"), mine);
+        try (WeightsServer server = new WeightsServer(file(checkpoint, TAG))) {
+            refused(SWIN, server);
+        }
+        assertEquals("mine", Files.readString(mine));
+    }
+
+    @Test
+    void takesAFileFromAFolder() throws IOException {
+        Path stick = Files.createDirectories(folder.resolve("stick"));
+        SaccadeException missing =
+                assertThrows(
+                        SaccadeException.class,
+                        () -> SWIN.fetch(Optional.of(stick.toString()), SILENT));
+        assertTrue(missing.getMessage().contains("there is no such file"));
+        Files.write(stick.resolve(SWIN.file()), checkpoint);
+        Path file = SWIN.fetch(Optional.of(stick.toString()), SILENT);
+        assertTrue(file.startsWith(cache));
+        assertArrayEquals(checkpoint, Files.readAllBytes(file));
+    }
+
+    @Test
+    void findsWhatLiesInTheMirror() throws IOException {
+        Path mirror = Files.createDirectories(folder.resolve("mirror"));
+        System.setProperty(MIRROR, mirror.toString());
+        assertEquals(Optional.empty(), SWIN.find());
+        Path file = Files.write(mirror.resolve(SWIN.file()), checkpoint);
+        assertEquals(Optional.of(file), SWIN.find());
+    }
+
+    @Test
+    void takesByHandWhatNobodyGivesOutOtherwise() throws IOException {
+        PretrainedWeights elsa = PretrainedWeights.named("elsa_swin_tiny");
+        SaccadeException error = assertThrows(SaccadeException.class, () -> elsa.fetch(SILENT));
+        assertEquals(SaccadeException.Kind.USER, error.kind());
+        assertTrue(error.getMessage().contains(elsa.page().orElseThrow()), error.getMessage());
+        Path file = cache.resolve("weights").resolve(elsa.file());
+        assertTrue(error.getMessage().endsWith(file.toString()), error.getMessage());
+        Files.createDirectories(file.getParent());
+        Files.write(file, checkpoint);
+        assertEquals(file, elsa.require());
+    }
+
+    @Test
+    void refusesAFileInTheCacheThatIsNotThePublishedOne() throws IOException {
+        Path file = cache.resolve("weights").resolve(RESNET.file());
+        Files.createDirectories(file.getParent());
+        Files.write(file, checkpoint);
+        SaccadeException error = assertThrows(SaccadeException.class, () -> RESNET.checksum(file));
+        assertTrue(error.getMessage().contains("f37072fd"), error.getMessage());
+        assertThrows(SaccadeException.class, () -> RESNET.fetch(SILENT));
+        assertTrue(Files.exists(file), "what a user has put there stays");
+    }
+
+    @Test
+    void threadsFetchAFileOnce() throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(2);
+        try (WeightsServer server = new WeightsServer(file(checkpoint, TAG))) {
+            Future<Path> one = threads.submit(() -> fetch(SWIN, server));
+            Future<Path> two = threads.submit(() -> fetch(SWIN, server));
+            assertEquals(one.get(), two.get());
+            assertEquals(1, server.requests().size());
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    /** Fetches in a process of its own, from where nobody answers. */
+    static final class Fetch {
+
+        public static void main(String[] args) {
+            SWIN.fetch(Optional.of("http://localhost:9"), SILENT);
+        }
+    }
+
+    @Test
+    void waitsForAnotherProcessThatFetchesTheFile() throws Exception {
+        Path file = cache.resolve("weights").resolve(SWIN.file());
+        Files.createDirectories(file.getParent());
+        Process other;
+        try (FileChannel channel =
+                        FileChannel.open(
+                                file.resolveSibling("." + SWIN.file() + ".lock"),
+                                StandardOpenOption.CREATE,
+                                StandardOpenOption.WRITE);
+                FileLock lock = channel.lock()) {
+            assertTrue(lock.isValid());
+            other =
+                    new ProcessBuilder(
+                                    Path.of(System.getProperty("java.home"), "bin", "java")
+                                            .toString(),
+                                    "-D" + CACHE + "=" + cache,
+                                    "-cp",
+                                    System.getProperty("java.class.path"),
+                                    Fetch.class.getName())
+                            .redirectErrorStream(true)
+                            .start();
+            BufferedReader told = other.inputReader(UTF_8);
+            String line = told.readLine();
+            while (line != null && !line.contains("another process is fetching this file")) {
+                line = told.readLine();
+            }
+            assertFalse(line == null, "it did not wait");
+            Files.write(file, checkpoint);
+        }
+        assertEquals(0, other.waitFor());
+    }
+}

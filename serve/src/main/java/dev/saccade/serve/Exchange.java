@@ -1,0 +1,167 @@
+package dev.saccade.serve;
+
+import org.eclipse.jetty.http.HttpFields;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.http.HttpMethod;
+import org.eclipse.jetty.http.HttpStatus;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.util.Callback;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
+
+/** A request on its way to its answer, which is sent once. */
+final class Exchange {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
+
+    private final Request request;
+    private final Response response;
+    private final Callback callback;
+    private final Limits limits;
+    private final Patience patience;
+    private final AtomicLong heldUploads;
+    private final AtomicBoolean sent = new AtomicBoolean();
+
+    /** Whether somebody reads the body of the request. */
+    private volatile boolean bodyIsRead;
+
+    /** Whether the body of the request has been read. */
+    private volatile boolean received;
+
+    /**
+     * Begins with a request.
+     *
+     * @param heldUploads counts the bytes of all requests until they are answered
+     */
+    Exchange(
+            Request request,
+            Response response,
+            Callback callback,
+            Limits limits,
+            Patience patience,
+            AtomicLong heldUploads) {
+        this.request = request;
+        this.response = response;
+        this.callback = callback;
+        this.limits = limits;
+        this.patience = patience;
+        this.heldUploads = heldUploads;
+    }
+
+    Request request() {
+        return request;
+    }
+
+    HttpFields.Mutable answerHeaders() {
+        return response.getHeaders();
+    }
+
+    /** Returns the body of the request, once it is there; fails with a {@link Problem.Refusal}. */
+    CompletableFuture<byte[]> body() {
+        bodyIsRead = true;
+        return BodyReader.start(request, limits, heldUploads, patience)
+                .done()
+                .thenApply(
+                        body -> {
+                            patience.received(request);
+                            received = true;
+                            return body;
+                        });
+    }
+
+    void send(int status, String type, byte[] body) {
+        if (!sent.compareAndSet(false, true)) {
+            return;
+        }
+        patience.restart(request);
+        response.setStatus(status);
+        if (leavesBody()) {
+            // Else a client sends its next request into a connection that is being closed.
+            response.getHeaders().put(HttpHeader.CONNECTION, "close");
+        }
+        if (type != null) {
+            response.getHeaders().put(HttpHeader.CONTENT_TYPE, type);
+            response.getHeaders().put(HttpHeader.CONTENT_LENGTH, body.length);
+        }
+        boolean head = HttpMethod.HEAD.is(request.getMethod());
+        response.write(
+                true,
+                head ? null : ByteBuffer.wrap(body),
+                Callback.from(this::end, callback::failed));
+    }
+
+    /** Ends the exchange; takes what a client still sends before, else it sees no answer. */
+    private void end() {
+        if (bodyIsRead || !leavesBody() || request.getHeaders().contains(HttpHeader.EXPECT)) {
+            callback.succeeded();
+            return;
+        }
+        var unused =
+                BodyReader.start(request, limits, heldUploads, patience)
+                        .done()
+                        .whenComplete((body, failure) -> callback.succeeded());
+    }
+
+    private boolean leavesBody() {
+        HttpFields headers = request.getHeaders();
+        return !received
+                && (headers.contains(HttpHeader.TRANSFER_ENCODING)
+                        || headers.getLongField(HttpHeader.CONTENT_LENGTH) > 0);
+    }
+
+    /** Tells what was seen in each file; that it is one problem, where none can be used. */
+    void tellAll(List<Answer> answers) {
+        List<Problem> problems =
+                answers.stream().map(Answer::problem).filter(problem -> problem != null).toList();
+        if (problems.size() < answers.size()) {
+            send(HttpStatus.OK_200, Json.MEDIA_TYPE, Json.bytes(answers));
+            return;
+        }
+        String detail = problems.stream().map(Problem::detail).collect(Collectors.joining("; "));
+        send(
+                problems.get(0).status(),
+                Problem.MEDIA_TYPE,
+                Json.bytes(Problem.of(problems.get(0).status(), detail)));
+    }
+
+    void refuseIfFails(CompletableFuture<?> answering) {
+        var unused =
+                answering.whenComplete(
+                        (done, failure) -> {
+                            if (failure != null) {
+                                refuse(failure);
+                            }
+                        });
+    }
+
+    void refuse(Throwable failure) {
+        Problem.Refusal refusal = refusal(failure);
+        refusal.retryAfterSeconds()
+                .ifPresent(
+                        seconds ->
+                                response.getHeaders()
+                                        .put(HttpHeader.RETRY_AFTER, seconds.intValue()));
+        Problem problem = PhotoHint.added(refusal.problem(), request);
+        send(problem.status(), Problem.MEDIA_TYPE, Json.bytes(problem));
+    }
+
+    static Problem.Refusal refusal(Throwable failure) {
+        Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
+        if (cause instanceof Problem.Refusal refusal) {
+            return refusal;
+        }
+        LOG.error("a request could not be answered", cause);
+        return Problem.refusal(
+                HttpStatus.INTERNAL_SERVER_ERROR_500,
+                "the request could not be answered; the log of the server says why");
+    }
+}

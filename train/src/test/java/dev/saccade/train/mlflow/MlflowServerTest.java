@@ -1,0 +1,113 @@
+package dev.saccade.train.mlflow;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpHandler;
+import com.sun.net.httpserver.HttpServer;
+
+import dev.saccade.core.ServerFault;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+
+/** Servers that answer as MLflow does not; a training waits for none of them. */
+@Timeout(60)
+class MlflowServerTest {
+
+    private final CountDownLatch end = new CountDownLatch(1);
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+    private HttpServer server;
+
+    @BeforeEach
+    void start() throws IOException {
+        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.setExecutor(threads);
+        server.start();
+    }
+
+    @AfterEach
+    void stop() {
+        end.countDown();
+        server.stop(0);
+        threads.shutdownNow();
+    }
+
+    private void assertFault(String expected, Duration patience, HttpHandler answer) {
+        server.createContext("/", answer);
+        String uri = "http://localhost:" + server.getAddress().getPort() + "/";
+        MlflowServer asked = new MlflowServer(uri, Optional.empty(), patience);
+        ServerFault fault = assertThrows(ServerFault.class, () -> asked.createRun("7", "run", 0));
+        assertEquals(expected, fault.getMessage());
+    }
+
+    @Test
+    void headersAloneAreNoAnswer() {
+        assertFault(
+                "it does not answer in time",
+                Duration.ofMillis(300),
+                exchange -> {
+                    exchange.sendResponseHeaders(200, 100);
+                    exchange.getResponseBody().flush();
+                    awaitEnd();
+                });
+    }
+
+    private void awaitEnd() {
+        try {
+            end.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Test
+    void anAnswerWithoutEndIsNotRead() {
+        assertFault(
+                "answers without end",
+                Duration.ofMinutes(1),
+                exchange -> {
+                    exchange.sendResponseHeaders(200, 0);
+                    while (end.getCount() > 0) {
+                        exchange.getResponseBody().write(new byte[10_000]);
+                    }
+                });
+    }
+
+    @Test
+    void anAnswerOfSomethingElseIsTold() {
+        assertFault(
+                "answers with what is no JSON; is it MLflow?",
+                Duration.ofMinutes(1),
+                exchange -> send(exchange, "<html>"));
+    }
+
+    @Test
+    void anAnswerWithoutWhatWasAskedForIsTold() {
+        assertFault(
+                "answers without run/info/run_id; is it MLflow?",
+                Duration.ofMinutes(1),
+                exchange -> send(exchange, "{\"run\": [1]}"));
+    }
+
+    private static void send(HttpExchange exchange, String answer) throws IOException {
+        try (exchange) {
+            exchange.sendResponseHeaders(200, answer.length());
+            exchange.getResponseBody().write(answer.getBytes(UTF_8));
+        }
+    }
+}
