@@ -36,6 +36,7 @@ final class Frames {
     private final Predictor predictor;
     private final PredictionLines lines;
     private final int every;
+    private final long mostPixels;
     private final BooleanSupplier stopped;
     private long faults;
 
@@ -43,12 +44,19 @@ final class Frames {
      * Prepares to look.
      *
      * @param every 1 for all frames, 2 for every other, from the first on
+     * @param mostPixels of the photographs of a list
      * @param stopped whether to look at no more
      */
-    Frames(Predictor predictor, PredictionLines lines, int every, BooleanSupplier stopped) {
+    Frames(
+            Predictor predictor,
+            PredictionLines lines,
+            int every,
+            long mostPixels,
+            BooleanSupplier stopped) {
         this.predictor = predictor;
         this.lines = lines;
         this.every = every;
+        this.mostPixels = mostPixels;
         this.stopped = stopped;
     }
 
@@ -88,10 +96,7 @@ final class Frames {
             }
             video.fault().ifPresent(this::fault);
         } catch (SaccadeException e) {
-            if (e.kind() != SaccadeException.Kind.USER) {
-                throw e;
-            }
-            fault(e.getMessage());
+            failed(e);
         }
     }
 
@@ -103,13 +108,13 @@ final class Frames {
                                     MoreFiles.getNameWithoutExtension(file),
                                     frame.number(),
                                     MoreFiles.getFileExtension(file));
-            List<?> found = predictor.predict(ImageSource.of(name, frame.image()));
+            Prediction prediction = predictor.predict(ImageSource.of(name, frame.image()));
             lines.add(
                     ImmutableMap.of(
                             "video", file.toString(),
                             "frame", frame.number(),
                             "seconds", frame.seconds()),
-                    found);
+                    prediction);
         }
     }
 
@@ -166,9 +171,11 @@ final class Frames {
     }
 
     private void photo(String name) {
-        List<?> found;
+        Prediction prediction;
         try {
-            found = PredictCommand.predict(ImageSource.of(Path.of(name)), predictor);
+            prediction =
+                    PredictCommand.predict(
+                            ImageSource.of(Path.of(name)).mostPixels(mostPixels), predictor);
         } catch (SaccadeException e) {
             failed(e);
             return;
@@ -176,12 +183,12 @@ final class Frames {
             fault(Printable.format("%s: is no name of a file", name));
             return;
         }
-        lines.add(ImmutableMap.of("photo", name), found);
+        lines.add(ImmutableMap.of("photo", name), prediction);
     }
 
     /** Goes on with the next where one cannot be used. */
     private void failed(SaccadeException e) {
-        if (e.kind() == SaccadeException.Kind.INTERNAL) {
+        if (e.kind() != SaccadeException.Kind.USER) {
             throw e;
         }
         fault(e.getMessage());

@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -195,18 +196,30 @@ final class MadeFolder {
     }
 
     /**
-     * Writes a file.
+     * Writes a file, whole or not at all.
      *
      * @param name relative to the folder; there is none of that name
      */
     void write(String name, byte[] content) {
         Path file = folder.resolve(name);
         try {
-            append(name, Hashing.sha256().hashBytes(content).toString());
+            append(name, UNFINISHED);
             Files.createDirectories(file.getParent());
-            Files.write(file, content, StandardOpenOption.CREATE_NEW);
+            create(file, content);
+            append(name, Hashing.sha256().hashBytes(content).toString());
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be written: %s", file, e.getMessage());
+        }
+    }
+
+    private static void create(Path file, byte[] content) throws IOException {
+        try (OutputStream out = Files.newOutputStream(file, StandardOpenOption.CREATE_NEW)) {
+            out.write(content);
+        } catch (FileAlreadyExistsException e) {
+            throw e;
+        } catch (IOException e) {
+            Files.deleteIfExists(file);
+            throw e;
         }
     }
 
@@ -242,7 +255,8 @@ final class MadeFolder {
     }
 
     private void append(String name, String sum) throws IOException {
-        Files.writeString(list, line(name, sum), StandardOpenOption.APPEND);
+        // In a line of its own, also where a full disk has cut the one before.
+        Files.writeString(list, "\n" + line(name, sum), StandardOpenOption.APPEND);
     }
 
     /** Returns the path of the folder. */

@@ -112,6 +112,7 @@ class FramesTest {
             assertEquals(video.toString(), line.get("video").asText());
             assertEquals(n, line.get("frame").asInt());
             assertEquals(n / 5.0, line.get("seconds").asDouble(), 1e-9);
+            assertEquals("clip_%06d.jpg".formatted(n), line.get("picture").asText());
             assertTrue(line.get("found").isArray());
         }
         assertTrue(lines.stream().anyMatch(line -> line.get("found").size() > 0));
@@ -197,6 +198,7 @@ class FramesTest {
     @Test
     void whatCannotBeIsSaidAtOnce() throws IOException {
         Path list = folder.resolve("frames.txt");
+        Path photo = tiny.photo(folder.resolve("a.jpg"));
         assertTrue(predict().err().contains("nothing to look at: name photographs"));
         assertEquals(
                 "saccade: --list %s: no such file\n".formatted(list),
@@ -205,10 +207,11 @@ class FramesTest {
                 predict(video("clip.avi", 1), "--nproc", 2)
                         .err()
                         .contains("videos and lists are for one process"));
-        assertTrue(predict("a.jpg", "--every", 0).err().contains("--every"));
-        assertTrue(predict("a.jpg", "--overlap", 0.3).err().contains("with --tiles only"));
-        assertTrue(predict("a.jpg", "--tiles", "640").err().contains("--tiles: got 640, expected"));
-        Ended least = predict("a.jpg", "--tiles", "4x4", "--overlap", 2);
+        assertTrue(predict(photo, "--every", 0).err().contains("--every"));
+        assertTrue(predict(photo, "--overlap", 0.3).err().contains("with --tiles only"));
+        assertTrue(predict(photo, "--tiles", "6x").err().contains("--tiles: got 6x, expected"));
+        assertTrue(predict(photo, "--max-pixels", 0).err().contains("from 1 to 715"));
+        Ended least = predict(photo, "--tiles", "4x4", "--overlap", 2);
         assertTrue(least.err().contains("size[0]: got 4, expected at least 16"), least.err());
         assertTrue(least.err().contains("overlap: got 2.0, expected at most 0.9"), least.err());
         assertFalse(Files.exists(out));
@@ -270,8 +273,9 @@ class FramesTest {
         Ended plain = predict(photo, "--json");
         Ended one = predict(photo, "--tiles", "192x128", "--json");
         assertEquals(plain.out(), one.out(), "one tile is the photograph");
-        JsonNode found = new ObjectMapper().readTree(tiled.out()).elements().next();
-        assertTrue(found.size() > 0);
+        assertTrue(new ObjectMapper().readTree(tiled.out()).get(0).get("found").size() > 0);
         assertFalse(plain.out().equals(tiled.out()));
+        Ended square = predict(photo, "--tiles", "64", "--json");
+        assertEquals(square.out(), predict(photo, "--tiles", "64x64", "--json").out());
     }
 }
