@@ -243,7 +243,7 @@ final class PredictCommand implements Callable<Integer> {
             all = own.ofAll(group);
         } catch (RuntimeException e) {
             if (group.rank() == 0) {
-                keep(own, made, e);
+                keep(own, made);
             }
             throw e;
         }
@@ -254,11 +254,11 @@ final class PredictCommand implements Callable<Integer> {
     }
 
     /** Writes what was seen until something failed, unless that fails, too. */
-    private static void keep(Predictions seen, MadeFolder made, RuntimeException failure) {
+    private static void keep(Predictions seen, MadeFolder made) {
         try {
             made.write(Predictions.NAME, seen.json());
         } catch (SaccadeException e) {
-            failure.addSuppressed(e);
+            Progress.say("saccade: " + e.getMessage());
         }
     }
 
