@@ -13,6 +13,7 @@ import dev.saccade.video.Video.Frame;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
@@ -32,6 +33,8 @@ final class Frames {
             List.of(
                     ".mp4", ".mov", ".m4v", ".avi", ".mkv", ".webm", ".mpg", ".mpeg", ".ts", ".mts",
                     ".m2ts", ".wmv", ".flv", ".3gp", ".ogv", ".mxf");
+
+    private static final int LONGEST_NAME = 1 << 15;
 
     private final Predictor predictor;
     private final PredictionLines lines;
@@ -124,7 +127,7 @@ final class Frames {
      * @param out the folder that is written to, in which none may lie
      */
     static long count(Path list, Path out) {
-        try (Stream<String> names = names(Files.newBufferedReader(list, UTF_8))) {
+        try (BufferedReader reader = reader(list); Stream<String> names = names(reader)) {
             return names.peek(name -> requireOutside(out, name)).count();
         } catch (IOException | UncheckedIOException e) {
             throw unreadable(list, e);
@@ -141,9 +144,14 @@ final class Frames {
     }
 
     private static SaccadeException unreadable(Path list, Exception e) {
-        return Files.isRegularFile(list)
+        return Files.exists(list)
                 ? SaccadeException.user("%s: cannot be read as a list of names: %s", list, e)
                 : SaccadeException.user("--list %s: no such file", list);
+    }
+
+    private static BufferedReader reader(Path list) throws IOException {
+        return new BufferedReader(
+                new InputStreamReader(ShortLines.open(list, LONGEST_NAME), UTF_8.newDecoder()));
     }
 
     private static Stream<String> names(BufferedReader list) {
@@ -152,7 +160,7 @@ final class Frames {
 
     /** Looks at the photographs that a file names, one a line. */
     void list(Path list, long count) {
-        try (BufferedReader reader = Files.newBufferedReader(list, UTF_8);
+        try (BufferedReader reader = reader(list);
                 Stream<String> names = names(reader);
                 Progress progress = new Progress("predict", count, " photos")) {
             long read = 0;

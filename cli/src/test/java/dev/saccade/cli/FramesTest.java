@@ -14,6 +14,8 @@ import dev.saccade.datasets.image.OpenCv;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.opencv.core.Mat;
 import org.opencv.core.Size;
@@ -178,6 +180,18 @@ class FramesTest {
         assertTrue(ended.err().contains(missing + ": no such file"), ended.err());
         assertTrue(ended.err().endsWith("saccade: 2 of 4 inputs could not be used\n"));
         assertEquals(Set.of("a.jpg", "c d.jpg", "predictions.jsonl"), written());
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void aListIsAFileWithSensibleLines() throws IOException, InterruptedException {
+        Path list = Files.writeString(folder.resolve("frames.txt"), "\n" + "x".repeat(1 << 16));
+        String said = predict("--list", list).err();
+        assertTrue(said.contains(list + ": line 2 has more than 32768 bytes"), said);
+        Path pipe = folder.resolve("pipe");
+        assertEquals(0, new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor());
+        assertTrue(predict("--list", pipe).err().contains("is a pipe, a socket or a device"));
+        assertTrue(predict("--list", folder).err().contains("cannot be read as a list of names"));
     }
 
     @Test
