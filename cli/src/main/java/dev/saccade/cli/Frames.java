@@ -127,7 +127,8 @@ final class Frames {
      * @param out the folder that is written to, in which none may lie
      */
     static long count(Path list, Path out) {
-        try (BufferedReader reader = reader(list); Stream<String> names = names(reader)) {
+        try (BufferedReader reader = reader(list);
+                Stream<String> names = names(reader)) {
             return names.peek(name -> requireOutside(out, name)).count();
         } catch (IOException | UncheckedIOException e) {
             throw unreadable(list, e);

@@ -106,9 +106,7 @@ record Photographs(List<Path> files, List<Path> videos, List<String> faults, Lis
 
     /** Refuses photographs and videos in a folder that is cleared before they are looked at. */
     void requireOutside(Path out) {
-        Stream.of(files, videos)
-                .flatMap(List::stream)
-                .forEach(file -> requireOutside(out, file));
+        Stream.of(files, videos).flatMap(List::stream).forEach(file -> requireOutside(out, file));
     }
 
     /** Refuses a file in a folder that is cleared before it is looked at. */

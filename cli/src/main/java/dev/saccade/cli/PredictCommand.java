@@ -96,12 +96,9 @@ final class PredictCommand implements Callable<Integer> {
     private Optional<Boolean> drawn = Optional.empty();
 
     @Option(
-            names = "--labels",
-            negatable = true,
-            description =
-                    "Write names and scores at the boxes, and the legend of classes; so it is by"
-                            + " default, other than with --no-labels.")
-    private Optional<Boolean> labels = Optional.empty();
+            names = "--no-labels",
+            description = "Leave names and scores at boxes, and legends of classes, off pictures.")
+    private boolean noLabels;
 
     @Option(
             names = "--max-pixels",
@@ -224,9 +221,7 @@ final class PredictCommand implements Callable<Integer> {
         if (!drawn.orElse(true)) {
             return Pictures.Drawn.NOTHING;
         }
-        return labels.orElse(true)
-                ? Pictures.Drawn.WITH_LABELS
-                : Pictures.Drawn.WITHOUT_LABELS;
+        return noLabels ? Pictures.Drawn.WITHOUT_LABELS : Pictures.Drawn.WITH_LABELS;
     }
 
     private long mostPixels() {

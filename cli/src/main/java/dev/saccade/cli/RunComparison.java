@@ -91,9 +91,7 @@ final class RunComparison {
                 keys.stream()
                         .map(
                                 key ->
-                                        Stream.concat(
-                                                        Stream.of(key),
-                                                        values(key, columns, none))
+                                        Stream.concat(Stream.of(key), values(key, columns, none))
                                                 .toList())
                         .toList());
     }

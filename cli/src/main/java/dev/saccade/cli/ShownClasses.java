@@ -27,8 +27,7 @@ record ShownClasses(List<Integer> labels, int all) {
                         .boxed()
                         .sorted(Comparator.comparing(label -> -objects.get(label)))
                         .toList();
-        return new ShownClasses(
-                present.stream().limit(MOST).sorted().toList(), present.size());
+        return new ShownClasses(present.stream().limit(MOST).sorted().toList(), present.size());
     }
 
     /** Returns the title of their chart. */

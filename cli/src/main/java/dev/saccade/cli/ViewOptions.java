@@ -101,10 +101,7 @@ final class ViewOptions {
         Optional<List<Integer>> size = tiles.flatMap(text -> edges(text, problems));
         Optional<Tiles> wanted = Optional.empty();
         try {
-            wanted =
-                    size.map(
-                            edges ->
-                                    new Tiles(edges, overlap.orElse(Tiles.OVERLAP), whole));
+            wanted = size.map(edges -> new Tiles(edges, overlap.orElse(Tiles.OVERLAP), whole));
         } catch (Checks.Refusal e) {
             e.problems().forEach(problem -> problems.add("%s", problem));
         }

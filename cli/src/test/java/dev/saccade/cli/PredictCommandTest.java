@@ -397,7 +397,8 @@ class PredictCommandTest {
         Ended ended = predict("--json", photo);
         assertEquals(0, ended.code(), ended.err());
         assertEquals(
-                photo.toString(), new ObjectMapper().readTree(ended.out()).get(0).get("photo").asText());
+                photo.toString(),
+                new ObjectMapper().readTree(ended.out()).get(0).get("photo").asText());
         assertEquals(Set.of(name), predicted());
         assertEquals(Set.of(name, "predictions.json"), visible(out));
     }

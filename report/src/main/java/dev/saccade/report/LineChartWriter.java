@@ -91,16 +91,7 @@ final class LineChartWriter {
         String path = path(series.x(), shown(series));
         String points = points(series.x(), shown(series));
         String kind = isOfAll(series) ? "curve all" : "curve";
-        out.open(
-                "path",
-                "class",
-                kind,
-                "style",
-                style(i),
-                "d",
-                path,
-                "data-points",
-                points);
+        out.open("path", "class", kind, "style", style(i), "d", path, "data-points", points);
         out.leaf("title", series.name()).close();
     }
 

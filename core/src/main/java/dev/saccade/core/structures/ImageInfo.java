@@ -31,8 +31,8 @@ public record ImageInfo(
     /**
      * Checks the size that there is to hold.
      *
-     * @throws SaccadeException of kind user, if it has more than {@link #MOST_PIXELS}, and more than
-     *     the original
+     * @throws SaccadeException of kind user, if it has more than {@link #MOST_PIXELS}, and more
+     *     than the original
      */
     public ImageInfo {
         if (padded.area() > Math.max(MOST_PIXELS, original.area())) {

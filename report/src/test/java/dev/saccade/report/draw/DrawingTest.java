@@ -92,8 +92,7 @@ class DrawingTest {
                 plain.getRaster().getPixel(35, 20, (double[]) null));
         assertEquals(0, plain.getRGB(20, 15) & 0xFFFFFF, "no plate above the box");
         ClassMap map = new ClassMap(LabelMap.filled(SIZE, 1), CLASSES);
-        assertEquals(
-                SIZE.height(), Drawing.of(photo, map).withoutLabels().toImage().getHeight());
+        assertEquals(SIZE.height(), Drawing.of(photo, map).withoutLabels().toImage().getHeight());
     }
 
     @Test
@@ -115,7 +114,8 @@ class DrawingTest {
             SaccadeException e =
                     assertThrows(
                             SaccadeException.class, () -> Drawing.of(photo, objects).save(file));
-            assertTrue(e.getMessage().contains("expected a name that ends in .jpg, "), e.getMessage());
+            assertTrue(
+                    e.getMessage().contains("expected a name that ends in .jpg, "), e.getMessage());
             assertTrue(e.getMessage().endsWith(".png, .bmp, .webp, .tif, .tiff"), e.getMessage());
             assertTrue(!Files.exists(file));
         }
