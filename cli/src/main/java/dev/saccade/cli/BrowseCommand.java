@@ -64,14 +64,16 @@ final class BrowseCommand implements Callable<Integer> {
     @Option(
             names = "--epoch",
             paramLabel = "E",
-            defaultValue = "0",
-            description = "The epoch whose augmentation is shown; ${DEFAULT-VALUE} by default.")
+            defaultValue = "1",
+            description =
+                    "The epoch whose augmentation is shown, from 1; ${DEFAULT-VALUE} by default.")
     private int epoch;
 
     @Override
     public Integer call() {
         config.override(words);
         ConfigArguments.requirePositive("--count", count);
+        ConfigArguments.requirePositive("--epoch", epoch);
         RunConfig run = config.bind();
         Dataset.Config named = run.data().requireTrain();
         Dataset dataset = named.open(run.data().root());
@@ -87,7 +89,7 @@ final class BrowseCommand implements Callable<Integer> {
         try (Progress progress = new Progress("browse", wanted, " samples")) {
             for (int i = 0; i < wanted; i++) {
                 List<String> known = faults.ofPhoto(i);
-                try (Sample sample = reader.trainingSample(dataset, i, run.seed(), epoch)) {
+                try (Sample sample = reader.trainingSample(dataset, i, run.seed(), epoch - 1)) {
                     photos.add(photo(sample, written.write(sample), known));
                 }
                 progress.to(i + 1);
@@ -96,8 +98,7 @@ final class BrowseCommand implements Callable<Integer> {
         Browse page =
                 new Browse(
                         config.name(),
-                        "What training sees in epoch %d: %d of %s."
-                                .formatted(epoch, wanted, Count.of(dataset.size(), "photograph")),
+                        subtitle(wanted, dataset.size()),
                         dataset.classes(),
                         photos,
                         faults.others(wanted));
@@ -110,6 +111,14 @@ final class BrowseCommand implements Callable<Integer> {
                                 "%s written to %s; look at %s",
                                 pictures, out, out.resolve("index.html")));
         return 0;
+    }
+
+    private String subtitle(int shown, int all) {
+        String photographs =
+                shown == all
+                        ? Count.of(all, "photograph")
+                        : "%d of %d photographs; --count %d shows all".formatted(shown, all, all);
+        return "What training sees in epoch %d: %s.".formatted(epoch, photographs);
     }
 
     private static Browse.Photo photo(Sample sample, String name, List<String> faults) {

@@ -191,15 +191,23 @@ final class DetectionFigures {
 
     private static LineChart overRecall(CocoMetrics metrics, int threshold) {
         double[] recall = CocoParameters.RECALL_THRESHOLDS.toArray();
+        List<Integer> objects = metrics.perClass().stream().map(ClassMetrics::objects).toList();
+        ShownClasses shown = ShownClasses.of(objects);
+        List<Integer> present =
+                IntStream.range(0, objects.size()).filter(k -> objects.get(k) > 0).boxed().toList();
+        List<PrecisionRecallCurve> curves = metrics.curves(threshold);
         List<LineChart.Series> series = new ArrayList<>();
-        for (PrecisionRecallCurve curve : metrics.curves(threshold)) {
-            series.add(LineChart.Series.of(curve.name(), recall, curve.precision().toArray()));
+        for (int label : shown.labels()) {
+            PrecisionRecallCurve curve = curves.get(present.indexOf(label));
+            series.add(
+                    LineChart.Series.of(curve.name(), recall, curve.precision().toArray())
+                            .ofClass(label));
         }
         double iou = CocoParameters.IOU_THRESHOLDS.get(threshold);
         String title =
                 String.format(
                         Locale.ROOT, "Precision of %s over recall at IoU %.2f", name(metrics), iou);
-        return new LineChart(title, "recall", series).inUnitSquare();
+        return new LineChart(shown.title(title), "recall", series).inUnitSquare();
     }
 
     /** Returns what mending each kind of error would gain. */

@@ -39,7 +39,7 @@ final class DetectionPredictor implements Predictor {
      *
      * @param label the name of its class
      * @param score from 0 to 1
-     * @param box x, y, width and height in pixels of the photograph
+     * @param box left, top, width and height in pixels of the photograph, as COCO has it
      * @param segmentation {@code size} and {@code counts} of its mask, COCO's compressed run
      *     lengths; empty and left out of the JSON if the detector predicts none
      */
@@ -67,15 +67,16 @@ final class DetectionPredictor implements Predictor {
     }
 
     @Override
-    public List<Found> predict(ImageSource photo) {
+    public Prediction predict(ImageSource photo) {
         Instances found = detector.predict(photo);
         Instances sure =
                 found.select(
                         IntStream.range(0, found.size())
                                 .filter(i -> found.score(i) >= minScore)
                                 .toArray());
-        pictures.write(photo, sure);
-        return DetectedObject.of(sure, detector.classes()).stream().map(Found::of).toList();
+        return new Prediction(
+                pictures.write(photo, sure),
+                DetectedObject.of(sure, detector.classes()).stream().map(Found::of).toList());
     }
 
     @Override

@@ -13,6 +13,7 @@ import dev.saccade.video.Video.Frame;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
@@ -33,9 +34,12 @@ final class Frames {
                     ".mp4", ".mov", ".m4v", ".avi", ".mkv", ".webm", ".mpg", ".mpeg", ".ts", ".mts",
                     ".m2ts", ".wmv", ".flv", ".3gp", ".ogv", ".mxf");
 
+    private static final int LONGEST_NAME = 1 << 15;
+
     private final Predictor predictor;
     private final PredictionLines lines;
     private final int every;
+    private final long mostPixels;
     private final BooleanSupplier stopped;
     private long faults;
 
@@ -43,12 +47,19 @@ final class Frames {
      * Prepares to look.
      *
      * @param every 1 for all frames, 2 for every other, from the first on
+     * @param mostPixels of the photographs of a list
      * @param stopped whether to look at no more
      */
-    Frames(Predictor predictor, PredictionLines lines, int every, BooleanSupplier stopped) {
+    Frames(
+            Predictor predictor,
+            PredictionLines lines,
+            int every,
+            long mostPixels,
+            BooleanSupplier stopped) {
         this.predictor = predictor;
         this.lines = lines;
         this.every = every;
+        this.mostPixels = mostPixels;
         this.stopped = stopped;
     }
 
@@ -88,10 +99,7 @@ final class Frames {
             }
             video.fault().ifPresent(this::fault);
         } catch (SaccadeException e) {
-            if (e.kind() != SaccadeException.Kind.USER) {
-                throw e;
-            }
-            fault(e.getMessage());
+            failed(e);
         }
     }
 
@@ -103,13 +111,13 @@ final class Frames {
                                     MoreFiles.getNameWithoutExtension(file),
                                     frame.number(),
                                     MoreFiles.getFileExtension(file));
-            List<?> found = predictor.predict(ImageSource.of(name, frame.image()));
+            Prediction prediction = predictor.predict(ImageSource.of(name, frame.image()));
             lines.add(
                     ImmutableMap.of(
                             "video", file.toString(),
                             "frame", frame.number(),
                             "seconds", frame.seconds()),
-                    found);
+                    prediction);
         }
     }
 
@@ -119,7 +127,8 @@ final class Frames {
      * @param out the folder that is written to, in which none may lie
      */
     static long count(Path list, Path out) {
-        try (Stream<String> names = names(Files.newBufferedReader(list, UTF_8))) {
+        try (BufferedReader reader = reader(list);
+                Stream<String> names = names(reader)) {
             return names.peek(name -> requireOutside(out, name)).count();
         } catch (IOException | UncheckedIOException e) {
             throw unreadable(list, e);
@@ -136,9 +145,14 @@ final class Frames {
     }
 
     private static SaccadeException unreadable(Path list, Exception e) {
-        return Files.isRegularFile(list)
+        return Files.exists(list)
                 ? SaccadeException.user("%s: cannot be read as a list of names: %s", list, e)
                 : SaccadeException.user("--list %s: no such file", list);
+    }
+
+    private static BufferedReader reader(Path list) throws IOException {
+        return new BufferedReader(
+                new InputStreamReader(ShortLines.open(list, LONGEST_NAME), UTF_8.newDecoder()));
     }
 
     private static Stream<String> names(BufferedReader list) {
@@ -147,7 +161,7 @@ final class Frames {
 
     /** Looks at the photographs that a file names, one a line. */
     void list(Path list, long count) {
-        try (BufferedReader reader = Files.newBufferedReader(list, UTF_8);
+        try (BufferedReader reader = reader(list);
                 Stream<String> names = names(reader);
                 Progress progress = new Progress("predict", count, " photos")) {
             long read = 0;
@@ -166,9 +180,11 @@ final class Frames {
     }
 
     private void photo(String name) {
-        List<?> found;
+        Prediction prediction;
         try {
-            found = PredictCommand.predict(ImageSource.of(Path.of(name)), predictor);
+            prediction =
+                    PredictCommand.predict(
+                            ImageSource.of(Path.of(name)).mostPixels(mostPixels), predictor);
         } catch (SaccadeException e) {
             failed(e);
             return;
@@ -176,12 +192,12 @@ final class Frames {
             fault(Printable.format("%s: is no name of a file", name));
             return;
         }
-        lines.add(ImmutableMap.of("photo", name), found);
+        lines.add(ImmutableMap.of("photo", name), prediction);
     }
 
     /** Goes on with the next where one cannot be used. */
     private void failed(SaccadeException e) {
-        if (e.kind() == SaccadeException.Kind.INTERNAL) {
+        if (e.kind() != SaccadeException.Kind.USER) {
             throw e;
         }
         fault(e.getMessage());

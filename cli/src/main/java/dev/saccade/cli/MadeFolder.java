@@ -18,6 +18,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -232,19 +233,37 @@ final class MadeFolder {
     }
 
     /**
-     * Writes a file.
+     * Writes a file, whole or not at all.
      *
      * @param name relative to the folder; there is none of that name
      */
     void write(String name, byte[] content) {
         Path file = folder.resolve(name);
         try {
+            begin(file, name);
+            create(file, content);
             append(name, Hashing.sha256().hashBytes(content).toString());
-            Files.createDirectories(file.getParent());
-            Files.write(file, content, StandardOpenOption.CREATE_NEW);
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be written: %s", file, e.getMessage());
         }
+    }
+
+    private static void create(Path file, byte[] content) throws IOException {
+        try (OutputStream out = Files.newOutputStream(file, StandardOpenOption.CREATE_NEW)) {
+            out.write(content);
+        } catch (IOException e) {
+            Files.deleteIfExists(file);
+            throw e;
+        }
+    }
+
+    /** Puts a file on the list before it is made; never one of somebody else. */
+    private void begin(Path file, String name) throws IOException {
+        if (Files.exists(file, NOFOLLOW_LINKS)) {
+            throw new FileAlreadyExistsException(file.toString());
+        }
+        append(name, UNFINISHED);
+        Files.createDirectories(file.getParent());
     }
 
     /**
@@ -256,8 +275,7 @@ final class MadeFolder {
     OutputStream stream(String name) {
         Path file = folder.resolve(name);
         try {
-            append(name, UNFINISHED);
-            Files.createDirectories(file.getParent());
+            begin(file, name);
             HashingOutputStream content =
                     new HashingOutputStream(
                             Hashing.sha256(),
@@ -317,7 +335,8 @@ final class MadeFolder {
     }
 
     private void append(String name, String sum) throws IOException {
-        String line = JSON.writeValueAsString(new Made(name, sum)) + "\n";
+        // In a line of its own, also where a full disk has cut the one before.
+        String line = "\n" + JSON.writeValueAsString(new Made(name, sum)) + "\n";
         Files.writeString(list, line, StandardOpenOption.APPEND);
     }
 

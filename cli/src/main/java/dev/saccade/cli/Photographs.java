@@ -1,6 +1,7 @@
 package dev.saccade.cli;
 
 import dev.saccade.core.Printable;
+import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.image.ImageSource;
 
@@ -20,13 +21,14 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The photographs that a user has named, one by one or by their folder.
+ * The photographs that a user has named, one by one or by their folder, and videos.
  *
  * @param files each once, in the order of the names; what is named need not be a photograph
- * @param faults what was named and holds none, with what is wrong
+ * @param videos likewise
+ * @param faults what was named and is missing or holds none, with what is wrong
  * @param notes what was left out, although it may have been meant
  */
-record Photographs(List<Path> files, List<String> faults, List<String> notes) {
+record Photographs(List<Path> files, List<Path> videos, List<String> faults, List<String> notes) {
 
     private static final List<String> READ =
             List.of(".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff");
@@ -49,11 +51,16 @@ record Photographs(List<Path> files, List<String> faults, List<String> notes) {
     /** Returns the files that are named, and the pictures in the folders, but not below those. */
     static Photographs find(List<Path> inputs) {
         Set<Path> files = new LinkedHashSet<>();
+        Set<Path> videos = new LinkedHashSet<>();
         List<String> faults = new ArrayList<>();
         List<String> notes = new ArrayList<>();
         for (Path input : inputs) {
             if (!Files.isDirectory(input)) {
-                files.add(input);
+                if (isStandardInput(input) || Files.exists(input)) {
+                    (Frames.isVideo(input) ? videos : files).add(input);
+                } else {
+                    faults.add(Printable.format("%s: no such file", input));
+                }
                 continue;
             }
             try {
@@ -80,12 +87,26 @@ record Photographs(List<Path> files, List<String> faults, List<String> notes) {
                 faults.add(Printable.format("%s: cannot be listed: %s", input, e.getMessage()));
             }
         }
-        return new Photographs(List.copyOf(files), faults, notes);
+        return new Photographs(List.copyOf(files), List.copyOf(videos), faults, notes);
     }
 
-    /** Refuses photographs in a folder that is cleared before they are looked at. */
+    /** Refuses to go on where there is nothing to look at. */
+    void requireAny() {
+        if (files.isEmpty() && videos.isEmpty()) {
+            Problems problems = new Problems();
+            faults.forEach(fault -> problems.add("%s", fault));
+            problems.throwIfAny("nothing to look at");
+        }
+    }
+
+    /** Returns how many inputs there are, those with faults included. */
+    long count() {
+        return (long) files.size() + videos.size() + faults.size();
+    }
+
+    /** Refuses photographs and videos in a folder that is cleared before they are looked at. */
     void requireOutside(Path out) {
-        files.forEach(file -> requireOutside(out, file));
+        Stream.of(files, videos).flatMap(List::stream).forEach(file -> requireOutside(out, file));
     }
 
     /** Refuses a file in a folder that is cleared before it is looked at. */

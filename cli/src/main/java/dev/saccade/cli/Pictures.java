@@ -1,5 +1,6 @@
 package dev.saccade.cli;
 
+import com.google.common.collect.ImmutableMap;
 import com.google.common.io.MoreFiles;
 
 import dev.saccade.core.structures.Instances;
@@ -18,70 +19,101 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 
 /** Writes photographs with what they show into a folder, under names that do not collide. */
 final class Pictures {
 
     private static final int THUMBNAIL_EDGE = 320;
 
+    /** What is drawn on photographs. */
+    enum Drawn {
+        NOTHING,
+        WITHOUT_LABELS,
+        WITH_LABELS
+    }
+
     private final MadeFolder folder;
     private final List<String> classes;
-    private final boolean drawn;
+    private final Drawn drawn;
     private final Set<String> taken = new HashSet<>();
     private final Map<String, String> reserved = new HashMap<>();
 
     Pictures(MadeFolder folder, List<String> classes) {
-        this(folder, classes, true);
+        this(folder, classes, Drawn.WITH_LABELS);
     }
 
     /**
      * Prepares writing into a folder.
      *
-     * @param drawn whether there are pictures, and not label maps alone
+     * @param drawn what pictures show; with nothing, label maps are written alone
      */
-    Pictures(MadeFolder folder, List<String> classes, boolean drawn) {
+    Pictures(MadeFolder folder, List<String> classes, Drawn drawn) {
         this.folder = folder;
         this.classes = classes;
         this.drawn = drawn;
     }
 
-    /** Writes a photograph with objects in its own pixels. */
-    void write(ImageSource photo, Instances instances) {
-        if (!drawn) {
-            return;
+    /**
+     * Writes a photograph with objects in its own pixels.
+     *
+     * @return what was written, by what it is
+     */
+    Map<String, String> write(ImageSource photo, Instances instances) {
+        if (drawn == Drawn.NOTHING) {
+            return Map.of();
         }
-        Mat image = photo.read();
-        Mat picture = image.clone();
-        image.release();
-        try {
-            Canvas.draw(picture, instances, classes);
-            folder.write(picture(name(photo.name())), Jpeg.encode(picture));
-        } finally {
-            picture.release();
-        }
+        return Map.of(
+                "picture",
+                write(
+                        name(photo.name()),
+                        photo,
+                        image -> {
+                            Mat picture = image.clone();
+                            if (drawn == Drawn.WITH_LABELS) {
+                                Canvas.draw(picture, instances, classes);
+                            } else {
+                                Canvas.draw(picture, instances);
+                            }
+                            return picture;
+                        }));
     }
 
     /**
      * Writes a photograph under the colors of its classes, and their labels as a PNG of the same
      * name in the folder {@code labels}, as {@link ClassMap#toPng} does.
+     *
+     * @return what was written, by what it is
      */
-    void write(ImageSource photo, ClassMap map) {
+    Map<String, String> write(ImageSource photo, ClassMap map) {
         String name = name(photo.name());
-        if (drawn) {
-            draw(photo, map, name);
+        ImmutableMap.Builder<String, String> written = ImmutableMap.builder();
+        if (drawn != Drawn.NOTHING) {
+            written.put(
+                    "picture",
+                    write(
+                            name,
+                            photo,
+                            image ->
+                                    drawn == Drawn.WITH_LABELS
+                                            ? LabelCanvas.picture(image, map.labels(), classes)
+                                            : LabelCanvas.tinted(image, map.labels(), classes)));
         }
         folder.write(labels(name), map.toPng());
+        return written.put("labels", labels(name)).buildOrThrow();
     }
 
-    private void draw(ImageSource photo, ClassMap map, String name) {
+    /** Writes what is drawn of a photograph. */
+    private String write(String name, ImageSource photo, UnaryOperator<Mat> draw) {
         Mat image = photo.read();
-        Mat picture = LabelCanvas.picture(image, map.labels(), classes);
+        Mat picture = draw.apply(image);
+        image.release();
         try {
             folder.write(picture(name), Jpeg.encode(picture));
         } finally {
             picture.release();
-            image.release();
         }
+        return picture(name);
     }
 
     /**

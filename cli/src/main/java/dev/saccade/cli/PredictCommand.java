@@ -6,6 +6,7 @@ import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.distributed.ProcessGroup;
+import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.models.TrainedModel;
 
@@ -23,6 +24,7 @@ import java.math.RoundingMode;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -46,6 +48,11 @@ import java.util.function.Consumer;
             "          saccade predict runs/demo field.tif --tiles 640x640 --out found"
         })
 final class PredictCommand implements Callable<Integer> {
+
+    private static final int DEFAULT_MILLIONS = (int) (ImageInfo.MOST_PIXELS / 1_000_000);
+
+    /** Three bytes each are as many as an array may have. */
+    private static final int MOST_MILLIONS = Integer.MAX_VALUE / 3 / 1_000_000;
 
     @Spec private CommandSpec spec;
     @Mixin private RunArgument run;
@@ -88,6 +95,20 @@ final class PredictCommand implements Callable<Integer> {
                             + " --no-pictures.")
     private Optional<Boolean> drawn = Optional.empty();
 
+    @Option(
+            names = "--no-labels",
+            description = "Leave names and scores at boxes, and legends of classes, off pictures.")
+    private boolean noLabels;
+
+    @Option(
+            names = "--max-pixels",
+            paramLabel = "N",
+            defaultValue = "178",
+            description =
+                    "Take photographs of up to N million pixels; ${DEFAULT-VALUE} by default. See"
+                            + " --tiles.")
+    private int maxPixels;
+
     private final AtomicBoolean stopped = new AtomicBoolean();
 
     @Option(
@@ -104,8 +125,8 @@ final class PredictCommand implements Callable<Integer> {
             paramLabel = "S",
             defaultValue = "0.3",
             description =
-                    "Least score of objects that are drawn and written; ${DEFAULT-VALUE} by"
-                            + " default.")
+                    "Least score of objects that are drawn and written; ${DEFAULT-VALUE} by default."
+                            + " What the report of the run recommends is said.")
     private double minScore;
 
     @Override
@@ -117,16 +138,21 @@ final class PredictCommand implements Callable<Integer> {
                     "nothing to look at: name photographs, folders of them or videos, or give"
                             + " --list FILE");
         }
+        if (maxPixels < 1 || maxPixels > MOST_MILLIONS) {
+            throw SaccadeException.user(
+                    "--max-pixels %d: expected millions, from 1 to %d", maxPixels, MOST_MILLIONS);
+        }
+        Photographs photos = Photographs.find(inputs);
         if (ranks.areToBeStarted()) {
-            requireNoFrames();
+            requireNoFrames(photos.videos());
             return ranks.start(spec);
         }
         return ranks.together(
-                group -> StopSignal.during(() -> predict(group), () -> stopped.set(true)));
+                group -> StopSignal.during(() -> predict(photos, group), () -> stopped.set(true)));
     }
 
-    private void requireNoFrames() {
-        List<Path> frames = new ArrayList<>(videos());
+    private void requireNoFrames(List<Path> videos) {
+        List<Path> frames = new ArrayList<>(videos);
         list.ifPresent(frames::add);
         if (!frames.isEmpty()) {
             throw SaccadeException.user(
@@ -135,24 +161,16 @@ final class PredictCommand implements Callable<Integer> {
         }
     }
 
-    private List<Path> videos() {
-        return inputs.stream().filter(Frames::isVideo).distinct().toList();
-    }
-
     /** Looks at the photographs of a rank; rank 0 tells what was seen in all. */
-    private int predict(ProcessGroup group) {
+    private int predict(Photographs photos, ProcessGroup group) {
         Path checkpoint = run.checkpoint();
-        List<Path> videos = videos();
-        Photographs photos =
-                Photographs.find(inputs.stream().filter(input -> !Frames.isVideo(input)).toList());
         photos.requireOutside(out);
-        videos.forEach(video -> Photographs.requireOutside(out, video));
         long listed = list.map(file -> Frames.count(file, out)).orElse(0L);
         if (group.worldSize() > 1) {
-            requireNoFrames();
+            requireNoFrames(photos.videos());
         }
-        if (photos.files().isEmpty() && !photos.faults().isEmpty() && videos.isEmpty()) {
-            throw SaccadeException.user("%s", String.join("; ", photos.faults()));
+        if (list.isEmpty()) {
+            photos.requireAny();
         }
         try (TrainedModel<?> model = views.load(checkpoint, compute)) {
             Task task = Task.of(model);
@@ -166,38 +184,76 @@ final class PredictCommand implements Callable<Integer> {
                             ? MadeFolder.cleared(out, "predict")
                             : MadeFolder.shared(out, "predict");
             group.barrier();
-            Pictures pictures = new Pictures(made, model.classes(), drawn.orElse(true));
+            Pictures pictures = new Pictures(made, model.classes(), drawn());
             pictures.reserve(names);
             // No rank writes before all have seen which names are free.
             group.barrier();
             Predictor predictor = task.predictor(pictures, minScore);
-            Predictions told = new Predictions();
-            if (!photos.files().isEmpty()) {
-                try {
-                    predict(share(photos.files(), group), predictor, told);
-                    told = told.ofAll(group);
-                } finally {
-                    if (group.rank() == 0) {
-                        made.write("predictions.json", told.json());
-                    }
-                }
-            }
+            Predictions told =
+                    photos.files().isEmpty()
+                            ? new Predictions()
+                            : predict(photos.files(), predictor, made, group);
             if (group.rank() > 0) {
                 return 0;
             }
             Seen seen = new Seen();
-            told.byPhotograph().values().forEach(seen::add);
+            told.seen().forEach(seen::add);
             if (json.wanted() && !photos.files().isEmpty()) {
-                json.print(spec, told.byPhotograph());
+                json.print(spec, told.seen());
             }
             List<String> faults = new ArrayList<>(photos.faults());
             faults.addAll(told.faults());
             long faultyFrames =
-                    videos.isEmpty() && list.isEmpty()
+                    photos.videos().isEmpty() && list.isEmpty()
                             ? 0
-                            : frames(videos, listed, made, predictor, seen);
-            long named = photos.files().size() + photos.faults().size() + videos.size() + listed;
-            return tell(photos.notes(), faults, faultyFrames, named, predictor.summary(seen), seen);
+                            : frames(photos.videos(), listed, made, predictor, seen);
+            boolean hasFrames = !photos.videos().isEmpty();
+            sayWhatWasSeen(
+                    predictor.summary(seen),
+                    Count.of(seen.photographs(), hasFrames ? "frame" : "photograph"));
+            sayRecommendedScore(checkpoint);
+            photos.notes().forEach(spec.commandLine().getErr()::println);
+            return sayFaults(faults, faultyFrames, photos.count() + listed);
+        }
+    }
+
+    private Pictures.Drawn drawn() {
+        if (!drawn.orElse(true)) {
+            return Pictures.Drawn.NOTHING;
+        }
+        return noLabels ? Pictures.Drawn.WITHOUT_LABELS : Pictures.Drawn.WITH_LABELS;
+    }
+
+    private long mostPixels() {
+        return maxPixels == DEFAULT_MILLIONS ? ImageInfo.MOST_PIXELS : maxPixels * 1_000_000L;
+    }
+
+    /** Looks at photographs, each rank at its own; keeps what was seen if something fails. */
+    private Predictions predict(
+            List<Path> photos, Predictor predictor, MadeFolder made, ProcessGroup group) {
+        Predictions own = new Predictions();
+        Predictions all;
+        try {
+            predict(share(photos, group), predictor, own);
+            all = own.ofAll(group);
+        } catch (RuntimeException e) {
+            if (group.rank() == 0) {
+                keep(own, made);
+            }
+            throw e;
+        }
+        if (group.rank() == 0) {
+            made.write(Predictions.NAME, all.json());
+        }
+        return all;
+    }
+
+    /** Writes what was seen until something failed, unless that fails, too. */
+    private static void keep(Predictions seen, MadeFolder made) {
+        try {
+            made.write(Predictions.NAME, seen.json());
+        } catch (SaccadeException e) {
+            Progress.say("saccade: " + e.getMessage());
         }
     }
 
@@ -211,7 +267,7 @@ final class PredictCommand implements Callable<Integer> {
                     }
                 };
         try (PredictionLines lines = new PredictionLines(made, printed, seen)) {
-            Frames frames = new Frames(predictor, lines, every, stopped::get);
+            Frames frames = new Frames(predictor, lines, every, mostPixels(), stopped::get);
             videos.forEach(frames::video);
             list.ifPresent(file -> frames.list(file, listed));
             return frames.faults();
@@ -238,20 +294,35 @@ final class PredictCommand implements Callable<Integer> {
                 LongMath.divide(all * rank, group.worldSize(), RoundingMode.CEILING));
     }
 
-    private int tell(
-            List<String> notes,
-            List<String> faults,
-            long faultsOfFrames,
-            long named,
-            String summary,
-            Seen seen) {
+    private void sayWhatWasSeen(String summary, String looked) {
         PrintWriter err = spec.commandLine().getErr();
-        String looked = Count.of(seen.photographs(), videos().isEmpty() ? "photograph" : "frame");
         err.println(Printable.format("%s in %s, written to %s", summary, looked, out));
         if (stopped.get()) {
             err.println("saccade: stopped; what was seen until then is there");
         }
-        notes.forEach(err::println);
+    }
+
+    /** Says which score the report of the run recommends, where none was asked for. */
+    private void sayRecommendedScore(Path checkpoint) {
+        if (spec.commandLine().getParseResult().hasMatchedOption("--score")) {
+            return;
+        }
+        run.figures()
+                .flatMap(figures -> figures.recommendedScore(checkpoint))
+                .map(score -> String.format(Locale.ROOT, "%.2f", score))
+                .ifPresent(
+                        score ->
+                                spec.commandLine()
+                                        .getErr()
+                                        .printf(
+                                                "objects are drawn from a score of %s; the report"
+                                                        + " recommends --score %s%n",
+                                                minScore, score));
+    }
+
+    /** Returns the exit code. */
+    private int sayFaults(List<String> faults, long faultsOfFrames, long named) {
+        PrintWriter err = spec.commandLine().getErr();
         faults.forEach(fault -> err.println("saccade: " + fault));
         long all = faults.size() + faultsOfFrames;
         if (all == 0) {
@@ -267,10 +338,10 @@ final class PredictCommand implements Callable<Integer> {
                 new Progress(RankOptions.ofRank("predict"), photos.size(), " photos")) {
             for (int i = 0; i < photos.size() && !stopped.get(); i++) {
                 try {
-                    ImageSource photo = Photographs.source(photos.get(i));
+                    ImageSource photo = Photographs.source(photos.get(i)).mostPixels(mostPixels());
                     predictions.add(photo.name(), predict(photo, predictor));
                 } catch (SaccadeException e) {
-                    if (e.kind() == SaccadeException.Kind.INTERNAL) {
+                    if (e.kind() != SaccadeException.Kind.USER) {
                         throw e;
                     }
                     predictions.addFault(e.getMessage());
@@ -281,12 +352,23 @@ final class PredictCommand implements Callable<Integer> {
     }
 
     /** Decodes a photograph once, for all that is done with its pixels. */
-    static List<?> predict(ImageSource photo, Predictor predictor) {
-        Mat image = photo.read();
+    static Prediction predict(ImageSource photo, Predictor predictor) {
+        Mat image = read(photo);
         try {
             return predictor.predict(ImageSource.of(photo.name(), image));
         } finally {
             image.release();
+        }
+    }
+
+    /** Takes a photograph that cannot be read as one that cannot be used: others may be. */
+    private static Mat read(ImageSource photo) {
+        try {
+            return photo.read();
+        } catch (SaccadeException e) {
+            throw e.kind() == SaccadeException.Kind.IO
+                    ? SaccadeException.user(e, "%s", e.getMessage())
+                    : e;
         }
     }
 }

@@ -8,8 +8,6 @@ import dev.saccade.core.SaccadeException;
 
 import java.io.IOException;
 import java.io.OutputStream;
-import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
@@ -40,13 +38,11 @@ final class PredictionLines implements AutoCloseable {
     /**
      * Writes a line.
      *
-     * @param place says in what something was seen, by keys in front of {@code found}
+     * @param place says in what something was seen
      */
-    void add(Map<String, Object> place, List<?> found) {
-        JsonNode tree = JsonOption.tree(found);
-        Map<String, Object> entries = new LinkedHashMap<>(place);
-        entries.put("found", tree);
-        String line = JsonOption.line(entries);
+    void add(Map<String, Object> place, Prediction prediction) {
+        JsonNode entries = JsonOption.tree(prediction.entries(place));
+        String line = entries.toString();
         try {
             file.write((line + "\n").getBytes(UTF_8));
             file.flush();
@@ -54,7 +50,7 @@ final class PredictionLines implements AutoCloseable {
             throw SaccadeException.io(e, "%s: cannot be written: %s", NAME, e.getMessage());
         }
         also.accept(line);
-        seen.add(tree);
+        seen.add(entries);
     }
 
     @Override

@@ -8,19 +8,22 @@ import com.google.common.collect.ImmutableMap;
 import dev.saccade.core.distributed.ProcessGroup;
 
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 
-/** What {@code predict} has seen in photographs, and which of them could not be used. */
+/**
+ * What {@code predict} has seen in photographs, as {@code predictions.json} has it, and which of
+ * them could not be used.
+ */
 final class Predictions {
 
-    private final Map<String, JsonNode> byPhotograph = new LinkedHashMap<>();
+    static final String NAME = "predictions.json";
+
+    private final List<JsonNode> seen = new ArrayList<>();
     private final List<String> faults = new ArrayList<>();
 
     /** Adds what was seen in a photograph. */
-    void add(String photo, List<?> seen) {
-        byPhotograph.put(photo, JsonOption.tree(seen));
+    void add(String photo, Prediction prediction) {
+        seen.add(JsonOption.tree(prediction.entries(ImmutableMap.of("photo", photo))));
     }
 
     /** Adds why a photograph could not be used. */
@@ -28,18 +31,18 @@ final class Predictions {
         faults.add(fault);
     }
 
-    /** Returns what was seen by the names of the photographs, in their order. */
-    Map<String, JsonNode> byPhotograph() {
-        return byPhotograph;
+    /** Returns an entry for each photograph, in their order. */
+    List<JsonNode> seen() {
+        return seen;
     }
 
     List<String> faults() {
         return faults;
     }
 
-    /** Returns the content of {@code predictions.json}. */
+    /** Returns the content of the file. */
     byte[] json() {
-        return JsonOption.text(byPhotograph).getBytes(UTF_8);
+        return JsonOption.text(seen).getBytes(UTF_8);
     }
 
     /** Returns those of all ranks, which each of them has called this for. */
@@ -47,13 +50,13 @@ final class Predictions {
         if (ranks.worldSize() == 1) {
             return this;
         }
-        Map<String, Object> own = ImmutableMap.of("seen", byPhotograph, "faults", faults);
         Predictions all = new Predictions();
-        for (byte[] told : ranks.allGather(JsonOption.text(own).getBytes(UTF_8))) {
+        for (byte[] told :
+                ranks.allGather(
+                        JsonOption.text(ImmutableMap.of("seen", seen, "faults", faults))
+                                .getBytes(UTF_8))) {
             JsonNode part = JsonOption.parse(told);
-            part.get("seen")
-                    .properties()
-                    .forEach(entry -> all.byPhotograph.put(entry.getKey(), entry.getValue()));
+            part.get("seen").forEach(all.seen::add);
             part.get("faults").forEach(fault -> all.faults.add(fault.asText()));
         }
         return all;

@@ -94,6 +94,21 @@ final class RunArgument {
                                         run));
     }
 
+    /** Returns the folder of the run, maybe of a checkpoint in it; there may be none. */
+    private Path folder() {
+        return Files.isRegularFile(run) ? run.toAbsolutePath().resolve("../..").normalize() : run;
+    }
+
+    /** Returns what its report has measured, if it has and that can be read. */
+    Optional<RunFigures> figures() {
+        try {
+            return FiguresFile.read(folder());
+        } catch (SaccadeException e) {
+            // It is the report that says what is wrong with its file.
+            return Optional.empty();
+        }
+    }
+
     /** Refuses options that were given although they mean nothing for a segmenter. */
     void requireDetectorFor(CommandSpec command, String... options) {
         Problems problems = new Problems();

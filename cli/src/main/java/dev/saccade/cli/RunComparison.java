@@ -22,17 +22,17 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** The page of several runs side by side. */
 final class RunComparison {
+
+    private static final String NOT_SET = "–";
 
     private final List<RunReport> runs;
     private final List<String> names;
@@ -68,24 +68,37 @@ final class RunComparison {
                 new ReportData.Setup("", List.of()));
     }
 
-    /** Returns the headline figures of each run, a row each. */
+    /** Returns the headline figures of each run, a column each. */
     private Section figures() {
         List<Map<String, String>> columns = runs.stream().map(RunComparison::headline).toList();
-        List<String> heads =
-                columns.stream().flatMap(column -> column.keySet().stream()).distinct().toList();
-        List<List<String>> rows = new ArrayList<>();
-        for (int run = 0; run < runs.size(); run++) {
-            Map<String, String> own = columns.get(run);
-            rows.add(
-                    Stream.concat(
-                                    Stream.of(names.get(run)),
-                                    heads.stream().map(head -> own.getOrDefault(head, "n/a")))
-                            .toList());
-        }
         return new Section(
                 "Figures",
-                "Of the best checkpoint of each, in held-back photographs.",
-                new TextTable(Stream.concat(Stream.of("Run"), heads.stream()).toList(), rows));
+                "Of the best checkpoint of each, in held-back photographs. Latencies hold for the"
+                        + " machine, and what else it did, when each was measured; ./saccade bench"
+                        + " model compares under equal conditions.",
+                table("Figure", columns, keys(columns), "n/a"));
+    }
+
+    private static List<String> keys(List<Map<String, String>> columns) {
+        return columns.stream().flatMap(column -> column.keySet().stream()).distinct().toList();
+    }
+
+    /** Returns a table with a row for each key and a column for each run. */
+    private TextTable table(
+            String head, List<Map<String, String>> columns, List<String> keys, String none) {
+        return new TextTable(
+                Stream.concat(Stream.of(head), names.stream()).toList(),
+                keys.stream()
+                        .map(
+                                key ->
+                                        Stream.concat(Stream.of(key), values(key, columns, none))
+                                                .toList())
+                        .toList());
+    }
+
+    private static Stream<String> values(
+            String key, List<Map<String, String>> columns, String none) {
+        return columns.stream().map(column -> column.getOrDefault(key, none));
     }
 
     private static Map<String, String> headline(RunReport run) {
@@ -102,7 +115,7 @@ final class RunComparison {
                         figures.put(name, fact.value());
                     }
                     figures.put("Parameters", RunReport.millions(m.weights().parameters()));
-                    figures.put("Speed", RunReport.speed(m).value());
+                    figures.put("Latency", RunReport.latency(m).value());
                 });
         run.training()
                 .ifPresent(fact -> figures.put(fact.name(), fact.value() + ", " + fact.note()));
@@ -112,20 +125,14 @@ final class RunComparison {
     /** Returns the settings that are not the same in all runs. */
     private Section settings() {
         List<Map<String, String>> configs = runs.stream().map(RunComparison::settings).toList();
-        Set<String> keys = new LinkedHashSet<>();
-        configs.forEach(config -> keys.addAll(config.keySet()));
-        List<List<String>> rows = new ArrayList<>();
-        for (String key : keys) {
-            List<String> values =
-                    configs.stream().map(config -> config.getOrDefault(key, "")).toList();
-            if (values.stream().distinct().count() > 1) {
-                rows.add(Stream.concat(Stream.of(key), values.stream()).toList());
-            }
-        }
+        List<String> differing =
+                keys(configs).stream()
+                        .filter(key -> values(key, configs, NOT_SET).distinct().count() > 1)
+                        .toList();
         return new Section(
                 "Settings that differ",
-                rows.isEmpty() ? "" : "All others are the same.",
-                new TextTable(Stream.concat(Stream.of("Setting"), names.stream()).toList(), rows));
+                differing.isEmpty() ? "" : "All others are the same.",
+                table("Setting", configs, differing, NOT_SET));
     }
 
     /** Returns the values of a config by their dotted keys. */
@@ -149,7 +156,7 @@ final class RunComparison {
                                                     : key + "." + entry.getKey(),
                                             entry.getValue(),
                                             values));
-        } else {
+        } else if (!value.isNull()) {
             values.put(key, value.isTextual() ? value.asText() : value.toString());
         }
     }

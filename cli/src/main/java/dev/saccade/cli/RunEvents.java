@@ -1,17 +1,21 @@
 package dev.saccade.cli;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.MissingNode;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.Iterables;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.train.RunFolder;
 
+import java.io.BufferedReader;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
+import java.io.InputStreamReader;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -24,34 +28,40 @@ import java.util.Optional;
  */
 record RunEvents(List<JsonNode> steps, List<JsonNode> evaluations) {
 
+    private static final int LONGEST_LINE = 1 << 20;
+
     private static final ObjectMapper JSON = new ObjectMapper();
 
     /** Reads the events of a run; none if it has not begun to tell any. */
     static RunEvents read(Path run) {
         ImmutableList.Builder<JsonNode> steps = ImmutableList.builder();
         ImmutableList.Builder<JsonNode> evaluations = ImmutableList.builder();
-        for (String line : lines(new RunFolder(run).metrics())) {
-            try {
-                JsonNode event = JSON.readTree(line);
+        Path file = new RunFolder(run).metrics();
+        try (BufferedReader lines =
+                new BufferedReader(
+                        new InputStreamReader(ShortLines.open(file, LONGEST_LINE), UTF_8))) {
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                JsonNode event = event(line);
                 switch (event.path("event").asText()) {
                     case "step" -> steps.add(event);
                     case "evaluation" -> evaluations.add(event);
                     default -> {}
                 }
-            } catch (JsonProcessingException ignored) {
-                // The line is being written, or a crash has cut it short.
             }
+        } catch (NoSuchFileException e) {
+            return new RunEvents(List.of(), List.of());
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be read: %s", file, e.getMessage());
         }
         return new RunEvents(steps.build(), evaluations.build());
     }
 
-    private static List<String> lines(Path file) {
+    /** Returns what a line says; nothing, if it is being written, or a crash has cut it short. */
+    private static JsonNode event(String line) {
         try {
-            return Files.exists(file)
-                    ? new String(Files.readAllBytes(file), StandardCharsets.UTF_8).lines().toList()
-                    : List.of();
-        } catch (IOException e) {
-            throw SaccadeException.io(e, "%s: cannot be read: %s", file, e.getMessage());
+            return JSON.readTree(line);
+        } catch (JsonProcessingException e) {
+            return MissingNode.getInstance();
         }
     }
 

@@ -95,7 +95,7 @@ record RunReport(Path folder, RunEvents events, Optional<RunFigures> figures) {
         ImmutableList.Builder<Fact> facts = ImmutableList.builder();
         measured().ifPresent(m -> facts.addAll(m.task().headline()));
         training().ifPresent(facts::add);
-        measured().ifPresent(m -> facts.add(speed(m)));
+        measured().ifPresent(m -> facts.add(latency(m)));
         events.last()
                 .map(last -> last.path("peak_tensor_bytes").asLong() >> 20)
                 .filter(mebibytes -> mebibytes > 0)
@@ -129,14 +129,11 @@ record RunReport(Path folder, RunEvents events, Optional<RunFigures> figures) {
     }
 
     /** Returns how long one photograph takes. */
-    static Fact speed(Measured measured) {
+    static Fact latency(Measured measured) {
         return new Fact(
-                "Speed",
+                "Latency",
                 String.format(Locale.ROOT, "%.0f ms", measured.latency().all()),
-                String.format(
-                        Locale.ROOT,
-                        "a photograph; %.1f a second when measured",
-                        measured.photographsPerSecond()));
+                "a photograph by itself, from its file on");
     }
 
     private Section model(Measured measured) {
@@ -159,7 +156,7 @@ record RunReport(Path folder, RunEvents events, Optional<RunFigures> figures) {
                 new Fact(
                         "Throughput",
                         String.format(Locale.ROOT, "%.1f", measured.photographsPerSecond()),
-                        "photographs a second, read on threads and measured"));
+                        "photographs a second, many read ahead and each scored, as in eval"));
         return new Section(
                 "Model",
                 "The weights that did best, and how long a photograph takes by itself: medians on"

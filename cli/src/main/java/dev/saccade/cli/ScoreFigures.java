@@ -11,7 +11,6 @@ import dev.saccade.report.ReportData.Fact;
 import dev.saccade.report.Section;
 import dev.saccade.report.ShareTable;
 
-import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -22,9 +21,6 @@ import java.util.stream.Stream;
 /** What a report says of the score from which objects should count. */
 final class ScoreFigures {
 
-    /** With the mean, as many curves as there are colors for them. */
-    private static final int MOST_CURVES = 7;
-
     private ScoreFigures() {}
 
     /** Returns the score that is recommended for all classes. */
@@ -34,18 +30,29 @@ final class ScoreFigures {
                 String.format(Locale.ROOT, "%.2f", best.score()),
                 String.format(
                         Locale.ROOT,
-                        "recommended; precision %.2f, recall %.2f",
+                        "recommended; precision %.2f, recall %.2f, means over classes",
                         best.precision(),
                         best.recall()));
     }
 
     /** Returns the recommended score of each class, and F1 over the score. */
     static Section section(ScoreCurves curves) {
+        String common =
+                curves.common()
+                        .map(
+                                best ->
+                                        String.format(
+                                                Locale.ROOT,
+                                                " One score for all is %.2f: there the mean of F1"
+                                                        + " over the classes is highest.",
+                                                best.score()))
+                        .orElse("");
         return new Section(
                 "Scores",
                 "The score from which objects of a class should count: where F1, the harmonic mean"
                         + " of precision and recall of boxes at IoU .50, is highest; of equal ones"
-                        + " the highest. Classes of which nothing is found have none.",
+                        + " the highest. Classes of which nothing is found have none."
+                        + common,
                 table(curves),
                 new Charts(List.of(chart(curves))));
     }
@@ -72,29 +79,18 @@ final class ScoreFigures {
     }
 
     private static LineChart chart(ScoreCurves curves) {
-        List<ScoreCurve> shown =
-                curves.classes().stream()
-                        .filter(curve -> curve.objects() > 0)
-                        .sorted(Comparator.comparingInt(ScoreCurve::objects).reversed())
-                        .limit(MOST_CURVES)
-                        .toList();
-        long all = curves.classes().stream().filter(curve -> curve.objects() > 0).count();
+        ShownClasses shown =
+                ShownClasses.of(curves.classes().stream().map(ScoreCurve::objects).toList());
         ImmutableList.Builder<LineChart.Series> series = ImmutableList.builder();
-        series.add(series("mean of all classes", curves.mean()));
-        for (ScoreCurve curve : shown) {
-            series.add(
-                    series(
-                            curve.name(),
-                            IntStream.rangeClosed(0, ScoreCurve.STEPS)
-                                    .mapToObj(curve::at)
-                                    .toList()));
+        for (int label : shown.labels()) {
+            ScoreCurve curve = curves.classes().get(label);
+            List<Point> points =
+                    IntStream.rangeClosed(0, ScoreCurve.STEPS).mapToObj(curve::at).toList();
+            series.add(series(curve.name(), points).ofClass(label));
         }
-        String title =
-                all > shown.size()
-                        ? "F1 over the score, of the %d most frequent of %d classes"
-                                .formatted(shown.size(), all)
-                        : "F1 over the score";
-        return new LineChart(title, "score", series.build()).inUnitSquare();
+        series.add(series("mean over all classes", curves.mean()));
+        return new LineChart(shown.title("F1 over the score"), "score", series.build())
+                .inUnitSquare();
     }
 
     private static LineChart.Series series(String name, List<Point> points) {

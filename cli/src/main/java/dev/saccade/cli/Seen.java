@@ -12,8 +12,9 @@ final class Seen {
     private long things;
     private long photographs;
 
-    /** Adds what was seen in a photograph or a frame. */
-    void add(JsonNode found) {
+    /** Adds what the JSON says of a photograph or a frame. */
+    void add(JsonNode entry) {
+        JsonNode found = entry.get("found");
         photographs++;
         things += found.size();
         found.forEach(thing -> labels.add(thing.get("label").asText()));

@@ -28,11 +28,10 @@ final class SegmentationPredictor implements Predictor {
      */
     record Region(String label, long pixels, double share) {}
 
-    /** Returns the classes of the photograph, that of most pixels first. */
+    /** Finds the classes of the photograph, that of most pixels first. */
     @Override
-    public List<Region> predict(ImageSource photo) {
+    public Prediction predict(ImageSource photo) {
         ClassMap map = segmenter.segment(photo);
-        pictures.write(photo, map);
         double all = map.labels().size().area();
         List<Region> regions =
                 map.shares().entrySet().stream()
@@ -43,7 +42,7 @@ final class SegmentationPredictor implements Predictor {
                                                 Math.round(entry.getValue() * all),
                                                 entry.getValue()))
                         .toList();
-        return regions;
+        return new Prediction(pictures.write(photo, map), regions);
     }
 
     @Override

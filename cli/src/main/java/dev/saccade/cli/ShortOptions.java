@@ -10,14 +10,10 @@ import picocli.CommandLine.Option;
 
 import java.util.List;
 import java.util.Optional;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** Options for what nearly everyone changes in a config; the rest goes by {@code --set}. */
 final class ShortOptions {
-
-    private static final Pattern SIZE = Pattern.compile("([1-9]\\d{0,5})(?:x([1-9]\\d{0,5}))?");
 
     @Option(
             names = "--image-size",
@@ -64,13 +60,13 @@ final class ShortOptions {
     }
 
     private static List<Integer> edges(String text) {
-        Matcher edges = SIZE.matcher(text);
-        if (!edges.matches()) {
-            throw SaccadeException.user(
-                    "--image-size: got %s, expected two edges in pixels, such as 640x480", text);
-        }
-        String other = edges.group(2) == null ? edges.group(1) : edges.group(2);
-        return List.of(Integer.valueOf(edges.group(1)), Integer.valueOf(other));
+        return ViewOptions.edges(text)
+                .orElseThrow(
+                        () ->
+                                SaccadeException.user(
+                                        "--image-size: got %s, expected two edges in pixels, such as"
+                                                + " 640x480",
+                                        text));
     }
 
     /** Refuses a size of images that transforms have their own instead of. */

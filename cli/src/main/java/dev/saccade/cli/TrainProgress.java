@@ -35,7 +35,7 @@ final class TrainProgress implements Hook {
                 .note(
                         String.format(
                                 Locale.ROOT,
-                                "epoch %d loss %.3f data %.0f %%",
+                                "epoch %d loss %.3f, %.0f %% waiting for data",
                                 step.epoch() + 1,
                                 step.logVars().loss(),
                                 100 * step.time().dataShare()));

@@ -20,7 +20,7 @@ import java.util.regex.Pattern;
 /** The options that say in what views and tiles a model looks at photographs. */
 final class ViewOptions {
 
-    private static final Pattern EDGES = Pattern.compile("([1-9]\\d{0,5})x([1-9]\\d{0,5})");
+    private static final Pattern EDGES = Pattern.compile("([1-9]\\d{0,5})(?:x([1-9]\\d{0,5}))?");
 
     @Option(
             names = "--scales",
@@ -43,8 +43,8 @@ final class ViewOptions {
             names = "--tiles",
             paramLabel = "WxH",
             description =
-                    "Look at photographs that are larger than this in tiles of it, such as 640x640,"
-                            + " and join what is cut between them.")
+                    "Look at photographs that are larger than this in tiles of it, such as 640x480"
+                            + " or 640 for a square, and join what is cut between them.")
     private Optional<String> tiles = Optional.empty();
 
     @Option(
@@ -57,11 +57,10 @@ final class ViewOptions {
 
     @Option(
             names = "--whole",
-            negatable = true,
             description =
                     "With --tiles, look at the whole photograph, too, in which detectors find what"
-                            + " is larger than a tile; so it is by default, other than with --no-whole.")
-    private Optional<Boolean> whole = Optional.empty();
+                            + " is much larger than a tile.")
+    private boolean whole;
 
     /** Loads a model that looks at photographs as the options say, else as the checkpoint. */
     TrainedModel<?> load(Path checkpoint, ComputeOptions compute) {
@@ -93,22 +92,16 @@ final class ViewOptions {
     }
 
     private Optional<Tiles> tiles() {
-        if (tiles.isEmpty() && (overlap.isPresent() || whole.isPresent())) {
+        if (tiles.isEmpty() && (overlap.isPresent() || whole)) {
             throw SaccadeException.user(
                     "%s: means something with --tiles only, such as --tiles 640x640",
-                    overlap.isPresent() ? "--overlap" : "--no-whole");
+                    overlap.isPresent() ? "--overlap" : "--whole");
         }
         Problems problems = new Problems();
         Optional<List<Integer>> size = tiles.flatMap(text -> edges(text, problems));
         Optional<Tiles> wanted = Optional.empty();
         try {
-            wanted =
-                    size.map(
-                            edges ->
-                                    new Tiles(
-                                            edges,
-                                            overlap.orElse(Tiles.OVERLAP),
-                                            whole.orElse(true)));
+            wanted = size.map(edges -> new Tiles(edges, overlap.orElse(Tiles.OVERLAP), whole));
         } catch (Checks.Refusal e) {
             e.problems().forEach(problem -> problems.add("%s", problem));
         }
@@ -125,12 +118,20 @@ final class ViewOptions {
     }
 
     private static Optional<List<Integer>> edges(String text, Problems problems) {
-        Matcher edges = EDGES.matcher(text);
-        if (edges.matches()) {
-            return Optional.of(
-                    List.of(Integer.valueOf(edges.group(1)), Integer.valueOf(edges.group(2))));
+        Optional<List<Integer>> edges = edges(text);
+        if (edges.isEmpty()) {
+            problems.add("got %s, expected two edges in pixels, such as 1333x800", text);
         }
-        problems.add("got %s, expected two edges in pixels, such as 1333x800", text);
-        return Optional.empty();
+        return edges;
+    }
+
+    /** Returns the width and height that a text such as 640x480 says, or 640 for a square. */
+    static Optional<List<Integer>> edges(String text) {
+        Matcher edges = EDGES.matcher(text);
+        if (!edges.matches()) {
+            return Optional.empty();
+        }
+        String other = edges.group(2) == null ? edges.group(1) : edges.group(2);
+        return Optional.of(List.of(Integer.valueOf(edges.group(1)), Integer.valueOf(other)));
     }
 }

@@ -14,6 +14,8 @@ import dev.saccade.datasets.image.OpenCv;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.opencv.core.Mat;
 import org.opencv.core.Size;
@@ -112,6 +114,7 @@ class FramesTest {
             assertEquals(video.toString(), line.get("video").asText());
             assertEquals(n, line.get("frame").asInt());
             assertEquals(n / 5.0, line.get("seconds").asDouble(), 1e-9);
+            assertEquals("clip_%06d.jpg".formatted(n), line.get("picture").asText());
             assertTrue(line.get("found").isArray());
         }
         assertTrue(lines.stream().anyMatch(line -> line.get("found").size() > 0));
@@ -180,6 +183,18 @@ class FramesTest {
     }
 
     @Test
+    @EnabledOnOs(OS.LINUX)
+    void aListIsAFileWithSensibleLines() throws IOException, InterruptedException {
+        Path list = Files.writeString(folder.resolve("frames.txt"), "\n" + "x".repeat(1 << 16));
+        String said = predict("--list", list).err();
+        assertTrue(said.contains(list + ": line 2 has more than 32768 bytes"), said);
+        Path pipe = folder.resolve("pipe");
+        assertEquals(0, new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor());
+        assertTrue(predict("--list", pipe).err().contains("is a pipe, a socket or a device"));
+        assertTrue(predict("--list", folder).err().contains("cannot be read as a list of names"));
+    }
+
+    @Test
     void photographsAndVideosAreLookedAtTogether() throws IOException {
         Ended ended = predict(tiny.photo(folder.resolve("a.jpg")), video("clip.avi", 2));
         assertEquals(0, ended.code(), ended.err());
@@ -197,6 +212,7 @@ class FramesTest {
     @Test
     void whatCannotBeIsSaidAtOnce() throws IOException {
         Path list = folder.resolve("frames.txt");
+        Path photo = tiny.photo(folder.resolve("a.jpg"));
         assertTrue(predict().err().contains("nothing to look at: name photographs"));
         assertEquals(
                 "saccade: --list %s: no such file\n".formatted(list),
@@ -205,10 +221,11 @@ class FramesTest {
                 predict(video("clip.avi", 1), "--nproc", 2)
                         .err()
                         .contains("videos and lists are for one process"));
-        assertTrue(predict("a.jpg", "--every", 0).err().contains("--every"));
-        assertTrue(predict("a.jpg", "--overlap", 0.3).err().contains("with --tiles only"));
-        assertTrue(predict("a.jpg", "--tiles", "640").err().contains("--tiles: got 640, expected"));
-        Ended least = predict("a.jpg", "--tiles", "4x4", "--overlap", 2);
+        assertTrue(predict(photo, "--every", 0).err().contains("--every"));
+        assertTrue(predict(photo, "--overlap", 0.3).err().contains("with --tiles only"));
+        assertTrue(predict(photo, "--tiles", "6x").err().contains("--tiles: got 6x, expected"));
+        assertTrue(predict(photo, "--max-pixels", 0).err().contains("from 1 to 715"));
+        Ended least = predict(photo, "--tiles", "4x4", "--overlap", 2);
         assertTrue(least.err().contains("size[0]: got 4, expected at least 16"), least.err());
         assertTrue(least.err().contains("overlap: got 2.0, expected at most 0.9"), least.err());
         assertFalse(Files.exists(out));
@@ -259,8 +276,9 @@ class FramesTest {
         Ended plain = predict(photo, "--json");
         Ended one = predict(photo, "--tiles", "192x128", "--json");
         assertEquals(plain.out(), one.out(), "one tile is the photograph");
-        JsonNode found = new ObjectMapper().readTree(tiled.out()).elements().next();
-        assertTrue(found.size() > 0);
+        assertTrue(new ObjectMapper().readTree(tiled.out()).get(0).get("found").size() > 0);
         assertFalse(plain.out().equals(tiled.out()));
+        Ended square = predict(photo, "--tiles", "64", "--json");
+        assertEquals(square.out(), predict(photo, "--tiles", "64x64", "--json").out());
     }
 }

@@ -60,7 +60,8 @@ class MasksTest {
         JsonNode objects =
                 new ObjectMapper()
                         .readTree(found.resolve("predictions.json").toFile())
-                        .path(photo.toString());
+                        .path(0)
+                        .path("found");
         JsonNode mask = objects.path(0).path("segmentation");
         assertEquals("[64,96]", mask.path("size").toString());
         assertEquals(

@@ -31,6 +31,7 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -74,8 +75,8 @@ class PredictCommandTest {
     private Set<String> predicted() throws IOException {
         JsonNode told = new ObjectMapper().readTree(out.resolve("predictions.json").toFile());
         Set<String> names = new TreeSet<>();
-        told.fieldNames()
-                .forEachRemaining(name -> names.add(Path.of(name).getFileName().toString()));
+        told.forEach(
+                entry -> names.add(Path.of(entry.get("photo").asText()).getFileName().toString()));
         return names;
     }
 
@@ -172,7 +173,7 @@ class PredictCommandTest {
         Ended none = predict(photos);
         assertEquals(2, none.code());
         String expected =
-                "saccade: %s: no images, but there are some in %s, %s; name these folders\n"
+                "saccade: nothing to look at: %s: no images, but there are some in %s, %s; name these folders\n"
                         .formatted(
                                 photos,
                                 photos.resolve("2024").resolve("may"),
@@ -194,7 +195,7 @@ class PredictCommandTest {
     void anEmptyFolderAmongOthersIsOneOfTheBadOnes() throws IOException {
         Path empty = Files.createDirectory(folder.resolve("empty"));
         assertEquals(
-                "saccade: "
+                "saccade: nothing to look at: "
                         + empty
                         + ": no images; expected files ending in .jpg, .jpeg, .png,"
                         + " .bmp, .webp, .tif, .tiff\n",
@@ -244,6 +245,61 @@ class PredictCommandTest {
         assertEquals(0, predict(tiny.photo(folder.resolve("b.jpg"))).code());
         assertEquals("mine", Files.readString(out.resolve("b.jpg")));
         assertEquals(Set.of("b.jpg", "b_2.jpg", "predictions.json"), visible(out));
+    }
+
+    @Test
+    void theResultsOfTheLastRunAreLeftWhereNothingThatIsNamedIsThere() throws IOException {
+        assertEquals(0, predict(tiny.photo(folder.resolve("a.jpg"))).code());
+        Set<String> before = visible(out);
+        Ended mistaken = predict(folder.resolve("b.jpg"), folder.resolve("c.mp4"));
+        assertEquals(2, mistaken.code());
+        assertTrue(mistaken.err().contains("b.jpg: no such file"), mistaken.err());
+        assertTrue(mistaken.err().contains("c.mp4: no such file"), mistaken.err());
+        assertEquals(before, visible(out));
+    }
+
+    @Test
+    void photographsOfOneNameAreToldApartByTheirPictures() throws IOException {
+        Path first = tiny.photo(folder.resolve("first").resolve("a.jpg"));
+        Path second = tiny.photo(folder.resolve("second").resolve("a.jpg"));
+        Ended ended = predict(first, second, "--json", "--score", 0);
+        assertEquals(0, ended.code(), ended.err());
+        JsonNode told = new ObjectMapper().readTree(ended.out());
+        assertEquals(first.toString(), told.get(0).get("photo").asText());
+        assertEquals("a.jpg", told.get(0).get("picture").asText());
+        assertEquals(second.toString(), told.get(1).get("photo").asText());
+        assertEquals("a_2.jpg", told.get(1).get("picture").asText());
+        assertTrue(told.get(1).get("found").size() > 0);
+    }
+
+    @Test
+    void whatWasSeenBeforeAPictureCannotBeWrittenIsKept() throws IOException {
+        Path good = tiny.photo(folder.resolve("a.jpg"));
+        Path longest = tiny.photo(folder.resolve("b".repeat(253) + ".x"));
+        Path last = tiny.photo(folder.resolve("c.jpg"));
+        Ended ended = predict(good, longest, last);
+        assertEquals(3, ended.code(), ended.err());
+        assertTrue(ended.err().contains("bbb.jpg: cannot be written: "), ended.err());
+        assertEquals(Set.of("a.jpg", "predictions.json"), visible(out));
+        assertEquals(Set.of("a.jpg"), predicted());
+        assertEquals(0, predict(good).code());
+    }
+
+    @Test
+    void namesMayBeLeftOff() throws IOException {
+        Path photo = tiny.photo(folder.resolve("a.jpg"));
+        assertEquals(0, predict(photo, "--score", 0).code());
+        byte[] labeled = Files.readAllBytes(out.resolve("a.jpg"));
+        assertEquals(0, predict(photo, "--score", 0, "--no-labels").code());
+        assertFalse(Arrays.equals(labeled, Files.readAllBytes(out.resolve("a.jpg"))));
+    }
+
+    @Test
+    void theScoreThatTheReportRecommendsIsSaidUnlessOneIsGiven() throws IOException {
+        Path photo = tiny.photo(folder.resolve("a.jpg"));
+        String recommended = "the report recommends --score 0.";
+        assertTrue(predict(photo).err().contains(recommended));
+        assertFalse(predict(photo, "--score", 0.5).err().contains(recommended));
     }
 
     @Test
@@ -334,7 +390,8 @@ class PredictCommandTest {
         Ended ended = predict("--json", photo);
         assertEquals(0, ended.code(), ended.err());
         assertEquals(
-                photo.toString(), new ObjectMapper().readTree(ended.out()).fieldNames().next());
+                photo.toString(),
+                new ObjectMapper().readTree(ended.out()).get(0).get("photo").asText());
         assertEquals(Set.of(name), predicted());
         assertEquals(Set.of(name, "predictions.json"), visible(out));
     }
@@ -343,8 +400,8 @@ class PredictCommandTest {
     void namesThatBeginLikeOptionsAreTakenBehindTwoDashes() {
         Ended ended = predict("--", "-x.jpg", "--score=2.jpg");
         assertEquals(2, ended.code());
-        assertTrue(ended.err().contains("saccade: -x.jpg: no such file"), ended.err());
-        assertTrue(ended.err().contains("saccade: --score=2.jpg: no such file"), ended.err());
+        assertTrue(ended.err().contains(" -x.jpg: no such file"), ended.err());
+        assertTrue(ended.err().contains(" --score=2.jpg: no such file"), ended.err());
         String help = saccade("predict", "--help").out().replaceAll("\\s+", " ");
         assertTrue(help.contains("write -- in front of them"), help);
     }

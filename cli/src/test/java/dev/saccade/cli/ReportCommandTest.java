@@ -10,6 +10,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.io.IOException;
@@ -105,6 +107,36 @@ class ReportCommandTest {
         }
         assertEquals(4, html.split("class=\"truth\"", -1).length - 1);
         assertEquals(8, html.split("class=\"found\"", -1).length - 1);
+    }
+
+    @Test
+    void figuresThatAreNotSetAreNoNulls() throws IOException {
+        Path other = copy("longer");
+        Path config = other.resolve("config.yaml");
+        Files.writeString(
+                config, Files.readString(config).replace("iterations: null", "iterations: 8"));
+        Path page = folder.resolve("comparison.html");
+        Ended told = saccade("report", tiny.run(), other, "--no-eval", "--out", page);
+        assertEquals(0, told.code(), told.err());
+        String html = Files.readString(page);
+        assertTrue(html.contains("<th scope=\"row\">iterations</th><td>–</td><td>8</td>"), html);
+        assertTrue(html.contains("<th scope=\"row\">Latency</th>"), html);
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void eventsAreReadFromFilesWithSensibleLines() throws IOException, InterruptedException {
+        Path run = copy("strange");
+        Path events = run.resolve("metrics.jsonl");
+        Files.writeString(events, "{}\n" + "x".repeat(2 << 20));
+        Ended huge = saccade("report", run, "--no-eval");
+        assertEquals(2, huge.code(), huge.err());
+        assertTrue(huge.err().contains("metrics.jsonl: line 2 has more than"), huge.err());
+        Files.delete(events);
+        assertEquals(0, new ProcessBuilder("mkfifo", events.toString()).start().waitFor());
+        Ended pipe = saccade("report", run, "--no-eval");
+        assertEquals(2, pipe.code(), pipe.err());
+        assertTrue(pipe.err().contains("is a pipe, a socket or a device"), pipe.err());
     }
 
     @Test

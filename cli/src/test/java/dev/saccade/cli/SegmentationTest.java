@@ -162,7 +162,10 @@ class SegmentationTest {
         JsonNode told = JSON.readTree(out.resolve("predictions.json").toFile());
         assertEquals(told, JSON.readTree(predicted.out()));
         assertEquals(2, told.size());
-        for (JsonNode regions : told) {
+        for (JsonNode entry : told) {
+            assertTrue(Files.exists(out.resolve(entry.path("picture").asText())));
+            assertTrue(Files.exists(out.resolve(entry.path("labels").asText())));
+            JsonNode regions = entry.path("found");
             long pixels = 0;
             double share = 0;
             long last = Long.MAX_VALUE;

@@ -194,7 +194,7 @@ class DetectorTest {
     @ValueSource(strings = {"retinanet", "mask_rcnn"})
     void looksAtEachTileAsAtAPhotograph(String head) {
         Size size = new Size(HEIGHT, WIDTH);
-        Tiles tiles = Tiles.of(48, 40).overlap(0.25);
+        Tiles tiles = Tiles.of(48, 40).overlap(0.25).whole(true);
         try (Detector detector = load(head)) {
             TiledObjects expected = new TiledObjects(size);
             expected.add(Tile.all(size), detector.predict(ImageSource.of(photo)));

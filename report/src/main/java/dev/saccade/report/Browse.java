@@ -107,9 +107,9 @@ public record Browse(
             out.open("header").leaf("h1", title).leaf("p", subtitle).close();
             search(out);
             out.open("div", "id", "photos", "class", "photos").close();
-            out.open("nav").leaf("button", "Before", "id", "before", "type", "button");
+            out.open("nav").leaf("button", "Previous", "id", "before", "type", "button");
             out.leaf("span", "", "id", "range");
-            out.leaf("button", "After", "id", "after", "type", "button").close();
+            out.leaf("button", "Next", "id", "after", "type", "button").close();
             out.open("noscript")
                     .text("The pictures lie beside this page; to search them, it needs");
             out.text(" JavaScript.").close();

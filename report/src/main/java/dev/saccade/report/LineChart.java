@@ -5,6 +5,8 @@ import static com.google.common.base.Preconditions.checkArgument;
 import com.google.common.collect.ImmutableList;
 import com.google.common.primitives.ImmutableDoubleArray;
 
+import dev.saccade.report.draw.ClassColors;
+
 import java.util.List;
 import java.util.Optional;
 
@@ -58,8 +60,11 @@ public record LineChart(
      * @param name of the curve
      * @param x positions, ascending
      * @param y values; NaN leaves a gap
+     * @param rgb the color of the class it is about, {@code 0xRRGGBB}; beside such curves one of no
+     *     class stands out, and without any each has a color of its own
      */
-    public record Series(String name, ImmutableDoubleArray x, ImmutableDoubleArray y) {
+    public record Series(
+            String name, ImmutableDoubleArray x, ImmutableDoubleArray y, Optional<Integer> rgb) {
 
         /** Checks that there is a value for each position. */
         public Series {
@@ -68,7 +73,16 @@ public record LineChart(
 
         /** Makes a curve; the arrays are copied. */
         public static Series of(String name, double[] x, double[] y) {
-            return new Series(name, ImmutableDoubleArray.copyOf(x), ImmutableDoubleArray.copyOf(y));
+            return new Series(
+                    name,
+                    ImmutableDoubleArray.copyOf(x),
+                    ImmutableDoubleArray.copyOf(y),
+                    Optional.empty());
+        }
+
+        /** Returns the curve in the color that a class has in pictures. */
+        public Series ofClass(int label) {
+            return new Series(name, x, y, Optional.of(ClassColors.rgb(label)));
         }
     }
 

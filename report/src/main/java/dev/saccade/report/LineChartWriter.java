@@ -11,6 +11,9 @@ import java.util.Locale;
 /** Draws a line chart as SVG, in the units of its view box. */
 final class LineChartWriter {
 
+    /** How many colors there are for curves; they repeat after that. */
+    private static final int COLORS = 8;
+
     private static final double WIDTH = 560;
     private static final double HEIGHT = 260;
     private static final double LEFT = 52;
@@ -49,7 +52,7 @@ final class LineChartWriter {
         }
         svg.label("axis", RIGHT, HEIGHT - 4, chart.xLabel());
         for (int i = 0; i < chart.series().size(); i++) {
-            curve(chart.series().get(i), "c" + i % Report.COLORS);
+            curve(i);
         }
         cursor();
         svg.close();
@@ -69,7 +72,7 @@ final class LineChartWriter {
         out.open("ul", "class", "legend");
         for (int i = 0; i < chart.series().size(); i++) {
             Series series = chart.series().get(i);
-            out.open("li", "class", "c" + i % Report.COLORS).text(series.name());
+            out.open("li", "style", style(i)).text(series.name());
             int points = series.y().length();
             if (points > 0 && chart.xRange().isEmpty()) {
                 out.text(" ").leaf("b", shortly(shown(series).get(points - 1)));
@@ -79,14 +82,30 @@ final class LineChartWriter {
         out.close();
     }
 
-    private void curve(Series series, String color) {
+    private void curve(int i) {
+        Series series = chart.series().get(i);
         if (chart.noisy()) {
-            out.empty("path", "class", "raw " + color, "d", path(series.x(), series.y()));
+            String raw = path(series.x(), series.y());
+            out.empty("path", "class", "raw", "style", style(i), "d", raw);
         }
         String path = path(series.x(), shown(series));
         String points = points(series.x(), shown(series));
-        out.open("path", "class", "curve " + color, "d", path, "data-points", points);
+        String kind = isOfAll(series) ? "curve all" : "curve";
+        out.open("path", "class", kind, "style", style(i), "d", path, "data-points", points);
         out.leaf("title", series.name()).close();
+    }
+
+    /** Returns whether a curve is about all classes, beside some that are about one each. */
+    private boolean isOfAll(Series series) {
+        return series.rgb().isEmpty()
+                && chart.series().stream().anyMatch(other -> other.rgb().isPresent());
+    }
+
+    private String style(int i) {
+        Series series = chart.series().get(i);
+        return series.rgb()
+                .map(Report::style)
+                .orElse(isOfAll(series) ? "--c:var(--ink)" : "--c:var(--c" + i % COLORS + ")");
     }
 
     private ImmutableDoubleArray shown(Series series) {

@@ -2,11 +2,11 @@ package dev.saccade.report;
 
 import com.google.common.base.Splitter;
 
+import dev.saccade.checkpoint.AtomicFile;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.report.ReportData.Fact;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.regex.Matcher;
@@ -17,9 +17,6 @@ import java.util.regex.Pattern;
  * dark theme, and prints.
  */
 public final class Report {
-
-    /** How many colors there are for curves; they repeat after that. */
-    static final int COLORS = 8;
 
     private static final Pattern YAML_LINE =
             Pattern.compile(
@@ -33,16 +30,19 @@ public final class Report {
     }
 
     /**
-     * Writes a report.
+     * Writes a report, whole or not at all; a file or a link that has its name makes way.
      *
-     * @throws SaccadeException of kind {@code IO} if the file cannot be written
+     * @throws SaccadeException of kind {@code IO} if the file cannot be written, of kind user if
+     *     there is no such folder
      */
     public static void write(Path file, ReportData data) {
+        String page;
         try {
-            Files.writeString(file, new Report(data).page());
+            page = new Report(data).page();
         } catch (IOException e) {
-            throw SaccadeException.io(e, "%s: the report cannot be written (%s)", file, e);
+            throw SaccadeException.io(e, "%s: the report cannot be made (%s)", file, e);
         }
+        AtomicFile.write(file, page);
     }
 
     private String page() throws IOException {

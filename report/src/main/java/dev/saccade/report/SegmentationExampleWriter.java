@@ -22,7 +22,11 @@ final class SegmentationExampleWriter {
     /** Writes what the colors mean, and the pictures. */
     static void write(Markup out, SegmentationExamples examples) throws IOException {
         SegmentationExampleWriter writer = new SegmentationExampleWriter(out, examples);
-        out.leaf("p", "Labels first, then predictions.", "class", "lead");
+        out.leaf(
+                "p",
+                "Labels first, then predictions. What is not labeled has no color.",
+                "class",
+                "lead");
         Examples.writeOrder(out, examples);
         writer.legend();
         out.open("div", "class", examples.runs().size() > 1 ? "examples wide" : "examples");

@@ -11,7 +11,7 @@ for (const cursor of document.querySelectorAll(".cursor")) {
     path.querySelector("title").remove();
     const xs = numbers.filter((_, i) => i % 2 === 0);
     const ys = numbers.filter((_, i) => i % 2 === 1);
-    return { name, color: path.classList[1], xs, ys };
+    return { name, color: getComputedStyle(path).getPropertyValue("--c"), xs, ys };
   });
   const tip = document.createElement("div");
   tip.className = "tip";
@@ -48,7 +48,7 @@ for (const cursor of document.querySelectorAll(".cursor")) {
 
 function row(color, name, value) {
   const line = document.createElement("div");
-  line.className = color;
+  line.style.setProperty("--c", color);
   for (const text of [name, Number(value.toPrecision(4))]) {
     line.append(Object.assign(document.createElement("span"), { textContent: text }));
   }

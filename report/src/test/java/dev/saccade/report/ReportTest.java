@@ -56,7 +56,7 @@ class ReportTest {
         assertEquals("leaf", text(page, "h1"));
         assertEquals(2, count(page, "svg", "class", "truth"));
         assertEquals(2, count(page, "svg", "class", "found"));
-        assertEquals(4, count(page, "path", "class", "curve c0"));
+        assertEquals(4, count(page, "path", "class", "curve"));
         List<String> measured = List.of("0.250", "0.500", "0.750", "0.500");
         assertEquals(twice(measured), shares(page));
         List<String> counted = List.of("leaf as leaf: 3 of 4", "leaf as background: 1 of 4");
@@ -242,11 +242,34 @@ class ReportTest {
     }
 
     @Test
-    void folderThatIsNotThereIsAnInputOutputError() {
+    void aFolderThatIsNotThereIsSaid() {
         Path file = folder.resolve("missing").resolve("report.html");
         SaccadeException e =
                 assertThrows(SaccadeException.class, () -> Report.write(file, empty()));
-        assertEquals(SaccadeException.Kind.IO, e.kind());
+        assertEquals(SaccadeException.Kind.USER, e.kind());
+    }
+
+    @Test
+    void whatALinkLeadsToIsLeftAlone() throws Exception {
+        Path other = Files.writeString(folder.resolve("other.html"), "mine");
+        Files.createSymbolicLink(folder.resolve("report.html"), other);
+        assertTrue(write(empty()).contains("<html"));
+        assertEquals("mine", Files.readString(other));
+    }
+
+    @Test
+    void aCurveOfAClassHasItsColorAndThatOfAllStandsOut() {
+        double[] x = {0, 1};
+        Markup out = new Markup();
+        LineChartWriter.write(
+                out,
+                new LineChart(
+                        "F1",
+                        "score",
+                        List.of(Series.of("leaf", x, x).ofClass(2), Series.of("mean", x, x))));
+        String color = "--c:#%06x".formatted(ClassColors.rgb(2));
+        assertTrue(out.toString().contains("class=\"curve\" style=\"" + color), out.toString());
+        assertTrue(out.toString().contains("class=\"curve all\" style=\"--c:var(--ink)"));
     }
 
     private String write(ReportData data) throws Exception {

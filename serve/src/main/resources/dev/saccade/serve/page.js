@@ -351,15 +351,10 @@ function classes() {
 
 // What is shown, in the form of predictions.json.
 function json() {
-  const shown = {};
-  for (const photo of photos.filter(each => each.answer)) {
-    const told = things(photo).filter(isShown).map(({ stretches, ...thing }) => thing);
-    let name = photo.name;
-    for (let n = 2; name in shown; n++) {
-      name = photo.name + " (" + n + ")";
-    }
-    shown[name] = told;
-  }
+  const shown = photos.filter(each => each.answer).map(photo => ({
+    photo: photo.name,
+    found: things(photo).filter(isShown).map(({ stretches, ...thing }) => thing)
+  }));
   return JSON.stringify(shown, null, 2);
 }
 

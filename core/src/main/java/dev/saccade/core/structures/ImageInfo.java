@@ -31,10 +31,11 @@ public record ImageInfo(
     /**
      * Checks the size that there is to hold.
      *
-     * @throws SaccadeException of kind user, if it has more than {@link #MOST_PIXELS}
+     * @throws SaccadeException of kind user, if it has more than {@link #MOST_PIXELS}, and more
+     *     than the original
      */
     public ImageInfo {
-        if (padded.area() > MOST_PIXELS) {
+        if (padded.area() > Math.max(MOST_PIXELS, original.area())) {
             throw SaccadeException.user(
                     "%s: the transforms make %s pixels of %s, at most %d million are prepared;"
                             + " resize or pad to less",

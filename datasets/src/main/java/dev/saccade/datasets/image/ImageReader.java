@@ -23,7 +23,8 @@ import java.nio.file.Path;
  * <p>Gray is replicated, 16 bits become 8, palettes become colors, CMYK is converted, alpha is
  * dropped. JPEG, PNG and TIFF are turned upright by the EXIF orientation that their header tells:
  * pixels are decoded as they lie and turned then, so what was read of a header holds for the
- * pixels. Nothing is decoded that is no complete image or has more than 178 million pixels.
+ * pixels. Nothing is decoded that is no complete image or has more than 178 million pixels, unless
+ * {@link ImageSource#mostPixels} asks for it.
  */
 public final class ImageReader {
 
@@ -49,13 +50,18 @@ public final class ImageReader {
      *     enormous or damaged; names the file
      */
     public static Mat read(Path file) {
-        return read(file.toString(), readBytes(file));
+        return read(file, ImageInfo.MOST_PIXELS);
+    }
+
+    /** Returns the pixels of a file that has no more than some; see {@link #read(Path)}. */
+    static Mat read(Path file, long mostPixels) {
+        return read(file.toString(), readBytes(file), mostPixels);
     }
 
     /** Returns the pixels of a file whose bytes are there; see {@link #read(Path)}. */
-    static Mat read(String file, byte[] bytes) {
+    static Mat read(String file, byte[] bytes, long mostPixels) {
         ImageHeader header = ImageHeader.read(file, bytes);
-        check(file, header);
+        check(file, header, mostPixels);
         return decode(file, header, bytes);
     }
 
@@ -65,10 +71,15 @@ public final class ImageReader {
      * @throws SaccadeException of kind user that names the file
      */
     public static void check(String file, ImageHeader header) {
-        if (header.stored().area() > ImageInfo.MOST_PIXELS) {
+        check(file, header, ImageInfo.MOST_PIXELS);
+    }
+
+    private static void check(String file, ImageHeader header, long mostPixels) {
+        if (header.stored().area() > mostPixels) {
             throw SaccadeException.user(
-                    "%s: %s of %s pixels, at most %d million are decoded",
-                    file, header.kind(), header.stored(), ImageInfo.MOST_PIXELS / 1_000_000);
+                    "%s: %s of %s pixels, at most %d million are decoded; predict takes more with"
+                            + " --max-pixels",
+                    file, header.kind(), header.stored(), mostPixels / 1_000_000);
         }
         if (!header.fault().isEmpty()) {
             throw SaccadeException.user("%s: %s %s", file, header.kind(), header.fault());

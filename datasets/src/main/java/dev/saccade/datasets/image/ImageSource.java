@@ -3,6 +3,7 @@ package dev.saccade.datasets.image;
 import static java.util.Objects.requireNonNull;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.ImageInfo;
 
 import org.opencv.core.CvType;
 import org.opencv.core.Mat;
@@ -11,6 +12,7 @@ import org.opencv.imgproc.Imgproc;
 import java.awt.image.BufferedImage;
 import java.io.InputStream;
 import java.nio.file.Path;
+import java.util.function.LongFunction;
 import java.util.function.Supplier;
 
 /**
@@ -22,17 +24,35 @@ import java.util.function.Supplier;
 public final class ImageSource {
 
     private final String name;
-    private final Supplier<Mat> pixels;
+    private final LongFunction<Mat> pixels;
+    private final long mostPixels;
 
-    private ImageSource(String name, Supplier<Mat> pixels) {
+    private ImageSource(String name, LongFunction<Mat> pixels, long mostPixels) {
         this.name = name;
         this.pixels = pixels;
+        this.mostPixels = mostPixels;
+    }
+
+    private static ImageSource encoded(String name, LongFunction<Mat> pixels) {
+        return new ImageSource(name, pixels, ImageInfo.MOST_PIXELS);
+    }
+
+    private static ImageSource decoded(String name, Supplier<Mat> pixels) {
+        return encoded(name, most -> pixels.get());
+    }
+
+    /**
+     * Returns the same with another bound on what is decoded of files and bytes, in place of {@link
+     * ImageInfo#MOST_PIXELS}; three bytes a pixel are needed, and as many for each picture of it.
+     */
+    public ImageSource mostPixels(long most) {
+        return new ImageSource(name, pixels, most);
     }
 
     /** Returns a file that {@link ImageReader} reads. */
     public static ImageSource of(Path file) {
         requireNonNull(file, "file");
-        return new ImageSource(file.toString(), () -> ImageReader.read(file));
+        return encoded(file.toString(), most -> ImageReader.read(file, most));
     }
 
     /** Returns the content of such a file, such as an upload; not copied. */
@@ -47,7 +67,7 @@ public final class ImageSource {
      */
     public static ImageSource of(String name, byte[] encoded) {
         requireNonNull(encoded, "encoded");
-        return new ImageSource(name, () -> ImageReader.read(name, encoded));
+        return encoded(name, most -> ImageReader.read(name, encoded, most));
     }
 
     /**
@@ -68,7 +88,7 @@ public final class ImageSource {
     public static ImageSource of(BufferedImage image) {
         requireNonNull(image, "image");
         String name = "BufferedImage of " + image.getHeight() + "x" + image.getWidth();
-        return new ImageSource(name, () -> BufferedPixels.bgr(image));
+        return decoded(name, () -> BufferedPixels.bgr(image));
     }
 
     /**
@@ -87,7 +107,7 @@ public final class ImageSource {
      */
     public static ImageSource of(String name, Mat image) {
         requireNonNull(image, "image");
-        return new ImageSource(name, () -> bgr(name, image));
+        return decoded(name, () -> bgr(name, image));
     }
 
     private static Mat bgr(String name, Mat image) {
@@ -122,6 +142,6 @@ public final class ImageSource {
      * @throws SaccadeException if it is no usable image; names it
      */
     public Mat read() {
-        return pixels.get();
+        return pixels.apply(mostPixels);
     }
 }

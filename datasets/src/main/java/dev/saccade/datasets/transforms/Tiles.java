@@ -10,11 +10,10 @@ import java.util.List;
 
 /**
  * Overlapping tiles in which a model looks at a photograph that is larger than its input, each as
- * if it were a photograph (Akyon et al. 2022, Slicing Aided Hyper Inference; the defaults are those
- * of {@code sahi}).
+ * if it were a photograph (Akyon et al. 2022, Slicing Aided Hyper Inference).
  *
  * <p>What is larger than the overlap may be cut in every tile that shows it; detectors join its
- * parts, and find what is much larger than a tile in the whole photograph.
+ * parts, and find what is much larger than a tile in the whole photograph, if they look at it.
  *
  * @param size width and height of a tile, in pixels of the photograph; an edge of the photograph
  *     that is shorter is taken whole
@@ -41,14 +40,14 @@ public record Tiles(List<Integer> size, double overlap, boolean whole) {
                 .throwIfAny();
     }
 
-    /** Returns square tiles that overlap by a fifth, beside the whole photograph. */
+    /** Returns square tiles that overlap by a fifth, without a look at the whole photograph. */
     public static Tiles of(int edge) {
         return of(edge, edge);
     }
 
-    /** Returns tiles that overlap by a fifth, beside the whole photograph. */
+    /** Returns tiles that overlap by a fifth, without a look at the whole photograph. */
     public static Tiles of(int width, int height) {
-        return new Tiles(List.of(width, height), OVERLAP, true);
+        return new Tiles(List.of(width, height), OVERLAP, false);
     }
 
     /** Returns tiles that overlap by another share. */

@@ -23,11 +23,11 @@ import java.util.stream.IntStream;
 
 /**
  * Draws objects on photographs: a box and a name in the color of the class, larger on larger
- * photographs.
+ * photographs, but never so large that names hide most objects.
  */
 public final class Canvas {
 
-    private static final double LINE_PER_EDGE = 0.003;
+    private static final double LINE_PER_LETTER = 0.15;
     private static final double MASK_OPACITY = 0.45;
     private static final double OUTLINE_OPACITY = 0.8;
 
@@ -41,15 +41,14 @@ public final class Canvas {
     private final int line;
     private final Lettering letters;
 
-    private Canvas(Mat image) {
+    private Canvas(Mat image, Instances instances) {
         checkArgument(
                 image.type() == CvType.CV_8UC3,
                 "image of %s, expected CV_8UC3",
                 CvType.typeToString(image.type()));
-        double edge = Math.sqrt((double) image.rows() * image.cols());
         this.image = image;
-        this.line = (int) Math.max(1, Math.rint(edge * LINE_PER_EDGE));
-        this.letters = Lettering.of(new Size(image.rows(), image.cols()));
+        this.letters = Lettering.of(new Size(image.rows(), image.cols()), instances.boxes());
+        this.line = (int) Math.max(1, Math.rint(letters.size("M").height * LINE_PER_LETTER));
     }
 
     /**
@@ -61,15 +60,24 @@ public final class Canvas {
      * @param classes the names of the labels
      */
     public static void draw(Mat image, Instances instances, List<String> classes) {
-        Canvas canvas = new Canvas(image);
+        Canvas canvas = new Canvas(image, instances);
+        canvas.objects(instances);
+        canvas.labels(instances, classes);
+    }
+
+    /** Draws objects likewise, without their names and scores. */
+    public static void draw(Mat image, Instances instances) {
+        new Canvas(image, instances).objects(instances);
+    }
+
+    private void objects(Instances instances) {
         List<Integer> order =
                 IntStream.range(0, instances.size())
                         .boxed()
                         .sorted(Comparator.reverseOrder())
                         .toList();
-        canvas.masks(instances, order);
-        order.forEach(i -> canvas.box(instances.boxes(), i, color(instances.label(i))));
-        canvas.labels(instances, classes);
+        masks(instances, order);
+        order.forEach(i -> box(instances.boxes(), i, color(instances.label(i))));
     }
 
     /**

@@ -40,14 +40,24 @@ import java.util.function.Function;
  */
 public final class Drawing {
 
+    /** As photographs that are read. */
+    private static final List<String> FORMATS =
+            List.of(".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff");
+
     private final ImageSource photo;
 
-    /** Makes the picture of a photograph; the caller frees it. */
-    private final Function<Mat, Mat> draw;
+    private final Artist artist;
+    private final boolean labels;
 
-    private Drawing(ImageSource photo, Function<Mat, Mat> draw) {
+    private Drawing(ImageSource photo, Artist artist, boolean labels) {
         this.photo = photo;
-        this.draw = draw;
+        this.artist = artist;
+        this.labels = labels;
+    }
+
+    /** Makes the picture of a photograph, with or without names; the caller frees it. */
+    private interface Artist {
+        Mat draw(Mat image, boolean labels);
     }
 
     /** Returns the photograph of a file with objects: boxes, names, scores, and masks if any. */
@@ -66,7 +76,10 @@ public final class Drawing {
                 objects.stream()
                         .sorted(Comparator.comparingDouble(DetectedObject::score).reversed())
                         .collect(ImmutableList.toImmutableList());
-        return new Drawing(photo, image -> withObjects(image, photo.name(), bestFirst));
+        return new Drawing(
+                photo,
+                (image, labels) -> withObjects(image, photo.name(), bestFirst, labels),
+                true);
     }
 
     /** Returns the photograph of a file under the colors of its classes, with a legend. */
@@ -83,18 +96,32 @@ public final class Drawing {
     public static Drawing of(ImageSource photo, ClassMap map) {
         return new Drawing(
                 photo,
-                image -> {
+                (image, labels) -> {
                     requireSize(map.labels().size(), image, photo.name());
-                    return LabelCanvas.picture(image, map.labels(), map.classes());
-                });
+                    return labels
+                            ? LabelCanvas.picture(image, map.labels(), map.classes())
+                            : LabelCanvas.tinted(image, map.labels(), map.classes());
+                },
+                true);
     }
 
-    private static Mat withObjects(Mat image, String photo, List<DetectedObject> objects) {
+    /** Returns the same without names: boxes without names and scores, classes without a legend. */
+    public Drawing withoutLabels() {
+        return new Drawing(photo, artist, false);
+    }
+
+    private static Mat withObjects(
+            Mat image, String photo, List<DetectedObject> objects, boolean labels) {
         objects.stream()
                 .flatMap(object -> object.mask().stream())
                 .forEach(mask -> requireSize(mask.size(), image, photo));
         Mat picture = image.clone();
-        Canvas.draw(picture, instances(objects, sizeOf(image)), names(objects));
+        Instances instances = instances(objects, sizeOf(image));
+        if (labels) {
+            Canvas.draw(picture, instances, names(objects));
+        } else {
+            Canvas.draw(picture, instances);
+        }
         return picture;
     }
 
@@ -148,16 +175,16 @@ public final class Drawing {
     /**
      * Writes the picture into a file, in place of one that is there.
      *
-     * @param file ends in {@code .jpg}, {@code .png} or another format that OpenCV writes
+     * @param file ends in {@code .jpg}, {@code .jpeg}, {@code .png}, {@code .bmp}, {@code .webp},
+     *     {@code .tif} or {@code .tiff}
      * @throws SaccadeException of kind user, if it ends otherwise or the photograph is no usable
      *     image; of kind IO, if it cannot be written
      */
     public void save(Path file) {
         String format = "." + MoreFiles.getFileExtension(file).toLowerCase(Locale.ROOT);
-        if (format.length() == 1 || !Imgcodecs.haveImageWriter("a" + format)) {
+        if (!FORMATS.contains(format)) {
             throw SaccadeException.user(
-                    "%s: expected a name that ends in .jpg, .png or another format of pictures",
-                    file);
+                    "%s: expected a name that ends in %s", file, String.join(", ", FORMATS));
         }
         byte[] encoded = picture(picture -> encode(picture, format));
         try {
@@ -183,7 +210,7 @@ public final class Drawing {
     private <T> T picture(Function<Mat, T> use) {
         Mat image = photo.read();
         try {
-            Mat picture = draw.apply(image);
+            Mat picture = artist.draw(image, labels);
             try {
                 return use.apply(picture);
             } finally {

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /** Draws label maps on photographs, with a legend below that covers nothing. */
 public final class LabelCanvas {
@@ -37,8 +38,8 @@ public final class LabelCanvas {
 
     /**
      * Returns a photograph under the colors of its classes, half and half, where they are not
-     * ignored; below it the colors and names of the classes that occur, the largest first. The
-     * caller frees the picture.
+     * ignored; below it the colors and names of the classes that occur, the largest first, and an
+     * empty patch for what has none. The caller frees the picture.
      *
      * @param photo [H, W, 3] BGR uint8; stays as it is
      * @param labels of the size of the photograph
@@ -49,7 +50,7 @@ public final class LabelCanvas {
         Mat tinted = tinted(photo, labels, classes);
         try {
             LabelCanvas canvas = new LabelCanvas(classes, labels.size());
-            return canvas.withLegend(tinted, present(labels, classes.size()));
+            return canvas.withLegend(tinted, entries(labels, classes.size()));
         } finally {
             tinted.release();
         }
@@ -74,13 +75,20 @@ public final class LabelCanvas {
         return new LabelCanvas(classes, size).tinted(photo, labels);
     }
 
-    private static List<Integer> present(LabelMap labels, int classes) {
+    /** Returns the labels that occur, that of most pixels first, and what has none last. */
+    private static List<Integer> entries(LabelMap labels, int classes) {
         long[] pixels = labels.histogram(classes);
-        return IntStream.range(0, classes)
-                .filter(label -> pixels[label] > 0)
-                .boxed()
-                .sorted(Comparator.comparing(label -> -pixels[label]))
-                .toList();
+        Stream<Integer> present =
+                IntStream.range(0, classes)
+                        .filter(label -> pixels[label] > 0)
+                        .boxed()
+                        .sorted(Comparator.comparing(label -> -pixels[label]));
+        Stream<Integer> none = pixels[classes] > 0 ? Stream.of(LabelMap.IGNORE) : Stream.empty();
+        return Stream.concat(present, none).toList();
+    }
+
+    private String name(int label) {
+        return label == LabelMap.IGNORE ? "not labeled" : classes.get(label);
     }
 
     private Mat tinted(Mat photo, LabelMap labels) {
@@ -132,15 +140,19 @@ public final class LabelCanvas {
 
     /** Returns the width of a patch, a name and the spaces right of them. */
     private int entryWidth(int label) {
-        return (int) Math.ceil(letters.size(classes.get(label)).width) + 3 * unit;
+        return (int) Math.ceil(letters.size(name(label)).width) + 3 * unit;
     }
 
     private void draw(Mat picture, int label, Point corner) {
-        int rgb = colors.get(label);
         Point end = new Point(corner.x + unit - 1, corner.y + unit - 1);
-        Scalar color = new Scalar(rgb & 0xFF, (rgb >> 8) & 0xFF, rgb >> 16);
-        Imgproc.rectangle(picture, corner, end, color, Imgproc.FILLED);
+        if (label == LabelMap.IGNORE) {
+            Imgproc.rectangle(picture, corner, end, Lettering.BLACK, 1);
+        } else {
+            int rgb = colors.get(label);
+            Scalar color = new Scalar(rgb & 0xFF, (rgb >> 8) & 0xFF, rgb >> 16);
+            Imgproc.rectangle(picture, corner, end, color, Imgproc.FILLED);
+        }
         Point start = new Point(corner.x + 1.5 * unit, end.y);
-        letters.write(picture, classes.get(label), start, Lettering.BLACK);
+        letters.write(picture, name(label), start, Lettering.BLACK);
     }
 }

@@ -1,5 +1,6 @@
 package dev.saccade.report.draw;
 
+import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Size;
 
 import org.opencv.core.Mat;
@@ -7,8 +8,11 @@ import org.opencv.core.Point;
 import org.opencv.core.Scalar;
 import org.opencv.imgproc.Imgproc;
 
+import java.util.OptionalDouble;
+import java.util.stream.IntStream;
+
 /**
- * How texts are written on pictures: larger on larger ones.
+ * How texts are written on pictures: larger on larger ones, smaller on smaller objects.
  *
  * @param scale of the font
  * @param line width of its strokes in pixels
@@ -21,11 +25,33 @@ record Lettering(double scale, int line) {
     private static final double FONT_HEIGHT = 22;
     private static final double LEAST_TEXT_HEIGHT = 9;
     private static final double TEXT_HEIGHT_PER_EDGE = 0.02;
+    private static final double TEXT_HEIGHT_PER_OBJECT = 0.11;
 
     /** Returns the letters for a picture of a size. */
     static Lettering of(Size picture) {
-        double edge = Math.sqrt((double) picture.area());
-        double scale = Math.max(LEAST_TEXT_HEIGHT, edge * TEXT_HEIGHT_PER_EDGE) / FONT_HEIGHT;
+        return ofHeight(heightOn(picture));
+    }
+
+    /** Returns letters that also stay small beside most of the objects that they name. */
+    static Lettering of(Size picture, Boxes objects) {
+        double most = TEXT_HEIGHT_PER_OBJECT * medianEdge(objects).orElse(Double.MAX_VALUE);
+        return ofHeight(Math.min(heightOn(picture), most));
+    }
+
+    private static double heightOn(Size picture) {
+        return TEXT_HEIGHT_PER_EDGE * Math.sqrt((double) picture.area());
+    }
+
+    private static OptionalDouble medianEdge(Boxes objects) {
+        return IntStream.range(0, objects.size())
+                .mapToDouble(i -> Math.sqrt(objects.area(i)))
+                .sorted()
+                .skip(objects.size() / 2)
+                .findFirst();
+    }
+
+    private static Lettering ofHeight(double pixels) {
+        double scale = Math.max(LEAST_TEXT_HEIGHT, pixels) / FONT_HEIGHT;
         return new Lettering(scale, (int) Math.max(1, Math.rint(scale * 1.6)));
     }
 

@@ -68,6 +68,16 @@ class CanvasTest {
     }
 
     @Test
+    void namesOnLargePhotographsAreNoLargerThanTheirObjectsBear() {
+        Boxes cell = Boxes.of(200, 200, 260, 260);
+        Mat small = gray(480, 640);
+        Mat large = gray(1920, 2560);
+        Canvas.draw(small, Instances.groundTruth(cell, 0), CLASSES);
+        Canvas.draw(large, Instances.groundTruth(cell, 0), CLASSES);
+        assertEquals(changedPixels(small), changedPixels(large));
+    }
+
+    @Test
     void drawsBoxesAtAndBeyondTheBorder() {
         Mat image = gray(40, 60);
         Canvas.draw(

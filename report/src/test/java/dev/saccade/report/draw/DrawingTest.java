@@ -82,6 +82,20 @@ class DrawingTest {
     }
 
     @Test
+    void namesMayBeLeftOff() {
+        Mat expected = new Mat(SIZE.height(), SIZE.width(), CvType.CV_8UC3, new Scalar(0, 0, 0));
+        Canvas.draw(expected, found);
+        BufferedImage plain = Drawing.of(photo, objects).withoutLabels().toImage();
+        double[] bgr = expected.get(20, 35);
+        assertArrayEquals(
+                new double[] {bgr[2], bgr[1], bgr[0]},
+                plain.getRaster().getPixel(35, 20, (double[]) null));
+        assertEquals(0, plain.getRGB(20, 15) & 0xFFFFFF, "no plate above the box");
+        ClassMap map = new ClassMap(LabelMap.filled(SIZE, 1), CLASSES);
+        assertEquals(SIZE.height(), Drawing.of(photo, map).withoutLabels().toImage().getHeight());
+    }
+
+    @Test
     void whatBelongsToAnotherPhotographIsRefused() {
         BufferedImage other = new BufferedImage(120, 120, BufferedImage.TYPE_INT_RGB);
         for (Drawing drawing :
@@ -95,12 +109,14 @@ class DrawingTest {
 
     @Test
     void aNameThatTellsNoFormatIsRefusedBeforeAnythingIsDrawn() throws Exception {
-        for (String name : List.of("found", "found.txt", "found.")) {
+        for (String name : List.of("found", "found.gif", "found.")) {
             Path file = folder.resolve(name);
             SaccadeException e =
                     assertThrows(
                             SaccadeException.class, () -> Drawing.of(photo, objects).save(file));
-            assertTrue(e.getMessage().contains("expected a name that ends in"), e.getMessage());
+            assertTrue(
+                    e.getMessage().contains("expected a name that ends in .jpg, "), e.getMessage());
+            assertTrue(e.getMessage().endsWith(".png, .bmp, .webp, .tif, .tiff"), e.getMessage());
             assertTrue(!Files.exists(file));
         }
     }
