@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.ImageInfo;
 
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -101,7 +102,8 @@ class JpegScansTest {
 
     private static void assertReadsLikeOpenCv(byte[] jpeg) {
         Mat expected = Imgcodecs.imdecode(new MatOfByte(jpeg), Imgcodecs.IMREAD_COLOR);
-        assertArrayEquals(pixels(expected), pixels(ImageReader.read("x", jpeg)));
+        assertArrayEquals(
+                pixels(expected), pixels(ImageReader.read("x", jpeg, ImageInfo.MOST_PIXELS)));
     }
 
     private static byte[] pixels(Mat image) {
@@ -133,7 +135,9 @@ class JpegScansTest {
 
     private static void assertRefused(byte[] jpeg, String message) {
         SaccadeException thrown =
-                assertThrows(SaccadeException.class, () -> ImageReader.read("x", jpeg));
+                assertThrows(
+                        SaccadeException.class,
+                        () -> ImageReader.read("x", jpeg, ImageInfo.MOST_PIXELS));
         assertEquals(SaccadeException.Kind.USER, thrown.kind());
         assertEquals(message, thrown.getMessage());
     }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.ImageInfo;
 
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -40,12 +41,19 @@ class PngPixelsTest {
                         .putInt(height)
                         .put(new byte[] {(byte) bits, (byte) colors, 0, 0, (byte) interlaced})
                         .array();
-        assertEquals(height, ImageReader.read("x", png(header, length)).rows());
-        assertEquals(height, ImageReader.read("x", png(header, length + SPARE)).rows());
+        assertEquals(
+                height, ImageReader.read("x", png(header, length), ImageInfo.MOST_PIXELS).rows());
+        assertEquals(
+                height,
+                ImageReader.read("x", png(header, length + SPARE), ImageInfo.MOST_PIXELS).rows());
         SaccadeException thrown =
                 assertThrows(
                         SaccadeException.class,
-                        () -> ImageReader.read("x", png(header, length + SPARE + 1)));
+                        () ->
+                                ImageReader.read(
+                                        "x",
+                                        png(header, length + SPARE + 1),
+                                        ImageInfo.MOST_PIXELS));
         assertEquals(
                 "x: PNG holds more than its %dx%d pixels; save it again".formatted(height, width),
                 thrown.getMessage());
