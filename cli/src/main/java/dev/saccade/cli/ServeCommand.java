@@ -42,6 +42,8 @@ final class ServeCommand implements Callable<Integer> {
 
     private static final int MEGABYTE = 1 << 20;
     private static final int MEGAPIXEL = 1_000_000;
+    private static final int MOST_MEGABYTES = Limits.MOST_UPLOAD_BYTES / MEGABYTE;
+    private static final int MOST_MEGAPIXELS = (int) (ImageInfo.MOST_PIXELS / MEGAPIXEL);
     private static final int MOST_TOGETHER = 1000;
 
     /** What a browser sends: never a path, nor a last slash. */
@@ -163,9 +165,9 @@ final class ServeCommand implements Callable<Integer> {
                         .within("--together", together, 1, MOST_TOGETHER)
                         .within("--max-batch", maxBatch, 1, MOST_TOGETHER)
                         .within("--max-queue", queue, 1, Limits.MOST_QUEUE)
-                        .within("--max-upload", megabytes, 1, Limits.MOST_UPLOAD_BYTES / MEGABYTE)
-                        .within("--max-pixels", megapixels, 1, ImageInfo.MOST_PIXELS / MEGAPIXEL)
-                        .within("--timeout", seconds, 1, Limits.MOST_PATIENCE.toSeconds());
+                        .within("--max-upload", megabytes, 1, MOST_MEGABYTES)
+                        .within("--max-pixels", megapixels, 1, MOST_MEGAPIXELS)
+                        .within("--timeout", seconds, 1, Limits.MOST_PATIENCE.toMillis() / 1000.0);
         Problems problems = new Problems();
         try {
             checks.throwIfAny();

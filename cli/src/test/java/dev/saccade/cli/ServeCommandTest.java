@@ -16,6 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -75,7 +76,10 @@ class ServeCommandTest {
                                     .orElseThrow()
                                     .task()
                                     .examples();
-            JsonNode model = new ObjectMapper().readTree(page.resolve("/model").toURL());
+            JsonNode model;
+            try (InputStream told = page.resolve("/model").toURL().openStream()) {
+                model = new ObjectMapper().readTree(told);
+            }
             assertEquals(examples.threshold(), model.get("defaultScore").asDouble());
 
             process.destroy();

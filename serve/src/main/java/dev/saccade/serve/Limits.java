@@ -37,7 +37,7 @@ public record Limits(int uploadBytes, int pixels, int queue, int connections, Du
                         "seconds of patience",
                         patience.toMillis() / 1000.0,
                         0.1,
-                        MOST_PATIENCE.toSeconds())
+                        MOST_PATIENCE.toMillis() / 1000.0)
                 .throwIfAny();
     }
 
