@@ -101,7 +101,7 @@ class JpegScansTest {
 
     private static void assertReadsLikeOpenCv(byte[] jpeg) {
         Mat expected = Imgcodecs.imdecode(new MatOfByte(jpeg), Imgcodecs.IMREAD_COLOR);
-        assertArrayEquals(pixels(expected), pixels(ImageReader.read("x", jpeg)));
+        assertArrayEquals(pixels(expected), pixels(ImageSource.of("x", jpeg).read()));
     }
 
     private static byte[] pixels(Mat image) {
@@ -133,7 +133,7 @@ class JpegScansTest {
 
     private static void assertRefused(byte[] jpeg, String message) {
         SaccadeException thrown =
-                assertThrows(SaccadeException.class, () -> ImageReader.read("x", jpeg));
+                assertThrows(SaccadeException.class, () -> ImageSource.of("x", jpeg).read());
         assertEquals(SaccadeException.Kind.USER, thrown.kind());
         assertEquals(message, thrown.getMessage());
     }

@@ -85,7 +85,7 @@ class PngChunksTest {
     private static void assertReadsLikeOpenCv(byte[] png) {
         OpenCv.load();
         Mat expected = Imgcodecs.imdecode(new MatOfByte(png), Imgcodecs.IMREAD_COLOR);
-        assertArrayEquals(pixels(expected), pixels(ImageReader.read("x", png)));
+        assertArrayEquals(pixels(expected), pixels(ImageSource.of("x", png).read()));
     }
 
     private static byte[] pixels(Mat image) {
