@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.structures.ImageInfo;
 
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -102,8 +101,7 @@ class JpegScansTest {
 
     private static void assertReadsLikeOpenCv(byte[] jpeg) {
         Mat expected = Imgcodecs.imdecode(new MatOfByte(jpeg), Imgcodecs.IMREAD_COLOR);
-        assertArrayEquals(
-                pixels(expected), pixels(ImageReader.read("x", jpeg, ImageInfo.MOST_PIXELS)));
+        assertArrayEquals(pixels(expected), pixels(ImageSource.of("x", jpeg).read()));
     }
 
     private static byte[] pixels(Mat image) {
@@ -135,9 +133,7 @@ class JpegScansTest {
 
     private static void assertRefused(byte[] jpeg, String message) {
         SaccadeException thrown =
-                assertThrows(
-                        SaccadeException.class,
-                        () -> ImageReader.read("x", jpeg, ImageInfo.MOST_PIXELS));
+                assertThrows(SaccadeException.class, () -> ImageSource.of("x", jpeg).read());
         assertEquals(SaccadeException.Kind.USER, thrown.kind());
         assertEquals(message, thrown.getMessage());
     }

@@ -9,7 +9,6 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
-import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.datasets.ade20k.LabelFiles;
 
 import org.junit.jupiter.api.Test;
@@ -86,8 +85,7 @@ class PngChunksTest {
     private static void assertReadsLikeOpenCv(byte[] png) {
         OpenCv.load();
         Mat expected = Imgcodecs.imdecode(new MatOfByte(png), Imgcodecs.IMREAD_COLOR);
-        assertArrayEquals(
-                pixels(expected), pixels(ImageReader.read("x", png, ImageInfo.MOST_PIXELS)));
+        assertArrayEquals(pixels(expected), pixels(ImageSource.of("x", png).read()));
     }
 
     private static byte[] pixels(Mat image) {
