@@ -307,8 +307,7 @@ final class PredictCommand implements Callable<Integer> {
         if (spec.commandLine().getParseResult().hasMatchedOption("--score")) {
             return;
         }
-        run.figures()
-                .flatMap(figures -> figures.recommendedScore(checkpoint))
+        run.recommendedScore(checkpoint)
                 .map(score -> String.format(Locale.ROOT, "%.2f", score))
                 .ifPresent(
                         score ->

@@ -3,7 +3,6 @@ package dev.saccade.cli;
 import dev.saccade.core.Printable;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.report.DetectionExamples;
 import dev.saccade.train.RunFolder;
 import dev.saccade.train.config.RunConfig;
 
@@ -62,24 +61,6 @@ final class RunArgument {
         return run.toAbsolutePath().normalize().getFileName().toString();
     }
 
-    /**
-     * Returns the score from which objects should count, as the report of the run recommends it for
-     * a checkpoint; none if that was not measured, or is no detector.
-     */
-    Optional<Double> recommendedScore(Path checkpoint) {
-        return FiguresFile.read(folder())
-                .flatMap(RunFigures::measured)
-                .filter(figures -> figures.weights().isThatOf(checkpoint))
-                .map(figures -> figures.task().examples())
-                .filter(DetectionExamples.class::isInstance)
-                .map(examples -> ((DetectionExamples) examples).threshold());
-    }
-
-    /** Returns the folder of the run. */
-    private Path folder() {
-        return Files.isRegularFile(run) ? run.toAbsolutePath().resolve("../..").normalize() : run;
-    }
-
     /** Returns the best checkpoint of a run, or its last where there is nothing to be best in. */
     static Path bestOf(Path run) {
         RunFolder folder = new RunFolder(run);
@@ -99,10 +80,14 @@ final class RunArgument {
         return Files.isRegularFile(run) ? run.toAbsolutePath().resolve("../..").normalize() : run;
     }
 
-    /** Returns what its report has measured, if it has and that can be read. */
-    Optional<RunFigures> figures() {
+    /**
+     * Returns the score from which objects should count, as the report of the run recommends it for
+     * a checkpoint; none if that was not measured, or is no detector.
+     */
+    Optional<Double> recommendedScore(Path checkpoint) {
         try {
-            return FiguresFile.read(folder());
+            return FiguresFile.read(folder())
+                    .flatMap(figures -> figures.recommendedScore(checkpoint));
         } catch (SaccadeException e) {
             // It is the report that says what is wrong with its file.
             return Optional.empty();

@@ -41,11 +41,8 @@ class PngPixelsTest {
                         .putInt(height)
                         .put(new byte[] {(byte) bits, (byte) colors, 0, 0, (byte) interlaced})
                         .array();
-        assertEquals(
-                height, ImageReader.read("x", png(header, length), ImageInfo.MOST_PIXELS).rows());
-        assertEquals(
-                height,
-                ImageReader.read("x", png(header, length + SPARE), ImageInfo.MOST_PIXELS).rows());
+        assertEquals(height, ImageSource.of("x", png(header, length)).read().rows());
+        assertEquals(height, ImageSource.of("x", png(header, length + SPARE)).read().rows());
         SaccadeException thrown =
                 assertThrows(
                         SaccadeException.class,

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.structures.ImageInfo;
 
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -55,9 +54,7 @@ class TiffPixelsTest {
 
     private static void assertRefused(byte[] tiff) {
         String told =
-                assertThrows(
-                                SaccadeException.class,
-                                () -> ImageReader.read("a.tif", tiff, ImageInfo.MOST_PIXELS))
+                assertThrows(SaccadeException.class, () -> ImageSource.of("a.tif", tiff).read())
                         .getMessage();
         assertTrue(told.startsWith("a.tif: TIFF is damaged and cannot be decoded: strip "), told);
         assertTrue(told.endsWith(" has not all of its pixels"), told);
@@ -67,7 +64,7 @@ class TiffPixelsTest {
     @ValueSource(strings = {"LZW", "ZLib", "Deflate", "PackBits"})
     void theStripThatIsDamagedIsTold(String compression) throws IOException {
         byte[] sound = tiff(compression);
-        Mat image = ImageReader.read("a.tif", sound, ImageInfo.MOST_PIXELS);
+        Mat image = ImageSource.of("a.tif", sound).read();
         assertEquals(HEIGHT, image.rows());
         image.release();
         TiffDirectory directory = new TiffDirectory(ByteBuffer.wrap(sound));
