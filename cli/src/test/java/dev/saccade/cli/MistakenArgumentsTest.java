@@ -343,9 +343,7 @@ class MistakenArgumentsTest {
     @Test
     void aLogOfTheCheckCountsAndClaimsNoShare() {
         Ended ended = saccade("check", RECIPE, "--data", folder.resolve("other"));
-        assertFalse(ended.err().contains("?"), ended.err());
-        assertFalse(ended.err().contains("\r") || ended.err().contains(" \n"), ended.err());
-        assertTrue(ended.err().contains("check  0 photos\n"), ended.err());
+        assertEquals("", ended.err(), "nothing to count");
         assertTrue(ended.out().contains("  1 error, 0 warnings\n"), ended.out());
     }
 }
