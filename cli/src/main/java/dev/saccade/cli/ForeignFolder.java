@@ -79,7 +79,9 @@ record ForeignFolder(Path path, ForeignFormat format) {
     /** Returns the command that converts it, to be pasted. */
     String convertCommand(boolean isChosen) {
         String ending =
-                format.labelsPixels() ? "-ade20k" : format == ForeignFormat.COCO ? "-split" : "-coco";
+                format.labelsPixels()
+                        ? "-ade20k"
+                        : format == ForeignFormat.COCO ? "-split" : "-coco";
         return "./saccade convert-data %s --out %s%s"
                 .formatted(
                         quoted(path),

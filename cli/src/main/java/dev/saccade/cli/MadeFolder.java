@@ -226,6 +226,11 @@ final class MadeFolder {
         Files.delete(folder);
     }
 
+    /** Returns the line of the list for a file. */
+    private static String line(String name, String sum) throws JsonProcessingException {
+        return JSON.writeValueAsString(new Made(name, sum)) + "\n";
+    }
+
     /** Returns whether the folder has a file of this name. */
     boolean has(String name) {
         return Files.exists(folder.resolve(name));
@@ -279,6 +284,10 @@ final class MadeFolder {
         }
     }
 
+    private void append(String name, String sum) throws IOException {
+        Files.writeString(list, line(name, sum), StandardOpenOption.APPEND);
+    }
+
     /**
      * Adds another name of a file, which takes no room.
      *
@@ -314,11 +323,6 @@ final class MadeFolder {
             throw SaccadeException.io(
                     e, "%s: cannot be copied to %s: %s", file, folder, e.getMessage());
         }
-    }
-
-    private void append(String name, String sum) throws IOException {
-        String line = JSON.writeValueAsString(new Made(name, sum)) + "\n";
-        Files.writeString(list, line, StandardOpenOption.APPEND);
     }
 
     /** Returns the path of the folder. */

@@ -14,9 +14,9 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * A folder that is filled in {@code NAME.unfinished}, beside the one that it takes the place of when
- * all is there. A second command is kept out meanwhile. Whenever the process is killed, the old
- * folder or the new one is whole, and the next command takes away what was left.
+ * A folder that is filled in {@code NAME.unfinished}, beside the one that it takes the place of
+ * when all is there. A second command is kept out meanwhile. Whenever the process is killed, the
+ * old folder or the new one is whole, and the next command takes away what was left.
  */
 final class UnfinishedFolder implements ConvertedFolder, AutoCloseable {
 

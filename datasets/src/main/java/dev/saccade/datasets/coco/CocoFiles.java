@@ -22,7 +22,10 @@ public final class CocoFiles {
     public static List<Path> ofObjects(List<Path> files) {
         List<Path> all =
                 files.stream()
-                        .filter(file -> LabelFormat.guess(file).equals(Optional.of(LabelFormat.COCO)))
+                        .filter(
+                                file ->
+                                        LabelFormat.guess(file)
+                                                .equals(Optional.of(LabelFormat.COCO)))
                         .toList();
         List<Path> instances =
                 all.stream()

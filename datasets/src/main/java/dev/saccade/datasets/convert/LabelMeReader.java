@@ -90,8 +90,7 @@ final class LabelMeReader implements LabelReader {
                 parser.skipChildren();
             }
         } catch (IllegalArgumentException e) {
-            throw SaccadeException.user(
-                    "%s: imageData is no base64: %s", file, e.getMessage());
+            throw SaccadeException.user("%s: imageData is no base64: %s", file, e.getMessage());
         } catch (IOException e) {
             throw SaccadeException.user(
                     "%s: imageData cannot be read: %s",
@@ -158,8 +157,7 @@ final class LabelMeReader implements LabelReader {
                 findings.add(Finding.error(place, e));
             }
             Optional<String> photo = photo();
-            boolean embedded =
-                    photo.isEmpty() && hasData && SourceFolder.isPhotograph(imagePath);
+            boolean embedded = photo.isEmpty() && hasData && SourceFolder.isPhotograph(imagePath);
             if (photo.isEmpty() && !embedded) {
                 findings.add(
                         Finding.error(

@@ -134,7 +134,7 @@ final class SourceFolder {
                             path.toString(),
                             "",
                             "is a link that leads out of the folder, to %s; put what it leads to in"
-                                    .formatted(real)
+                                            .formatted(real)
                                     + " its place (cp -rL copies a folder so)"));
             return true;
         }

@@ -161,7 +161,9 @@ final class TiffDirectory {
                 "its entry %s has %s values",
                 tag,
                 count);
-        return LongStream.range(0, count).map(i -> integer(at + (int) i * length, length)).toArray();
+        return LongStream.range(0, count)
+                .map(i -> integer(at + (int) i * length, length))
+                .toArray();
     }
 
     private long count(int entry) {

@@ -14,7 +14,6 @@ import org.junit.jupiter.api.io.TempDir;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 
 /** What is labeled in COCO's format is divided, and stays as it is. */
 class CocoFileReaderTest {

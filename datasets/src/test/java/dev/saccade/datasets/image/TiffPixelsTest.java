@@ -56,8 +56,7 @@ class TiffPixelsTest {
         String told =
                 assertThrows(SaccadeException.class, () -> ImageReader.read("a.tif", tiff))
                         .getMessage();
-        assertTrue(
-                told.startsWith("a.tif: TIFF is damaged and cannot be decoded: strip "), told);
+        assertTrue(told.startsWith("a.tif: TIFF is damaged and cannot be decoded: strip "), told);
         assertTrue(told.endsWith(" has not all of its pixels"), told);
     }
 
