@@ -297,6 +297,12 @@ final class MadeFolder {
         }
     }
 
+    private void append(String name, String sum) throws IOException {
+        // In a line of its own, also where a full disk has cut the one before.
+        String line = "\n" + JSON.writeValueAsString(new Made(name, sum)) + "\n";
+        Files.writeString(list, line, StandardOpenOption.APPEND);
+    }
+
     /**
      * Adds another name of a file, which takes no room.
      *
@@ -332,12 +338,6 @@ final class MadeFolder {
             throw SaccadeException.io(
                     e, "%s: cannot be copied to %s: %s", file, folder, e.getMessage());
         }
-    }
-
-    private void append(String name, String sum) throws IOException {
-        // In a line of its own, also where a full disk has cut the one before.
-        String line = "\n" + JSON.writeValueAsString(new Made(name, sum)) + "\n";
-        Files.writeString(list, line, StandardOpenOption.APPEND);
     }
 
     /** Returns the path of the folder. */

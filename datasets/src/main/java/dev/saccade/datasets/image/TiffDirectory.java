@@ -8,7 +8,7 @@ import org.opencv.core.Mat;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.stream.LongStream;
+import java.util.Optional;
 
 /**
  * The first directory of a TIFF: that of an image, or of EXIF data, which have the same form.
@@ -33,9 +33,6 @@ final class TiffDirectory {
 
     /** A tile of a small image may be larger. */
     private static final long MOST_TILE_PIXELS = 1 << 24;
-
-    /** More than images have strips or tiles. */
-    private static final int MOST_VALUES = 1 << 22;
 
     private static final int MAGIC = 42;
     private static final int BIG_MAGIC = 43;
@@ -64,8 +61,8 @@ final class TiffDirectory {
     /** Returns what an image says about itself. */
     static ImageHeader header(byte[] bytes) {
         TiffDirectory directory = new TiffDirectory(ByteBuffer.wrap(bytes));
-        Size size = directory.size();
-        Size tile = directory.tile();
+        Size size = directory.size(HEIGHT, WIDTH);
+        Size tile = directory.size(TILE_HEIGHT, TILE_WIDTH);
         checkArgument(
                 tiled(size.width(), tile.width()) * tiled(size.height(), tile.height())
                         <= Math.max(MOST_TIMES_TILED * size.area(), MOST_TILE_PIXELS),
@@ -81,16 +78,6 @@ final class TiffDirectory {
                 Math.toIntExact(directory.value(BITS, 1)),
                 orientation(ByteBuffer.wrap(bytes)),
                 ImageHeader.SOUND);
-    }
-
-    /** Returns the size of the image as it is stored. */
-    Size size() {
-        return size(HEIGHT, WIDTH);
-    }
-
-    /** Returns the size of its tiles; 0 by 0 if it has none. */
-    Size tile() {
-        return size(TILE_HEIGHT, TILE_WIDTH);
     }
 
     /** Returns the side of all tiles together. */
@@ -155,66 +142,57 @@ final class TiffDirectory {
 
     /** Returns the first value of an entry, if it has one that is an integer. */
     long value(int tag, long otherwise) {
-        int entry = find(tag);
-        return entry == NONE || count(entry) < 1 || length(entry) == 0
-                ? otherwise
-                : integer(at(entry), length(entry));
+        Optional<Values> values = values(tag);
+        return values.isPresent() ? values.get().at(0) : otherwise;
     }
 
     /** Returns the sum of what an entry has, none of which is below 0; 0 without it. */
     private double sum(int tag) {
-        return LongStream.of(values(tag)).asDoubleStream().map(Math::abs).sum();
+        double sum = 0;
+        Optional<Values> values = values(tag);
+        for (long i = 0; i < values.map(Values::count).orElse(0L); i++) {
+            sum += Math.abs((double) values.get().at(i));
+        }
+        return sum;
     }
 
-    /** Returns all values of an entry; none if they are no integers. */
-    long[] values(int tag) {
+    /** The integers of an entry, one or more, where they lie. */
+    record Values(ByteBuffer tiff, int start, long count, int length) {
+
+        /** Returns one of them; fails where it does not lie within the bytes. */
+        long at(long index) {
+            int place = Math.toIntExact(start + index * length);
+            return switch (length) {
+                case Byte.BYTES -> Byte.toUnsignedLong(tiff.get(place));
+                case Short.BYTES -> Short.toUnsignedLong(tiff.getShort(place));
+                case Integer.BYTES -> Integer.toUnsignedLong(tiff.getInt(place));
+                default -> tiff.getLong(place);
+            };
+        }
+    }
+
+    /** Returns the integers of an entry, if it has any. */
+    Optional<Values> values(int tag) {
         int entry = find(tag);
-        if (entry == NONE || length(entry) == 0) {
-            return new long[0];
+        if (entry == NONE) {
+            return Optional.empty();
         }
-        int length = length(entry);
-        int at = at(entry);
-        long count = count(entry);
-        checkArgument(
-                count <= Math.min(MOST_VALUES, (tiff.limit() - at) / length),
-                "its entry %s has %s values",
-                tag,
-                count);
-        return LongStream.range(0, count)
-                .map(i -> integer(at + (int) i * length, length))
-                .toArray();
-    }
-
-    private long count(int entry) {
-        return big ? tiff.getLong(entry + 4) : Integer.toUnsignedLong(tiff.getInt(entry + 4));
-    }
-
-    /** Returns the bytes of a value; 0 if it is no integer. */
-    private int length(int entry) {
-        return switch (tiff.getShort(entry + 2)) {
-            case 1, 6 -> Byte.BYTES;
-            case SHORT, 8 -> Short.BYTES;
-            case 4, 9 -> Integer.BYTES;
-            case 16, 17 -> Long.BYTES;
-            default -> 0;
-        };
-    }
-
-    /** Returns where the values of an entry begin: in it, or where it says. */
-    private int at(int entry) {
+        long count = big ? tiff.getLong(entry + 4) : Integer.toUnsignedLong(tiff.getInt(entry + 4));
+        int length =
+                switch (tiff.getShort(entry + 2)) {
+                    case 1, 6 -> Byte.BYTES;
+                    case SHORT, 8 -> Short.BYTES;
+                    case 4, 9 -> Integer.BYTES;
+                    case 16, 17 -> Long.BYTES;
+                    default -> 0;
+                };
+        if (count < 1 || length == 0) {
+            return Optional.empty();
+        }
         int at = entry + (big ? 12 : 8);
-        if (count(entry) <= (big ? Long.BYTES : Integer.BYTES) / length(entry)) {
-            return at;
+        if (count > (big ? Long.BYTES : Integer.BYTES) / length) {
+            at = Math.toIntExact(big ? tiff.getLong(at) : Integer.toUnsignedLong(tiff.getInt(at)));
         }
-        return Math.toIntExact(big ? tiff.getLong(at) : Integer.toUnsignedLong(tiff.getInt(at)));
-    }
-
-    private long integer(int at, int length) {
-        return switch (length) {
-            case Byte.BYTES -> Byte.toUnsignedLong(tiff.get(at));
-            case Short.BYTES -> Short.toUnsignedLong(tiff.getShort(at));
-            case Integer.BYTES -> Integer.toUnsignedLong(tiff.getInt(at));
-            default -> tiff.getLong(at);
-        };
+        return Optional.of(new Values(tiff, at, count, length));
     }
 }

@@ -2,9 +2,8 @@ package dev.saccade.datasets.image;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
-import dev.saccade.core.structures.Size;
-
 import java.nio.ByteBuffer;
+import java.util.Optional;
 import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
 
@@ -17,6 +16,8 @@ import java.util.zip.Inflater;
  */
 final class TiffPixels {
 
+    private static final int WIDTH = 0x100;
+    private static final int HEIGHT = 0x101;
     private static final int BITS = 0x102;
     private static final int COMPRESSION = 0x103;
     private static final int COLORS = 0x106;
@@ -26,6 +27,8 @@ final class TiffPixels {
     private static final int ROWS_OF_STRIP = 0x116;
     private static final int STRIP_BYTES = 0x117;
     private static final int PLANES = 0x11C;
+    private static final int TILE_WIDTH = 0x142;
+    private static final int TILE_HEIGHT = 0x143;
     private static final int TILES = 0x144;
     private static final int TILE_BYTES = 0x145;
 
@@ -44,10 +47,28 @@ final class TiffPixels {
 
     private final byte[] tiff;
     private final TiffDirectory directory;
+    private final boolean isTiled;
+    private final boolean isSeparate;
+    private final long channels;
+    private final long rows;
+    private final long bytesOfRow;
+    private final long compression;
 
     private TiffPixels(byte[] tiff) {
         this.tiff = tiff;
-        this.directory = new TiffDirectory(ByteBuffer.wrap(tiff));
+        directory = new TiffDirectory(ByteBuffer.wrap(tiff));
+        isTiled = directory.values(TILES).isPresent();
+        isSeparate = directory.value(PLANES, 1) == SEPARATE;
+        channels = directory.value(CHANNELS, 1);
+        long height = directory.value(HEIGHT, 0);
+        rows =
+                isTiled
+                        ? directory.value(TILE_HEIGHT, 0)
+                        : Math.max(1, Math.min(height, directory.value(ROWS_OF_STRIP, height)));
+        long bits = directory.value(BITS, 1) * (isSeparate ? 1 : channels);
+        long width = directory.value(isTiled ? TILE_WIDTH : WIDTH, 0);
+        bytesOfRow = (width * bits + Byte.SIZE - 1) / Byte.SIZE;
+        compression = directory.value(COMPRESSION, PLAIN);
     }
 
     /**
@@ -60,42 +81,36 @@ final class TiffPixels {
     }
 
     private void check() {
-        boolean isTiled = directory.tile().area() > 0;
-        long[] offsets = directory.values(isTiled ? TILES : STRIPS);
-        long[] counts = directory.values(isTiled ? TILE_BYTES : STRIP_BYTES);
+        Optional<TiffDirectory.Values> offsets = directory.values(isTiled ? TILES : STRIPS);
+        Optional<TiffDirectory.Values> counts =
+                directory.values(isTiled ? TILE_BYTES : STRIP_BYTES);
         boolean isTold =
-                directory.value(COLORS, 0) != SUBSAMPLED && directory.value(FILL_ORDER, 1) == 1;
-        for (int i = 0; isTold && i < Math.min(offsets.length, counts.length); i++) {
-            long expected = expected(i, offsets.length, isTiled);
+                offsets.isPresent()
+                        && counts.isPresent()
+                        && offsets.get().count() == counts.get().count()
+                        && directory.value(COLORS, 0) != SUBSAMPLED
+                        && directory.value(FILL_ORDER, 1) == 1;
+        long parts = isTold ? offsets.get().count() : 0;
+        long height = directory.value(HEIGHT, 0);
+        long ofPlane = isSeparate ? Math.max(1, parts / channels) : parts;
+        for (long i = 0; i < parts; i++) {
+            long count = counts.get().at(i);
+            long left = isTiled ? rows : Math.max(0, height - i % ofPlane * rows);
+            long expected = bytesOfRow * Math.min(rows, left);
             checkArgument(
-                    counts[i] == 0 || length(offsets[i], counts[i], expected) >= expected,
+                    count == 0 || length(offsets.get().at(i), count, expected) >= expected,
                     "%s %s of %s has not all of its pixels",
                     isTiled ? "tile" : "strip",
                     i + 1,
-                    offsets.length);
+                    parts);
         }
-    }
-
-    /** Returns the bytes of the pixels of a strip or tile. */
-    private long expected(int part, int parts, boolean isTiled) {
-        boolean isSeparate = directory.value(PLANES, 1) == SEPARATE;
-        long channels = directory.value(CHANNELS, 1);
-        Size size = isTiled ? directory.tile() : directory.size();
-        long rows = size.height();
-        if (!isTiled) {
-            long most = Math.max(1, Math.min(rows, directory.value(ROWS_OF_STRIP, rows)));
-            long perPlane = isSeparate ? Math.max(1, parts / Math.max(1, channels)) : parts;
-            rows = Math.max(0, Math.min(most, rows - part % perPlane * most));
-        }
-        long bits = directory.value(BITS, 1) * (isSeparate ? 1 : channels);
-        return rows * ((size.width() * bits + Byte.SIZE - 1) / Byte.SIZE);
     }
 
     /** Returns how many bytes compressed ones stand for, counted no further than is needed. */
     private long length(long offset, long count, long needed) {
         long left = Math.max(0, tiff.length - offset);
         ByteBuffer part = left == 0 ? ByteBuffer.allocate(0) : part(offset, Math.min(count, left));
-        return switch (Math.toIntExact(directory.value(COMPRESSION, PLAIN))) {
+        return switch (Math.toIntExact(compression)) {
             case PLAIN -> left;
             case LZW -> lzw(part, needed);
             case DEFLATE, OLD_DEFLATE -> deflate(part, needed);

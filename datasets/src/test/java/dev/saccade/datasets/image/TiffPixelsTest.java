@@ -68,8 +68,8 @@ class TiffPixelsTest {
         assertEquals(HEIGHT, image.rows());
         image.release();
         TiffDirectory directory = new TiffDirectory(ByteBuffer.wrap(sound));
-        int start = Math.toIntExact(directory.values(0x111)[3]);
-        int length = Math.toIntExact(directory.values(0x117)[3]);
+        int start = Math.toIntExact(directory.values(0x111).orElseThrow().at(3));
+        int length = Math.toIntExact(directory.values(0x117).orElseThrow().at(3));
         byte[] ones = sound.clone();
         Arrays.fill(ones, start + 2, start + length, (byte) 0xFF);
         assertRefused(ones);
