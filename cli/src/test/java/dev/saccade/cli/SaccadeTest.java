@@ -270,7 +270,7 @@ class SaccadeTest {
         Ended measured = saccade("eval", run, "--scales", "96x64,144x96", "--flip", "--json");
         assertEquals(0, measured.code(), measured.err());
 
-        Ended mistaken = saccade("predict", run, photo, "--scales", "96x64,96,0x64");
+        Ended mistaken = saccade("predict", run, photo, "--scales", "96x64,96x,0x64");
         assertEquals(2, mistaken.code());
         assertTrue(mistaken.err().contains("--scales: 2 problems"), mistaken.err());
         assertTrue(mistaken.err().contains("got 0x64, expected two edges"), mistaken.err());

@@ -43,7 +43,7 @@ class ServeCommandTest {
         Ended predicted =
                 saccade("predict", tiny.run(), photo, "--score", "0.001", "--out", out, "--json");
         assertEquals(0, predicted.code(), predicted.err());
-        JsonNode expected = new ObjectMapper().readTree(predicted.out()).elements().next();
+        JsonNode expected = new ObjectMapper().readTree(predicted.out()).at("/0/found");
         assertTrue(expected.size() > 1);
 
         Process process =
