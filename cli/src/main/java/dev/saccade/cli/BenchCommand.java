@@ -10,6 +10,7 @@ import dev.saccade.cli.bench.ModelBench;
 import dev.saccade.cli.bench.OperatorBench;
 import dev.saccade.cli.bench.RanksBench;
 import dev.saccade.cli.bench.Timing;
+import dev.saccade.cli.terminal.JsonOption;
 import dev.saccade.core.DeviceMemory;
 import dev.saccade.core.Printable;
 import dev.saccade.core.nn.Precision;

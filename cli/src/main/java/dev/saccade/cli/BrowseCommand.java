@@ -2,6 +2,9 @@ package dev.saccade.cli;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.saccade.cli.predictions.MadeFolder;
+import dev.saccade.cli.predictions.Pictures;
+import dev.saccade.cli.terminal.Progress;
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.parts.TargetKind;

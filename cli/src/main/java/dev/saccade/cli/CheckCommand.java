@@ -1,6 +1,8 @@
 package dev.saccade.cli;
 
 import dev.saccade.cli.proposals.LabeledFolder;
+import dev.saccade.cli.terminal.JsonOption;
+import dev.saccade.cli.terminal.Progress;
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;

@@ -4,6 +4,7 @@ import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.checkpoint.Naming;
 import dev.saccade.checkpoint.TorchFile;
+import dev.saccade.cli.predictions.PathKind;
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;

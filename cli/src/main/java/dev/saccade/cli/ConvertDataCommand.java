@@ -1,5 +1,7 @@
 package dev.saccade.cli;
 
+import dev.saccade.cli.predictions.UnfinishedFolder;
+import dev.saccade.cli.terminal.Progress;
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;

@@ -2,6 +2,11 @@ package dev.saccade.cli;
 
 import ai.djl.Device;
 
+import dev.saccade.cli.predictions.DetectionPredictor;
+import dev.saccade.cli.predictions.MadeFolder;
+import dev.saccade.cli.predictions.Pictures;
+import dev.saccade.cli.predictions.Predictor;
+import dev.saccade.cli.terminal.Progress;
 import dev.saccade.core.Devices;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
@@ -152,7 +157,7 @@ final class DemoCommand implements Callable<Integer> {
             Predictor predictor = new DetectionPredictor(detector, pictures, 0.3);
             for (int i = 0; i < PREDICTED; i++) {
                 Path scene = images.resolve("scene_%04d.jpg".formatted(scenes + i));
-                PredictCommand.predict(ImageSource.of(scene), predictor);
+                predictor.decodeAndPredict(ImageSource.of(scene));
             }
         }
     }

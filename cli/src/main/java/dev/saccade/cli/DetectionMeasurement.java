@@ -5,6 +5,8 @@ import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.Iterables;
 import com.google.common.collect.Streams;
 
+import dev.saccade.cli.figures.DetectionFigures;
+import dev.saccade.cli.figures.TaskFigures;
 import dev.saccade.config.Configs;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.core.structures.Instances;
@@ -111,7 +113,7 @@ record DetectionMeasurement(
         tables.add(DetectionTables.errors(evaluation.errors()));
         ConfusionMatrix confusion = evaluation.confusion(score);
         if (!confusion.confusions().isEmpty()) {
-            tables.add(DetectionTables.confusions(confusion, CONFUSIONS));
+            tables.add(DetectionTables.confusions(confusion, TaskFigures.CONFUSIONS));
         }
         return tables.build();
     }

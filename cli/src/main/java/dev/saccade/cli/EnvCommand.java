@@ -6,6 +6,7 @@ import ai.djl.engine.Engine;
 import com.google.common.base.Joiner;
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.cli.terminal.JsonOption;
 import dev.saccade.core.Devices;
 import dev.saccade.core.LibtorchBuild;
 import dev.saccade.core.NativePlatform;

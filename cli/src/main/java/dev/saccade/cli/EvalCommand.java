@@ -1,5 +1,6 @@
 package dev.saccade.cli;
 
+import dev.saccade.cli.terminal.JsonOption;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.models.TrainedModel;

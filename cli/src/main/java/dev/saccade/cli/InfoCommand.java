@@ -7,6 +7,7 @@ import ai.djl.ndarray.types.Shape;
 
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 
+import dev.saccade.cli.terminal.JsonOption;
 import dev.saccade.core.DeviceMemory;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.Printable;

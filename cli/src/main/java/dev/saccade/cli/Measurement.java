@@ -3,6 +3,8 @@ package dev.saccade.cli;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.cli.figures.TaskFigures;
+import dev.saccade.cli.terminal.Progress;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.eval.DatasetInference;
@@ -17,9 +19,6 @@ import java.util.Optional;
 
 /** How a model did on labeled photographs: as tables, as JSON, and as figures of a report. */
 interface Measurement {
-
-    /** How many confusions are listed. */
-    int CONFUSIONS = 10;
 
     /**
      * What a run over a data set gives besides predictions.

@@ -2,6 +2,17 @@ package dev.saccade.cli;
 
 import com.google.common.math.LongMath;
 
+import dev.saccade.cli.predictions.Frames;
+import dev.saccade.cli.predictions.MadeFolder;
+import dev.saccade.cli.predictions.Photographs;
+import dev.saccade.cli.predictions.Pictures;
+import dev.saccade.cli.predictions.PredictionLines;
+import dev.saccade.cli.predictions.Predictions;
+import dev.saccade.cli.predictions.Predictor;
+import dev.saccade.cli.predictions.Seen;
+import dev.saccade.cli.terminal.JsonOption;
+import dev.saccade.cli.terminal.Progress;
+import dev.saccade.cli.terminal.StopSignal;
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
@@ -9,8 +20,6 @@ import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.models.TrainedModel;
-
-import org.opencv.core.Mat;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -47,7 +56,7 @@ import java.util.function.Consumer;
             "          saccade predict runs/demo clip.mp4 --every 5 --out found",
             "          saccade predict runs/demo field.tif --tiles 640x640 --out found"
         })
-final class PredictCommand implements Callable<Integer> {
+public final class PredictCommand implements Callable<Integer> {
 
     private static final int DEFAULT_MILLIONS = (int) (ImageInfo.MOST_PIXELS / 1_000_000);
 
@@ -338,7 +347,7 @@ final class PredictCommand implements Callable<Integer> {
             for (int i = 0; i < photos.size() && !stopped.get(); i++) {
                 try {
                     ImageSource photo = Photographs.source(photos.get(i)).mostPixels(mostPixels());
-                    predictions.add(photo.name(), predict(photo, predictor));
+                    predictions.add(photo.name(), predictor.decodeAndPredict(photo));
                 } catch (SaccadeException e) {
                     if (e.kind() != SaccadeException.Kind.USER) {
                         throw e;
@@ -347,27 +356,6 @@ final class PredictCommand implements Callable<Integer> {
                 }
                 progress.to(i + 1);
             }
-        }
-    }
-
-    /** Decodes a photograph once, for all that is done with its pixels. */
-    static Prediction predict(ImageSource photo, Predictor predictor) {
-        Mat image = read(photo);
-        try {
-            return predictor.predict(ImageSource.of(photo.name(), image));
-        } finally {
-            image.release();
-        }
-    }
-
-    /** Takes a photograph that cannot be read as one that cannot be used: others may be. */
-    private static Mat read(ImageSource photo) {
-        try {
-            return photo.read();
-        } catch (SaccadeException e) {
-            throw e.kind() == SaccadeException.Kind.IO
-                    ? SaccadeException.user(e, "%s", e.getMessage())
-                    : e;
         }
     }
 }

@@ -3,6 +3,8 @@ package dev.saccade.cli;
 import com.google.common.io.MoreFiles;
 import com.google.common.io.RecursiveDeleteOption;
 
+import dev.saccade.cli.ranks.RankLauncher;
+import dev.saccade.cli.ranks.RankProcesses;
 import dev.saccade.core.Count;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.distributed.ProcessGroup;

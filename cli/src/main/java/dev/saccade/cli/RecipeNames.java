@@ -2,6 +2,7 @@ package dev.saccade.cli;
 
 import com.google.common.collect.Iterables;
 
+import dev.saccade.cli.predictions.PathKind;
 import dev.saccade.config.Nearest;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.models.zoo.Recipe;

@@ -1,5 +1,9 @@
 package dev.saccade.cli;
 
+import dev.saccade.cli.figures.FiguresFile;
+import dev.saccade.cli.figures.RunComparison;
+import dev.saccade.cli.figures.RunFigures;
+import dev.saccade.cli.figures.RunReport;
 import dev.saccade.core.Printable;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;

@@ -1,5 +1,7 @@
 package dev.saccade.cli;
 
+import dev.saccade.cli.figures.FiguresFile;
+import dev.saccade.cli.predictions.PathKind;
 import dev.saccade.core.Printable;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;

@@ -2,8 +2,12 @@ package dev.saccade.cli;
 
 import com.google.common.collect.Maps;
 
-import dev.saccade.cli.RunFigures.Measured;
-import dev.saccade.cli.RunFigures.Weights;
+import dev.saccade.cli.figures.DatasetFigures;
+import dev.saccade.cli.figures.FiguresFile;
+import dev.saccade.cli.figures.Latency;
+import dev.saccade.cli.figures.RunFigures;
+import dev.saccade.cli.figures.RunFigures.Measured;
+import dev.saccade.cli.figures.RunFigures.Weights;
 import dev.saccade.core.Devices;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetReport;

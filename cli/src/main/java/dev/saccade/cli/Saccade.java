@@ -4,6 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.google.common.collect.Iterables;
 
+import dev.saccade.cli.terminal.StandardOutput;
+import dev.saccade.cli.terminal.TerminalStream;
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Version;

@@ -3,6 +3,8 @@ package dev.saccade.cli;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.cli.figures.SegmentationFigures;
+import dev.saccade.cli.figures.TaskFigures;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.eval.Evaluators;
@@ -68,7 +70,8 @@ record SegmentationMeasurement(
     public List<MetricTable> details() {
         return evaluation.confusions().isEmpty()
                 ? ImmutableList.of()
-                : ImmutableList.of(SegmentationTables.confusions(evaluation, CONFUSIONS));
+                : ImmutableList.of(
+                        SegmentationTables.confusions(evaluation, TaskFigures.CONFUSIONS));
     }
 
     @Override

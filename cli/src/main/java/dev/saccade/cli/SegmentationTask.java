@@ -1,5 +1,8 @@
 package dev.saccade.cli;
 
+import dev.saccade.cli.predictions.Pictures;
+import dev.saccade.cli.predictions.Predictor;
+import dev.saccade.cli.predictions.SegmentationPredictor;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.models.Segmenter;
 

@@ -2,6 +2,7 @@ package dev.saccade.cli;
 
 import com.google.common.collect.ImmutableSet;
 
+import dev.saccade.cli.terminal.StopSignal;
 import dev.saccade.core.Checks;
 import dev.saccade.core.Problems;
 import dev.saccade.core.structures.ImageInfo;

@@ -2,6 +2,10 @@ package dev.saccade.cli;
 
 import com.google.common.base.Ascii;
 
+import dev.saccade.cli.figures.RunReport;
+import dev.saccade.cli.ranks.RankLauncher;
+import dev.saccade.cli.ranks.RankLog;
+import dev.saccade.cli.terminal.StopSignal;
 import dev.saccade.config.ConfigWriter;
 import dev.saccade.core.Devices;
 import dev.saccade.core.Printable;

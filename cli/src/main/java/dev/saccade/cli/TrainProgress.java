@@ -1,5 +1,6 @@
 package dev.saccade.cli;
 
+import dev.saccade.cli.terminal.Progress;
 import dev.saccade.train.hooks.EvaluationReport;
 import dev.saccade.train.hooks.Hook;
 import dev.saccade.train.hooks.Run;

@@ -2,6 +2,8 @@ package dev.saccade.cli;
 
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.cli.terminal.JsonOption;
+import dev.saccade.cli.terminal.Progress;
 import dev.saccade.core.Printable;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;

@@ -19,7 +19,7 @@ public record Ended(int code, String out, String err) {
     }
 
     /** Prepares a command that runs in a process of its own. */
-    static ProcessBuilder process(Object... arguments) {
+    public static ProcessBuilder process(Object... arguments) {
         List<String> line =
                 new ArrayList<>(
                         List.of(

@@ -13,6 +13,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 
+import dev.saccade.cli.predictions.MadeFolder;
+
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordingFile;
 

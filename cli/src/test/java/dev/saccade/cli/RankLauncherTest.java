@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.saccade.cli.ranks.RankLauncher;
+import dev.saccade.cli.ranks.RankProcesses;
 import dev.saccade.core.distributed.RankEnvironment;
 
 import org.junit.jupiter.api.Test;

@@ -15,14 +15,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** A narrow detector that has seen 8 tiny scenes for an epoch, and its data. */
-record TinyRun(Path run, Path scenes, Path recipe, Ended trained) {
+public record TinyRun(Path run, Path scenes, Path recipe, Ended trained) {
 
     /**
      * Trains one in a folder.
      *
      * @param firstClass the name of the first of its four classes, as JSON has it between quotes
      */
-    static TinyRun in(Path folder, String firstClass) throws IOException {
+    public static TinyRun in(Path folder, String firstClass) throws IOException {
         Path scenes = folder.resolve("scenes");
         SceneDataset.write(scenes, new SceneRenderer(1, new Size(64, 96)), 8, 4, n -> {});
         for (String part : List.of("annotations_train.json", "annotations_val.json")) {
@@ -44,7 +44,7 @@ record TinyRun(Path run, Path scenes, Path recipe, Ended trained) {
     }
 
     /** Copies a scene under another name. */
-    Path photo(Path file) throws IOException {
+    public Path photo(Path file) throws IOException {
         Files.createDirectories(file.toAbsolutePath().getParent());
         return Files.copy(scenes.resolve("images").resolve("scene_0001.jpg"), file);
     }

@@ -1,0 +1,224 @@
+package dev.saccade.cli.figures;
+
+import com.google.common.collect.ImmutableMap;
+import com.google.common.io.ByteSource;
+import com.google.common.primitives.ImmutableDoubleArray;
+
+import dev.saccade.cli.predictions.ShownPhoto;
+import dev.saccade.core.Count;
+import dev.saccade.core.structures.LabelMap;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.image.ImageReader;
+import dev.saccade.datasets.image.ImageSource;
+import dev.saccade.eval.segmentation.ClassOverlap;
+import dev.saccade.eval.segmentation.PixelConfusion;
+import dev.saccade.eval.segmentation.SegmentationEvaluation;
+import dev.saccade.models.Segmenter;
+import dev.saccade.report.HeatMap;
+import dev.saccade.report.ReportData.Fact;
+import dev.saccade.report.Section;
+import dev.saccade.report.SegmentationExamples;
+import dev.saccade.report.Selection;
+import dev.saccade.report.ShareTable;
+import dev.saccade.report.draw.Jpeg;
+import dev.saccade.report.draw.LabelCanvas;
+
+import org.opencv.core.Mat;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+
+/** What a report says of a segmenter. */
+public final class SegmentationFigures {
+
+    private static final int LONGEST_EDGE = 640;
+
+    private static final Map<String, String> MEANINGS =
+            ImmutableMap.of(
+                    "mIoU", "pixels a class and its prediction share over those of either, mean",
+                    "mAcc", "pixels of a class that are found, mean",
+                    "aAcc", "pixels that are found, of all classes together",
+                    "mDice", "twice the shared pixels over the sum of both, mean",
+                    "boundary_mIoU", "as mIoU, along the edges of regions only");
+
+    private final Segmenter segmenter;
+    private final Dataset dataset;
+
+    private SegmentationFigures(Segmenter segmenter, Dataset dataset) {
+        this.segmenter = segmenter;
+        this.dataset = dataset;
+    }
+
+    /**
+     * Returns the figures of an evaluation.
+     *
+     * @param segmenter what was measured; it is run again on the photographs that are shown
+     * @param dataset the held-back photographs
+     * @param examples how many of them are shown at most
+     */
+    public static TaskFigures collect(
+            Segmenter segmenter, Dataset dataset, SegmentationEvaluation evaluation, int examples) {
+        return new TaskFigures(
+                headline(evaluation.values()),
+                new SegmentationFigures(segmenter, dataset).examples(evaluation.ious(), examples),
+                List.of(
+                        section("Agreement", "", summary(evaluation.values())),
+                        confusions(evaluation),
+                        section("Classes", "", classes(evaluation.metrics().perClass()))));
+    }
+
+    private static Section section(String title, String lead, ShareTable table) {
+        return new Section(title, lead, table);
+    }
+
+    private static List<Fact> headline(Map<String, Double> values) {
+        return Stream.of("mIoU", "aAcc", "boundary_mIoU")
+                .map(
+                        name ->
+                                Fact.ofShare(
+                                        name.replace('_', ' '),
+                                        values.getOrDefault(name, -1.0),
+                                        "of pixels in held-back photographs"))
+                .toList();
+    }
+
+    private static ShareTable summary(Map<String, Double> values) {
+        return new ShareTable(
+                List.of("Metric", "", "value"),
+                values.entrySet().stream()
+                        .map(
+                                metric ->
+                                        new ShareTable.Row(
+                                                metric.getKey(),
+                                                MEANINGS.get(metric.getKey()),
+                                                List.of(OptionalDouble.of(metric.getValue()))))
+                        .toList());
+    }
+
+    private static Section confusions(SegmentationEvaluation evaluation) {
+        List<ShareTable.Row> rows =
+                evaluation.confusions().stream()
+                        .limit(TaskFigures.CONFUSIONS)
+                        .map(
+                                confusion ->
+                                        new ShareTable.Row(
+                                                confusion.truth(),
+                                                "%s taken for %s"
+                                                        .formatted(
+                                                                Count.of(
+                                                                        confusion.pixels(),
+                                                                        "pixel"),
+                                                                confusion.predicted()),
+                                                List.of(OptionalDouble.of(confusion.share()))))
+                        .toList();
+        HeatMap map =
+                new HeatMap(
+                        "Pixels of each class (rows) and what they were taken for, in percent",
+                        evaluation.classes(),
+                        evaluation.confusion().rows(),
+                        true);
+        return new Section(
+                "Confusions",
+                "The mistakes that cost most pixels, each with its share of the pixels of the"
+                        + " class.",
+                new ShareTable(List.of("Class", "Mistake", "share"), rows),
+                map);
+    }
+
+    private static ShareTable classes(List<ClassOverlap> classes) {
+        return new ShareTable(
+                List.of("Class", "Pixels", "IoU", "Acc", "Dice", "boundary IoU"),
+                classes.stream()
+                        .map(
+                                c ->
+                                        new ShareTable.Row(
+                                                c.name(),
+                                                String.valueOf(c.pixels()),
+                                                Stream.of(
+                                                                c.iou(),
+                                                                c.accuracy(),
+                                                                c.dice(),
+                                                                c.boundaryIou())
+                                                        .map(SegmentationFigures::defined)
+                                                        .toList()))
+                        .toList(),
+                true);
+    }
+
+    private static OptionalDouble defined(double value) {
+        return value < 0 ? OptionalDouble.empty() : OptionalDouble.of(value);
+    }
+
+    /**
+     * Returns some photographs, the worst first.
+     *
+     * @param ious the mean IoU of each of the data set; NaN where nothing is labeled
+     */
+    private SegmentationExamples examples(ImmutableDoubleArray ious, int count) {
+        Comparator<Integer> worstFirst = Comparator.comparingDouble(ious::get);
+        return new SegmentationExamples(
+                Selection.of(dataset.size(), count, worstFirst).stream()
+                        .map(index -> List.of(example(index, ious.get(index))))
+                        .toList(),
+                List.of(""),
+                dataset.classes(),
+                dataset.size());
+    }
+
+    private SegmentationExamples.Picture example(int index, double iou) {
+        Photo photo = dataset.photo(index);
+        LabelMap truth = dataset.labels(index);
+        LabelMap predicted = segmenter.predict(ImageSource.of(photo.file()));
+        Mat image = ImageReader.read(photo.file());
+        try {
+            Size shown = ShownPhoto.size(photo.size(), LONGEST_EDGE);
+            ShownPhoto.shrink(image, LONGEST_EDGE);
+            Set<Integer> labels = new TreeSet<>(truth.masks().keySet());
+            labels.addAll(predicted.masks().keySet());
+            return new SegmentationExamples.Picture(
+                    photo.file().getFileName().toString(),
+                    tinted(image, truth.resize(shown)),
+                    tinted(image, predicted.resize(shown)),
+                    labels,
+                    iou,
+                    tally(truth, predicted, iou));
+        } finally {
+            image.release();
+        }
+    }
+
+    private ByteSource tinted(Mat image, LabelMap labels) {
+        Mat picture = LabelCanvas.tinted(image, labels, dataset.classes());
+        try {
+            return ByteSource.wrap(Jpeg.encode(picture));
+        } finally {
+            picture.release();
+        }
+    }
+
+    private String tally(LabelMap truth, LabelMap predicted, double iou) {
+        PixelConfusion pixels = new PixelConfusion(dataset.classes().size());
+        pixels.add(truth, predicted);
+        long right = 0;
+        long all = 0;
+        for (int label = 0; label < pixels.classes(); label++) {
+            right += pixels.count(label, label);
+            all += pixels.truth(label);
+        }
+        return all == 0
+                ? "nothing is labeled"
+                : String.format(
+                        Locale.ROOT,
+                        "%.1f %% of pixels right, mIoU %.3f",
+                        100.0 * right / all,
+                        iou);
+    }
+}

@@ -1,0 +1,37 @@
+package dev.saccade.cli.predictions;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.image.ImageSource;
+
+import org.opencv.core.Mat;
+
+/** Looks at photographs, draws what it sees, and tells it. */
+public interface Predictor {
+
+    /** Looks at a photograph and writes its pictures. */
+    Prediction predict(ImageSource photo);
+
+    /** Decodes a photograph once, for all that is done with its pixels, and looks at it. */
+    default Prediction decodeAndPredict(ImageSource photo) {
+        Mat image = read(photo);
+        try {
+            return predict(ImageSource.of(photo.name(), image));
+        } finally {
+            image.release();
+        }
+    }
+
+    /** Takes a photograph that cannot be read as one that cannot be used: others may be. */
+    private static Mat read(ImageSource photo) {
+        try {
+            return photo.read();
+        } catch (SaccadeException e) {
+            throw e.kind() == SaccadeException.Kind.IO
+                    ? SaccadeException.user(e, "%s", e.getMessage())
+                    : e;
+        }
+    }
+
+    /** Returns in a few words what was seen. */
+    String summary(Seen seen);
+}

@@ -1,0 +1,67 @@
+package dev.saccade.cli.ranks;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.saccade.core.SaccadeException;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.LocalDateTime;
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
+import java.util.Locale;
+import java.util.Optional;
+
+/**
+ * What a rank says that has no terminal, behind what it said when it was started before.
+ *
+ * @param file its name is the number of the rank
+ */
+public record RankLog(Path file) {
+
+    private static final DateTimeFormatter TIME =
+            DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss", Locale.ROOT);
+
+    /** What lines begin with that are no reason to end. */
+    public static final String START = "=== ";
+
+    private static final int TAIL = 1 << 16;
+
+    /** Returns the log of a rank; a line says that it starts now. */
+    static RankLog start(Path folder, int rank) {
+        Path file = folder.resolve(rank + ".log");
+        String now = LocalDateTime.now(ZoneId.systemDefault()).format(TIME);
+        try {
+            Files.createDirectories(folder);
+            Files.writeString(
+                    file,
+                    "%srank %d starts, %s%n".formatted(START, rank, now),
+                    StandardOpenOption.CREATE,
+                    StandardOpenOption.APPEND);
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be written: %s", file, e.getMessage());
+        }
+        return new RankLog(file);
+    }
+
+    /**
+     * Returns the last line since the start; those of a stack trace that are indented count not.
+     */
+    Optional<String> lastLine() {
+        try (RandomAccessFile content = new RandomAccessFile(file.toFile(), "r")) {
+            content.seek(Math.max(0, content.length() - TAIL));
+            byte[] tail = new byte[(int) (content.length() - content.getFilePointer())];
+            content.readFully(tail);
+            return new String(tail, UTF_8)
+                    .lines()
+                    .filter(line -> !line.isBlank() && !Character.isWhitespace(line.charAt(0)))
+                    .reduce((before, last) -> last)
+                    .filter(line -> !line.startsWith(START));
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+}

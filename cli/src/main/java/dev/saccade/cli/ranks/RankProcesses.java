@@ -1,0 +1,171 @@
+package dev.saccade.cli.ranks;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.distributed.RankEnvironment;
+
+import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/**
+ * Processes of this machine that compute together: when one has failed, none goes on.
+ *
+ * <p>Those that are left learn of it by themselves, and get some time to say so; then they are
+ * ended. Rank 0 has the terminal, each other rank a log.
+ */
+public final class RankProcesses {
+
+    /** Longer than it takes ranks to find out why another does not answer. */
+    public static final Duration GRACE = Duration.ofSeconds(15);
+
+    private final Path logs;
+    private final Duration grace;
+    private final List<Process> processes = new ArrayList<>();
+    private boolean stopped;
+
+    /**
+     * Makes none yet.
+     *
+     * @param logs the folder of the logs, made if need be
+     * @param grace how long ranks may go on when one has failed; as long again when they were told
+     *     to end
+     */
+    public RankProcesses(Path logs, Duration grace) {
+        this.logs = logs;
+        this.grace = grace;
+    }
+
+    /** A rank that runs. */
+    private record Rank(int number, Process process, Optional<RankLog> log) {
+
+        /** Adds itself when it has ended. */
+        void tell(BlockingQueue<Rank> ended) {
+            var unused = process.onExit().thenRun(() -> ended.add(this));
+        }
+    }
+
+    /**
+     * Starts ranks and returns when none is left.
+     *
+     * @param command what each of them does
+     * @param environments the variables of each, besides those of this process
+     * @return the failure of the rank that is the reason, if any has failed
+     */
+    public Optional<RankFailure> run(List<String> command, List<Map<String, String>> environments) {
+        BlockingQueue<Rank> ended = new LinkedBlockingQueue<>();
+        try {
+            for (Map<String, String> variables : environments) {
+                start(command, variables).ifPresent(rank -> rank.tell(ended));
+            }
+            return await(ended);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while ranks run", e);
+        } finally {
+            endAll(Process::destroyForcibly);
+            forget();
+        }
+    }
+
+    /** Starts a rank, unless all are to end. */
+    private synchronized Optional<Rank> start(List<String> command, Map<String, String> variables) {
+        if (stopped) {
+            return Optional.empty();
+        }
+        int number = Integer.parseInt(variables.get(RankEnvironment.RANK));
+        Optional<RankLog> log =
+                number == 0 ? Optional.empty() : Optional.of(RankLog.start(logs, number));
+        ProcessBuilder builder = new ProcessBuilder(command).inheritIO();
+        log.ifPresent(
+                to ->
+                        builder.redirectInput(Redirect.PIPE)
+                                .redirectErrorStream(true)
+                                .redirectOutput(Redirect.appendTo(to.file().toFile())));
+        builder.environment().putAll(variables);
+        try {
+            Process process = builder.start();
+            processes.add(process);
+            return Optional.of(new Rank(number, process, log));
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "rank %d cannot be started: %s", number, e.getMessage());
+        }
+    }
+
+    private Optional<RankFailure> await(BlockingQueue<Rank> ended) throws InterruptedException {
+        List<RankFailure> failures = new ArrayList<>();
+        int left = running();
+        while (left > 0 && failures.isEmpty()) {
+            failure(ended.take()).ifPresent(failures::add);
+            left--;
+        }
+        if (left > 0) {
+            List<Rank> found = within(grace, ended, left);
+            found.forEach(rank -> failure(rank).ifPresent(failures::add));
+            left -= found.size();
+        }
+        if (left > 0) {
+            endAll(Process::destroy);
+            left -= within(grace, ended, left).size();
+        }
+        if (left > 0) {
+            endAll(Process::destroyForcibly);
+            within(grace, ended, left);
+        }
+        return failures.isEmpty() ? Optional.empty() : Optional.of(RankFailure.reason(failures));
+    }
+
+    /** Returns the ranks that have ended when all have, or when the time is over. */
+    private static List<Rank> within(Duration time, BlockingQueue<Rank> ended, int all)
+            throws InterruptedException {
+        long end = System.nanoTime() + time.toNanos();
+        List<Rank> found = new ArrayList<>();
+        while (found.size() < all) {
+            Rank rank = ended.poll(end - System.nanoTime(), TimeUnit.NANOSECONDS);
+            if (rank == null) {
+                break;
+            }
+            found.add(rank);
+        }
+        return found;
+    }
+
+    private Optional<RankFailure> failure(Rank rank) {
+        RankFailure end = new RankFailure(rank.number, rank.process.exitValue(), rank.log);
+        boolean wanted = end.exitCode() == 0 || (isStopped() && end.isInterruption());
+        return wanted ? Optional.empty() : Optional.of(end);
+    }
+
+    private synchronized int running() {
+        return processes.size();
+    }
+
+    private synchronized void endAll(Consumer<Process> means) {
+        processes.forEach(means);
+    }
+
+    private synchronized void forget() {
+        processes.clear();
+    }
+
+    /** Tells all ranks to end in good order, those that run and those that would be started. */
+    public synchronized void stop() {
+        if (!stopped) {
+            stopped = true;
+            endAll(Process::destroy);
+        }
+    }
+
+    /** Returns whether the ranks were told to end. */
+    synchronized boolean isStopped() {
+        return stopped;
+    }
+}

@@ -1,0 +1,69 @@
+package dev.saccade.cli.terminal;
+
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SerializationFeature;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.ObjectStatistics;
+
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+
+import java.io.IOException;
+
+/** The option of commands whose result a machine may read. */
+public final class JsonOption {
+
+    private static final ObjectMapper MAPPER =
+            new ObjectMapper()
+                    .enable(SerializationFeature.INDENT_OUTPUT)
+                    .addMixIn(ObjectStatistics.class, CountsBesideOthers.class);
+
+    /** In JSON, the numbers of objects stand beside those of photographs. */
+    interface CountsBesideOthers {
+        @JsonUnwrapped
+        ObjectStatistics.Counts objects();
+    }
+
+    @Option(names = "--json", description = "Print the result as JSON on stdout.")
+    private boolean wanted;
+
+    public boolean wanted() {
+        return wanted;
+    }
+
+    public void print(CommandSpec spec, Object result) {
+        spec.commandLine().getOut().println(text(result));
+    }
+
+    /** Returns a result as a tree, whose numbers are written as those of the result are. */
+    public static JsonNode tree(Object result) {
+        return MAPPER.valueToTree(result);
+    }
+
+    /** Returns the tree of a text. */
+    public static JsonNode parse(byte[] text) {
+        try {
+            return MAPPER.readTree(text);
+        } catch (IOException e) {
+            throw SaccadeException.internal(e, "this result cannot be read as JSON");
+        }
+    }
+
+    /** Returns a result as JSON without line breaks. */
+    static String line(Object result) {
+        return tree(result).toString();
+    }
+
+    /** Returns a result as JSON. */
+    public static String text(Object result) {
+        try {
+            return MAPPER.writeValueAsString(result);
+        } catch (JsonProcessingException e) {
+            throw SaccadeException.internal(e, "this result cannot be written as JSON");
+        }
+    }
+}

@@ -1,0 +1,37 @@
+package dev.saccade.cli.terminal;
+
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.util.Optional;
+
+/** Standard output that remembers what could not be written, which {@link PrintStream} keeps. */
+public final class StandardOutput extends OutputStream {
+
+    private static final String CLOSED_READER = "Broken pipe";
+
+    private final OutputStream target = new FileOutputStream(FileDescriptor.out);
+    private Optional<String> failure = Optional.empty();
+
+    @Override
+    public void write(int b) throws IOException {
+        write(new byte[] {(byte) b}, 0, 1);
+    }
+
+    @Override
+    public void write(byte[] bytes, int offset, int length) throws IOException {
+        try {
+            target.write(bytes, offset, length);
+        } catch (IOException e) {
+            failure = failure.or(() -> Optional.ofNullable(e.getMessage()));
+            throw e;
+        }
+    }
+
+    /** Returns what went wrong; a reader who has seen enough, such as {@code head}, is no fault. */
+    public Optional<String> failure() {
+        return failure.filter(reason -> !reason.equals(CLOSED_READER));
+    }
+}

@@ -1,0 +1,75 @@
+package dev.saccade.cli.terminal;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.saccade.core.Printable;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharsetDecoder;
+import java.nio.charset.CodingErrorAction;
+
+/**
+ * What all that a command prints goes through: the results, messages and bars of Saccade and what
+ * its libraries have to say. Whatever would steer a terminal is written out, see {@link Printable};
+ * ends of lines and tabs remain, and the return by which a bar is drawn over itself. A name with an
+ * end of line is made one line where it is put into a text, since here that cannot be told.
+ */
+public final class TerminalStream extends OutputStream {
+
+    private final PrintStream target;
+    private final CharsetDecoder decoder =
+            UTF_8.newDecoder()
+                    .onMalformedInput(CodingErrorAction.REPLACE)
+                    .onUnmappableCharacter(CodingErrorAction.REPLACE);
+    private ByteBuffer begun = ByteBuffer.allocate(0);
+
+    private TerminalStream(PrintStream target) {
+        this.target = target;
+    }
+
+    /** Returns a stream of UTF-8 in front of one that leads to a person, or to a file. */
+    public static PrintStream before(PrintStream target) {
+        return new PrintStream(new TerminalStream(target), true, UTF_8);
+    }
+
+    @Override
+    public void write(int b) throws IOException {
+        write(new byte[] {(byte) b}, 0, 1);
+    }
+
+    @Override
+    public void write(byte[] bytes, int offset, int length) throws IOException {
+        ByteBuffer in =
+                ByteBuffer.allocate(begun.remaining() + length)
+                        .put(begun)
+                        .put(bytes, offset, length)
+                        .flip();
+        CharBuffer text = CharBuffer.allocate(in.remaining() + 1);
+        decoder.decode(in, text, /* endOfInput= */ false);
+        begun = in;
+        target.write(shown(text.flip().toString()).getBytes(UTF_8));
+    }
+
+    private static String shown(String text) {
+        StringBuilder out = new StringBuilder(text.length());
+        text.codePoints()
+                .forEach(
+                        c -> {
+                            if (c == '\n' || c == '\r' || c == '\t') {
+                                out.append((char) c);
+                            } else {
+                                Printable.append(c, out);
+                            }
+                        });
+        return out.toString();
+    }
+
+    @Override
+    public void flush() {
+        target.flush();
+    }
+}

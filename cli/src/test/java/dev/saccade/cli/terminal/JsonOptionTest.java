@@ -1,0 +1,40 @@
+package dev.saccade.cli.terminal;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.google.common.collect.ImmutableList;
+
+import dev.saccade.datasets.ObjectStatistics;
+
+import org.junit.jupiter.api.Test;
+
+import java.util.List;
+import java.util.Map;
+
+class JsonOptionTest {
+
+    @Test
+    void whatADataSetHoldsIsOneObjectOfNumbers() throws JsonProcessingException {
+        ObjectStatistics held =
+                new ObjectStatistics(
+                        3,
+                        1,
+                        new ObjectStatistics.Counts(5, 2, 3, 3),
+                        Map.of("cat", 5),
+                        Map.of("below 8 px", 5));
+        assertEquals(
+                List.of(
+                        "photographs",
+                        "withoutBoxes",
+                        "boxes",
+                        "crowds",
+                        "usable",
+                        "learned",
+                        "boxesPerClass",
+                        "boxesPerSize"),
+                ImmutableList.copyOf(
+                        new ObjectMapper().readTree(JsonOption.text(held)).fieldNames()));
+    }
+}
