@@ -82,7 +82,7 @@ class FrameworksRunTest {
 
     /** Returns the answer to the request of the page, with another photograph. */
     private String ask(String photo, String port) throws Exception {
-        String request = page.section("Asking either server").command("curl ");
+        String request = page.section("A photograph for either server").command("curl ");
         return repository.run(
                 project,
                 request.replace("curl ", PATIENTLY)
