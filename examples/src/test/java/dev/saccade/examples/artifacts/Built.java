@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** What the build has made before these tests, and how they run it. */
@@ -32,23 +32,27 @@ final class Built {
                 .findFirst();
     }
 
-    /** Returns a program of the Java that runs this test. */
-    static String java(String program) {
-        return Path.of(System.getProperty("java.home"), "bin", program).toString();
+    /** Returns a command, not yet started, for which the Java that runs this test comes first. */
+    static ProcessBuilder command(Path folder, String... words) {
+        ProcessBuilder command = new ProcessBuilder(words).directory(folder.toFile());
+        Map<String, String> environment = command.environment();
+        String java = System.getProperty("java.home");
+        environment.put("JAVA_HOME", java);
+        environment.put("PATH", java + "/bin" + File.pathSeparator + environment.get("PATH"));
+        environment.put("OMP_NUM_THREADS", "1");
+        return command;
     }
 
     /** Runs a program to its end, which must be a good one, and returns what it prints. */
-    static String run(Path folder, List<String> command) throws IOException, InterruptedException {
-        ProcessBuilder builder = new ProcessBuilder(command).directory(folder.toFile());
-        builder.environment().put("OMP_NUM_THREADS", "1");
-        Path errors = Files.createTempFile(folder, "errors", ".txt");
-        Process process = builder.redirectError(errors.toFile()).start();
+    static String run(ProcessBuilder command) throws IOException, InterruptedException {
+        Path errors = Files.createTempFile(command.directory().toPath(), "errors", ".txt");
+        Process process = command.redirectError(errors.toFile()).start();
         String printed =
                 new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         int code = process.waitFor();
         if (code != 0) {
             throw new AssertionError(
-                    command + " ended with " + code + "\n" + printed + Files.readString(errors));
+                    command.command() + " ended with " + code + "\n" + printed + Files.readString(errors));
         }
         return printed;
     }

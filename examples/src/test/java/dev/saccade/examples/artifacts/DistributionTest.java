@@ -8,7 +8,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 
 /** The command runs from a folder that is laid out as the distribution, without Maven. */
 @EnabledIf(
@@ -29,17 +28,17 @@ class DistributionTest {
         Files.createSymbolicLink(home.resolve("lib"), lib.toRealPath());
         Files.createSymbolicLink(home.resolve("configs"), HOME.resolve("configs").toRealPath());
         Path elsewhere = Files.createDirectory(folder.resolve("elsewhere"));
-        SmallDetector detector = SmallDetector.in(elsewhere);
+        SmallDetector.in(elsewhere);
 
-        String told = Built.run(elsewhere, List.of(command.toString(), "env"));
+        String told = Built.run(Built.command(elsewhere, command.toString(), "env"));
         assertTrue(told.contains("libtorch"), told);
         Built.run(
-                elsewhere,
-                List.of(
+                Built.command(
+                        elsewhere,
                         command.toString(),
                         "predict",
                         "detector.safetensors",
-                        detector.photo().toString(),
+                        "photo.jpg",
                         "--score",
                         "0.005",
                         "--out",

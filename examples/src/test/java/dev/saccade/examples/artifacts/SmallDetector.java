@@ -23,6 +23,8 @@ import dev.saccade.models.Model;
 import dev.saccade.models.ModelConfig;
 import dev.saccade.models.ModelSpec;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -30,7 +32,10 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
-/** A checkpoint with random weights, a photograph, and what a detector finds on it. */
+/**
+ * A checkpoint with random weights, {@code detector.safetensors}, a photograph, {@code photo.jpg},
+ * and what a detector finds on it.
+ */
 record SmallDetector(Path checkpoint, Path photo) {
 
     private static final String PARTS =
@@ -44,7 +49,7 @@ record SmallDetector(Path checkpoint, Path photo) {
             Pattern.compile("([ab]) (\\S+) Box\\[x1=(.*), y1=(.*), x2=(.*), y2=(.*)]");
 
     /** Writes both files. */
-    static SmallDetector in(Path folder) {
+    static SmallDetector in(Path folder) throws IOException {
         ModelConfig parts = Configs.bind(ConfigFile.parse(PARTS, "parts"), ModelConfig.class);
         ModelSpec spec =
                 new ModelSpec(
@@ -59,7 +64,8 @@ record SmallDetector(Path checkpoint, Path photo) {
             Checkpoints.save(checkpoint, Checkpoint.of(model, spec.toMetadata()));
         }
         SceneDataset.write(folder, new SceneRenderer(1, new Size(64, 96)), 1, 1, n -> {});
-        return new SmallDetector(checkpoint, folder.resolve("images/scene_0001.jpg"));
+        Path photo = Files.move(folder.resolve("images/scene_0001.jpg"), folder.resolve("photo.jpg"));
+        return new SmallDetector(checkpoint, photo);
     }
 
     /**

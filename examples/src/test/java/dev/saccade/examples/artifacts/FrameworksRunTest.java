@@ -1,0 +1,111 @@
+package dev.saccade.examples.artifacts;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIf;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Collectors;
+import java.util.stream.StreamSupport;
+
+/** Does what {@code frameworks.md} says; Maven fetches what the frameworks need the first time. */
+@EnabledIfSystemProperty(
+        named = "saccade.frameworks",
+        matches = "true",
+        disabledReason = "fetches Kotlin, Spring Boot and Quarkus: -Dsaccade.frameworks=true")
+@EnabledIf(
+        value = "dev.saccade.examples.artifacts.Built#areJars",
+        disabledReason = "modules are folders of classes here; mvn verify makes jars of them")
+class FrameworksRunTest {
+
+    /** Asks again until the server is there. */
+    private static final String PATIENTLY =
+            "curl --silent --show-error --retry 120 --retry-delay 1 --retry-connrefused ";
+
+    @TempDir Path project;
+    private static Page page;
+    private static LocalRepository repository;
+
+    @BeforeAll
+    static void prepare() throws IOException {
+        page = Page.of("frameworks.md");
+        repository = LocalRepository.install();
+    }
+
+    @Test
+    void theProgramInKotlinRuns() throws Exception {
+        page.section("Kotlin").writeTo(project);
+        SmallDetector detector = SmallDetector.in(project);
+        detector.assertFound(repository.run(project, page.command("mvn compile exec:java")));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"Spring Boot, SERVER_PORT", "Quarkus, QUARKUS_HTTP_PORT"})
+    void theServerAnswers(String framework, String port) throws Exception {
+        Page section = page.section(framework);
+        section.writeTo(project);
+        SmallDetector detector = SmallDetector.in(project);
+        repository.run(project, section.command("mvn package"));
+        ProcessBuilder command = repository.command(project, section.command("java"));
+        String free = freePort();
+        command.environment().put(port, free);
+        Path log = project.resolve("server.log");
+        Process server = command.redirectErrorStream(true).redirectOutput(log.toFile()).start();
+        try {
+            detector.assertFound(lines(ask("photo.jpg", free)));
+            assertEquals("400", ask("pom.xml --output refused.txt --write-out %{http_code}", free));
+        } catch (AssertionError e) {
+            throw new AssertionError(Files.readString(log), e);
+        } finally {
+            server.destroy();
+            server.waitFor();
+        }
+    }
+
+    private static String freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0)) {
+            return "" + socket.getLocalPort();
+        }
+    }
+
+    /** Returns the answer to the request of the page, with another photograph. */
+    private String ask(String photo, String port) throws Exception {
+        String request = page.section("A photograph for either server").command("curl ");
+        return repository.run(
+                project,
+                request.replace("curl ", PATIENTLY)
+                        .replace("8080", port)
+                        .replace("photo.jpg", photo));
+    }
+
+    /** Returns the objects of an answer as the other programs print them. */
+    private static String lines(String json) throws IOException {
+        return StreamSupport.stream(new ObjectMapper().readTree(json).spliterator(), false)
+                .map(FrameworksRunTest::line)
+                .collect(Collectors.joining("\n"));
+    }
+
+    private static String line(JsonNode object) {
+        JsonNode box = object.get("box");
+        return String.format(
+                "%s %s Box[x1=%s, y1=%s, x2=%s, y2=%s]",
+                object.get("label").asText(),
+                object.get("score"),
+                box.get("x1"),
+                box.get("y1"),
+                box.get("x2"),
+                box.get("y2"));
+    }
+}

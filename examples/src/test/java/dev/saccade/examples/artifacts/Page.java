@@ -1,0 +1,77 @@
+package dev.saccade.examples.artifacts;
+
+import static com.google.common.collect.ImmutableList.toImmutableList;
+import static com.google.common.collect.ImmutableMap.toImmutableMap;
+
+import com.google.common.collect.ImmutableMap;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** A page of {@code docs/}, or a section of it, that tells how to build a program. */
+record Page(String text) {
+
+    /** The path of a file in backticks, then the file. */
+    private static final Pattern FILE =
+            Pattern.compile(
+                    "^`([^`\n]+)`\n\n```\\w*\n(.*?)^```", Pattern.DOTALL | Pattern.MULTILINE);
+
+    private static final Pattern BLOCK =
+            Pattern.compile("^```(\\w+)\n(.*?)^```", Pattern.DOTALL | Pattern.MULTILINE);
+
+    static Page of(String name) throws IOException {
+        return new Page(Files.readString(Path.of("..", "docs", name)));
+    }
+
+    /** Returns what stands between a heading and the next one. */
+    Page section(String heading) {
+        Matcher found =
+                Pattern.compile("^## " + heading + "\n(.*?)(?=^## |\\z)", FILE.flags())
+                        .matcher(text);
+        if (!found.find()) {
+            throw new AssertionError("no section: " + heading);
+        }
+        return new Page(found.group(1));
+    }
+
+    /** Returns the files by their paths. */
+    ImmutableMap<String, String> files() {
+        return FILE.matcher(text)
+                .results()
+                .collect(toImmutableMap(file -> file.group(1), file -> file.group(2)));
+    }
+
+    /** Writes the files into a folder. */
+    void writeTo(Path folder) throws IOException {
+        for (Map.Entry<String, String> file : files().entrySet()) {
+            Path path = folder.resolve(file.getKey());
+            Files.createDirectories(path.getParent());
+            Files.writeString(path, file.getValue());
+        }
+    }
+
+    /** Returns the blocks of a language that start with a text. */
+    List<String> blocks(String language, String start) {
+        return BLOCK.matcher(text)
+                .results()
+                .filter(block -> block.group(1).equals(language))
+                .map((MatchResult block) -> block.group(2))
+                .filter(block -> block.startsWith(start))
+                .collect(toImmutableList());
+    }
+
+    /** Returns the command that starts with a text. */
+    String command(String start) {
+        return blocks("sh", "").stream()
+                .flatMap(String::lines)
+                .filter(line -> line.startsWith(start))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("no command: " + start));
+    }
+}
