@@ -56,7 +56,7 @@ import java.util.function.Consumer;
             "          saccade predict runs/demo clip.mp4 --every 5 --out found",
             "          saccade predict runs/demo field.tif --tiles 640x640 --out found"
         })
-public final class PredictCommand implements Callable<Integer> {
+final class PredictCommand implements Callable<Integer> {
 
     private static final int DEFAULT_MILLIONS = (int) (ImageInfo.MOST_PIXELS / 1_000_000);
 

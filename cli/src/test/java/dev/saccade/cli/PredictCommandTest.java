@@ -194,6 +194,12 @@ class PredictCommandTest {
     }
 
     @Test
+    void anAddressIsToldToBeOne() {
+        String told = predict(Path.of("https://example.org/a.jpg")).err();
+        assertTrue(told.contains("a.jpg: is an address; fetch the file first"), told);
+    }
+
+    @Test
     void anEmptyFolderAmongOthersIsOneOfTheBadOnes() throws IOException {
         Path empty = Files.createDirectory(folder.resolve("empty"));
         assertEquals(
