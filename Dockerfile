@@ -38,7 +38,8 @@ USER saccade
 # Of torch what is libtorch, and CUDA.
 FROM python:3.11-slim-bookworm AS torch
 RUN pip install --no-cache-dir --target /opt/pip torch==2.7.1 && mkdir -p /opt/torch/torch \
- && mv /opt/pip/torch/lib /opt/pip/torch/version.py /opt/torch/torch && mv /opt/pip/nvidia /opt/torch
+ && mv /opt/pip/torch/lib /opt/pip/torch/version.py /opt/torch/torch \
+ && mv /opt/pip/cusparselt /opt/pip/nvidia /opt/torch
 
 # libtorch for CUDA is that of SACCADE_TORCH, so that the one for CPUs stays out; the driver is the
 # host's, by `docker run --gpus all`. The other natives are unpacked at the start: DJL's is another

@@ -52,7 +52,12 @@ final class Built {
         int code = process.waitFor();
         if (code != 0) {
             throw new AssertionError(
-                    command.command() + " ended with " + code + "\n" + printed + Files.readString(errors));
+                    command.command()
+                            + " ended with "
+                            + code
+                            + "\n"
+                            + printed
+                            + Files.readString(errors));
         }
         return printed;
     }

@@ -41,7 +41,7 @@ class DockerfileTest {
     @ParameterizedTest
     @CsvSource({"pytorch-native-cpu, libtorch_cpu.so", "opencv, linux/ARMv8/libopencv"})
     void theNativesThatAreTakenOutAreThere(String artifact, String library) throws IOException {
-        String taken = find("zip -qd \\S*/" + artifact + "-\\*\\.jar '([^']+)'");
+        String taken = find("zip -qd \\S*" + artifact + "-\\*\\.jar '([^']+)'");
         PathMatcher matcher =
                 FileSystems.getDefault().getPathMatcher("glob:" + taken.replace("*", "**"));
         Path jar =

@@ -35,11 +35,13 @@ import javax.tools.ToolProvider;
  */
 class FrameworksPageTest {
 
-    private static final Pattern IMPORT = Pattern.compile("^import ([\\w.]+\\.(\\w+));?$", Pattern.MULTILINE);
+    private static final Pattern IMPORT =
+            Pattern.compile("^import ([\\w.]+\\.(\\w+));?$", Pattern.MULTILINE);
 
     /** What a compiler says that has not got the frameworks. */
     private static final Pattern UNKNOWN =
-            Pattern.compile("package (?!dev\\.saccade|java\\.)\\S+ does not exist|symbol: +(?:class|variable) (\\w+)");
+            Pattern.compile(
+                    "package (?!dev\\.saccade|java\\.)\\S+ does not exist|symbol: +(?:class|variable) (\\w+)");
 
     private static Page page;
 
@@ -62,7 +64,8 @@ class FrameworksPageTest {
 
     @Test
     void kotlinImportsWhatIsThere() {
-        String program = page.section("Kotlin").files().get("src/main/kotlin/org/example/Finder.kt");
+        String program =
+                page.section("Kotlin").files().get("src/main/kotlin/org/example/Finder.kt");
         for (String name : imports(program, 1)) {
             assertDoesNotThrow(() -> Class.forName(name), name);
         }
@@ -100,7 +103,8 @@ class FrameworksPageTest {
         DiagnosticCollector<JavaFileObject> found = new DiagnosticCollector<>();
         try (StandardJavaFileManager files = compiler.getStandardFileManager(found, null, null)) {
             ImmutableList<String> options =
-                    ImmutableList.of("-proc:none", "-XDshould-stop.ifError=FLOW", "-Xmaxerrs", "1000");
+                    ImmutableList.of(
+                            "-proc:none", "-XDshould-stop.ifError=FLOW", "-Xmaxerrs", "1000");
             var sources = files.getJavaFileObjects(program);
             compiler.getTask(null, files, found, options, null, sources).call();
         }

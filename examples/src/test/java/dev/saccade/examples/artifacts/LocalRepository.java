@@ -15,8 +15,7 @@ record LocalRepository(Path folder) {
 
     /** Makes it in no temporary folder, whose links would be deleted one by one. */
     static LocalRepository install() throws IOException {
-        Path made =
-                Files.createDirectories(Path.of("target", "repository").toAbsolutePath());
+        Path made = Files.createDirectories(Path.of("target", "repository").toAbsolutePath());
         Path local = Path.of(System.getProperty("localRepository")).toRealPath();
         try (Stream<Path> groups = Files.list(local)) {
             for (Path group : groups.filter(group -> !group.endsWith("dev")).toList()) {
@@ -57,7 +56,9 @@ record LocalRepository(Path folder) {
         return command;
     }
 
-    /** Runs a command of a page to its end, which must be a good one, and returns what it prints. */
+    /**
+     * Runs a command of a page to its end, which must be a good one, and returns what it prints.
+     */
     String run(Path project, String line) throws IOException, InterruptedException {
         return Built.run(command(project, line));
     }

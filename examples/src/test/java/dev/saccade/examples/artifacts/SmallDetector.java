@@ -64,7 +64,8 @@ record SmallDetector(Path checkpoint, Path photo) {
             Checkpoints.save(checkpoint, Checkpoint.of(model, spec.toMetadata()));
         }
         SceneDataset.write(folder, new SceneRenderer(1, new Size(64, 96)), 1, 1, n -> {});
-        Path photo = Files.move(folder.resolve("images/scene_0001.jpg"), folder.resolve("photo.jpg"));
+        Path photo =
+                Files.move(folder.resolve("images/scene_0001.jpg"), folder.resolve("photo.jpg"));
         return new SmallDetector(checkpoint, photo);
     }
 
