@@ -89,10 +89,8 @@ final class CheckCommand implements Callable<Integer> {
             folder.parts()
                     .forEach((role, part) -> reports.put(role, part.check(folder.root(), options)));
         }
-        return tell(
-                reports,
-                Printable.format("now try:  ./saccade new %s", folder.root()),
-                Printable.format("mend the errors, then: ./saccade new %s", folder.root()));
+        String command = "./saccade new " + Printable.word(folder.root());
+        return tell(reports, "now try:  " + command, "mend the errors, then: " + command);
     }
 
     private int check(ForeignFolder folder) {

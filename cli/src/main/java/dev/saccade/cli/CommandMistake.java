@@ -111,14 +111,15 @@ final class CommandMistake {
         boolean isValue = false;
         for (String argument : arguments) {
             boolean isOption = argument.startsWith("-");
+            boolean isAssigned = argument.contains("=");
             String name = argument.replaceFirst("=.*", "");
-            boolean isAssigned = argument.contains("=") && !isValue;
-            if ((isOption || isAssigned) && here.findOption(name) == null) {
+            OptionSpec known = here.findOption(name);
+            if (known == null && (isOption || (isAssigned && !isValue))) {
                 ForeignWords.find(ForeignWords.table().options(), name.replaceFirst("^--?", ""))
                         .map(found -> told(name, found, "", commands(found.ours(), here)))
                         .ifPresent(hints::add);
             }
-            isValue = isOption;
+            isValue = isOption && !isAssigned && (known == null || known.arity().max() > 0);
         }
         return hints;
     }

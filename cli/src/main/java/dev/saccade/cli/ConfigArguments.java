@@ -6,6 +6,7 @@ import dev.saccade.config.ConfigNode;
 import dev.saccade.config.Configs;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.convert.ForeignFormat;
 import dev.saccade.train.Training;
 import dev.saccade.train.config.RunConfig;
 
@@ -102,9 +103,12 @@ final class ConfigArguments {
                 ConfigFile.load(
                         kind == PathKind.RUN ? named.resolve("config.yaml") : named, List.of());
         if (config.entries().containsKey("names") && !config.entries().containsKey("model")) {
+            Path folder = named.toAbsolutePath().getParent();
             throw SaccadeException.user(
-                    "%s: describes labels of YOLO; expected %s%s",
-                    named, EXPECTED, writtenBy(PathKind.JSON));
+                    "%s: describes labels of YOLO; expected %s; convert them first: %s",
+                    named,
+                    EXPECTED,
+                    new ForeignFolder(folder, ForeignFormat.YOLO).convertCommand(false));
         }
         return config;
     }
@@ -113,7 +117,7 @@ final class ConfigArguments {
     private String writtenBy(PathKind kind) {
         Path folder = kind == PathKind.JSON ? named.toAbsolutePath().getParent() : named;
         return kind == PathKind.JSON || OF_DATA.contains(kind)
-                ? Printable.format("; ./saccade new %s writes one for its labels", folder)
+                ? "; ./saccade new %s writes one for its labels".formatted(Printable.word(folder))
                 : "";
     }
 

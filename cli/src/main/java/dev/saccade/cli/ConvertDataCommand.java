@@ -114,7 +114,7 @@ final class ConvertDataCommand implements Callable<Integer> {
                             linked
                                     ? "linked, they take no room"
                                     : "copied, the disk has no links between the folders"));
-            err.println("next: ./saccade new " + ForeignFolder.quoted(out));
+            err.println("next: ./saccade new " + Printable.word(out));
         }
         return 0;
     }

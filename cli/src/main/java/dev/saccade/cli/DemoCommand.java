@@ -90,7 +90,7 @@ final class DemoCommand implements Callable<Integer> {
         if (outcome == Outcome.INTERRUPTED) {
             throw SaccadeException.user(
                     "interrupted before the detector was trained; go on with: ./saccade train %s --resume",
-                    out);
+                    Printable.word(out));
         }
         Path report =
                 TrainCommand.report(
@@ -103,7 +103,7 @@ final class DemoCommand implements Callable<Integer> {
         err.println(
                 Printable.format(
                         "report:      %s%npictures:    %s%nnow try:     ./saccade predict %s PHOTO",
-                        report, out.resolve("predictions"), out));
+                        report, out.resolve("predictions"), Printable.word(out)));
         return 0;
     }
 

@@ -85,8 +85,8 @@ record ForeignFolder(Path path, ForeignFormat format) {
                         : format == ForeignFormat.COCO ? "-split" : "-coco";
         return "./saccade convert-data %s --out %s%s"
                 .formatted(
-                        quoted(path),
-                        quoted(freeFolder(ending)),
+                        Printable.word(path),
+                        Printable.word(freeFolder(ending)),
                         isChosen ? " --format " + format.key() : "");
     }
 
@@ -98,14 +98,6 @@ record ForeignFolder(Path path, ForeignFormat format) {
             folder = start.normalize().resolveSibling(name + n);
         }
         return folder;
-    }
-
-    /** Returns a path as a shell takes it for one word. */
-    static String quoted(Path path) {
-        String text = path.toString();
-        return text.matches("[A-Za-z0-9_./:@%+,=-]+")
-                ? text
-                : "'" + Printable.line(text).replace("'", "'\\''") + "'";
     }
 
     /** Returns whether something is there to measure on. */

@@ -79,9 +79,8 @@ final class NewCommand implements Callable<Integer> {
                                     ? "its labels should have \"val\" in their name"
                                     : "divide it with: " + divideCommand()));
         }
-        err.println(
-                Printable.format(
-                        "now try:  ./saccade browse %s%n          ./saccade train %s", file, file));
+        String word = Printable.word(file);
+        err.printf("now try:  ./saccade browse %s%n          ./saccade train %s%n", word, word);
         return 0;
     }
 

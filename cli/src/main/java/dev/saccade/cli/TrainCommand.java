@@ -111,6 +111,7 @@ final class TrainCommand implements Callable<Integer> {
             String subtitle = subtitle(training.config());
             PrintWriter to = spec.commandLine().getOut();
             Path report = report(folder, subtitle, trained.reports.get(), to);
+            String word = Printable.word(folder);
             spec.commandLine()
                     .getErr()
                     .println(
@@ -118,7 +119,7 @@ final class TrainCommand implements Callable<Integer> {
                                     "report: %s%n"
                                             + "now try:  ./saccade predict %s PHOTO%n"
                                             + "          ./saccade serve %s",
-                                    report, folder, folder));
+                                    report, word, word));
         }
         return 0;
     }
@@ -185,7 +186,7 @@ final class TrainCommand implements Callable<Integer> {
         String goOn =
                 Printable.format(
                         "interrupted; go on%s with: ./saccade train %s --resume%s",
-                        asBefore, folder, nproc);
+                        asBefore, Printable.word(folder), nproc);
         Outcome outcome =
                 train(training, folder, resume, () -> err.println(goOn), new TrainProgress());
         return new Trained(outcome, Optional.of(reports));

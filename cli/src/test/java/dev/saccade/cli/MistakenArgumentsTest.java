@@ -155,7 +155,10 @@ class MistakenArgumentsTest {
         Files.writeString(yolo, "path: .\ntrain: images\nnames: [a]\n");
         String told = "; ./saccade new " + labels + " writes one for its labels";
         assertTold("train " + labels, told);
-        assertTold("train " + yolo, "describes labels of YOLO; " + CONFIG + told);
+        assertTold(
+                "train " + yolo,
+                "describes labels of YOLO; %s; convert them first: ./saccade convert-data %s --out"
+                        .formatted(CONFIG, labels));
         assertTold("train " + Files.createFile(labels.resolve("a.json")), told);
         assertTold(
                 "predict " + folder.resolve("a.JPG") + " " + folder.resolve("photos"),
@@ -193,6 +196,7 @@ class MistakenArgumentsTest {
                 "predict --model a | model is RUN in Saccade",
                 "predict model=a source=b.jpg conf=0.5 | source is PHOTO in Saccade",
                 "predict model=a source=b.jpg conf=0.5 | conf is --score 0.3 in Saccade",
+                "train x --resume conf=0.5 | conf is --score 0.3 in Saccade",
                 "export x --out y --format onnx | format: export writes a folder for DJL",
                 "train x --epochs ten | --epochs: got ten, expected an integer",
                 "train x --learning-rate fast | --learning-rate: got fast, expected a number",

@@ -90,7 +90,7 @@ class NewCommandTest {
         SceneDataset.write(data, new SceneRenderer(1, new Size(64, 96)), 12, 4, n -> {});
         Path file = folder.resolve("scenes.yaml");
         assertEquals(0, saccade("check", data).code());
-        assertTrue(saccade("check", data).err().contains("./saccade new " + data));
+        assertTrue(saccade("check", data).err().contains("./saccade new '" + data + "'"));
         assertEquals(0, saccade("new", data, "--out", file).code());
         Ended again = saccade("new", data, "--out", file);
         assertEquals(2, again.code());

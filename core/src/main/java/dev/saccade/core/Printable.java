@@ -4,6 +4,7 @@ import com.google.common.base.Ascii;
 import com.google.errorprone.annotations.FormatMethod;
 import com.google.errorprone.annotations.FormatString;
 
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Locale;
 
@@ -114,5 +115,13 @@ public final class Printable {
                 || (c >= 0xFFF0 && c <= 0xFFF8)
                 || (c & 0xFFFE) == 0xFFFE
                 || (c >= 0xE0000 && c <= 0xE0FFF);
+    }
+
+    /** Returns a path as a shell takes it for one word, for commands to be pasted. */
+    public static String word(Path path) {
+        String text = path.toString();
+        return text.matches("[A-Za-z0-9_./:@%+,=-]+")
+                ? text
+                : "'" + line(text).replace("'", "'\\''") + "'";
     }
 }

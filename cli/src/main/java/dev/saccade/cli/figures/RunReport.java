@@ -5,6 +5,7 @@ import com.google.common.collect.ImmutableList;
 
 import dev.saccade.cli.figures.RunFigures.Measured;
 import dev.saccade.core.Count;
+import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.report.Commands;
 import dev.saccade.report.DetectionExamples;
@@ -165,7 +166,7 @@ public record RunReport(Path folder, RunEvents events, Optional<RunFigures> figu
                 new Commands(
                         List.of(
                                 "./saccade predict %s photo.jpg%s --out found"
-                                        .formatted(folder, score(measured)))));
+                                        .formatted(Printable.word(folder), score(measured)))));
     }
 
     private static String score(Measured measured) {

@@ -170,8 +170,8 @@ public final class Proposal {
         if (folder.val().isEmpty()) {
             line("  # val: nothing is set aside to measure on, so nobody knows how good it gets;");
             line(
-                    "  # ./saccade convert-data %s OUT --val-share 0.2 parts the photographs.",
-                    Printable.line(folder.root()));
+                    "  # ./saccade convert-data %s --out DIR divides the photographs.",
+                    Printable.word(folder.root()));
         }
         because("  image_size: [%d, %d]".formatted(plan.longEdge(), plan.shortEdge()), whySize());
         if (contents.targets() == TargetKind.LABEL_MAPS) {
