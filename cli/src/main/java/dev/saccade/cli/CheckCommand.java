@@ -89,8 +89,15 @@ final class CheckCommand implements Callable<Integer> {
             folder.parts()
                     .forEach((role, part) -> reports.put(role, part.check(folder.root(), options)));
         }
-        String command = "./saccade new " + Printable.word(folder.root());
-        return tell(reports, "now try:  " + command, "mend the errors, then: " + command);
+        boolean isWhole = folder.val().isEmpty() && !folder.holdsLabelMaps();
+        String command =
+                isWhole
+                        ? "divide it with: " + ForeignFolder.divideCommand(folder.root())
+                        : "./saccade new " + Printable.word(folder.root());
+        return tell(
+                reports,
+                (isWhole ? "no part of it is set aside to measure on; " : "now try:  ") + command,
+                "mend the errors, then: " + command);
     }
 
     private int check(ForeignFolder folder) {

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** Tells what is wrong with the words of a command. */
@@ -32,6 +33,8 @@ final class CommandMistake {
                     Long.class, "an integer",
                     double.class, "a number",
                     Double.class, "a number");
+
+    private static final Pattern KEY_OF_DETECTRON2 = Pattern.compile("[A-Z_]+(\\.[A-Z0-9_]+)+");
 
     private CommandMistake() {}
 
@@ -113,10 +116,19 @@ final class CommandMistake {
             boolean isOption = argument.startsWith("-");
             boolean isAssigned = argument.contains("=");
             String name = argument.replaceFirst("=.*", "");
-            OptionSpec known = here.findOption(name);
+            OptionSpec known = here.optionsMap().get(name);
             if (known == null && (isOption || (isAssigned && !isValue))) {
                 ForeignWords.find(ForeignWords.table().options(), name.replaceFirst("^--?", ""))
                         .map(found -> told(name, found, "", commands(found.ours(), here)))
+                        .ifPresent(hints::add);
+                if (here.optionsMap().containsKey("--" + name)) {
+                    hints.add(
+                            "%s is --%s in Saccade"
+                                    .formatted(argument, argument.replace('=', ' ')));
+                }
+            } else if (!isValue && KEY_OF_DETECTRON2.matcher(argument).matches()) {
+                ForeignWords.find(ForeignWords.table().keys(), argument)
+                        .map(found -> told(argument, found, "--set ", ""))
                         .ifPresent(hints::add);
             }
             isValue = isOption && !isAssigned && (known == null || known.arity().max() > 0);

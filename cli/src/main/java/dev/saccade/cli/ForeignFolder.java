@@ -90,6 +90,12 @@ record ForeignFolder(Path path, ForeignFormat format) {
                         isChosen ? " --format " + format.key() : "");
     }
 
+    /** Returns the command that sets aside a part of what is in COCO's format. */
+    static String divideCommand(Path folder) {
+        boolean isAmbiguous = ForeignFormat.in(folder).size() > 1;
+        return new ForeignFolder(folder, ForeignFormat.COCO).convertCommand(isAmbiguous);
+    }
+
     private Path freeFolder(String ending) {
         Path start = path.normalize().toString().isEmpty() ? path.toAbsolutePath() : path;
         String name = start.normalize().getFileName() + ending;

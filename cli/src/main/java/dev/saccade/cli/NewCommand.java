@@ -8,7 +8,6 @@ import dev.saccade.cli.proposals.Proposal;
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.datasets.convert.ForeignFormat;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -77,16 +76,11 @@ final class NewCommand implements Callable<Integer> {
                             folder,
                             found.holdsLabelMaps()
                                     ? "its labels should have \"val\" in their name"
-                                    : "divide it with: " + divideCommand()));
+                                    : "divide it with: " + ForeignFolder.divideCommand(folder)));
         }
         String word = Printable.word(file);
         err.printf("now try:  ./saccade browse %s%n          ./saccade train %s%n", word, word);
         return 0;
-    }
-
-    private String divideCommand() {
-        boolean isAmbiguous = ForeignFormat.in(folder).size() > 1;
-        return new ForeignFolder(folder, ForeignFormat.COCO).convertCommand(isAmbiguous);
     }
 
     private SaccadeException refuse() {

@@ -220,7 +220,9 @@ final class PredictCommand implements Callable<Integer> {
             sayWhatWasSeen(
                     predictor.summary(seen),
                     Count.of(seen.photographs(), hasFrames ? "frame" : "photograph"));
-            sayRecommendedScore(checkpoint);
+            if (seen.photographs() > 0) {
+                sayRecommendedScore(checkpoint);
+            }
             photos.notes().forEach(spec.commandLine().getErr()::println);
             return sayFaults(faults, faultyFrames, photos.count() + listed);
         }

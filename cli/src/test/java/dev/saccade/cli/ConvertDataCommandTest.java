@@ -189,11 +189,11 @@ class ConvertDataCommandTest {
         Files.move(out.resolve("images"), export.resolve("images"));
         Files.move(out.resolve("annotations_train.json"), export.resolve("result.json"));
         Ended checked = Ended.saccade("check", export, "--quick");
-        assertTrue(checked.err().contains("now try:  ./saccade new " + export), checked.err());
         Path config = folder.resolve("export.yaml");
         Ended proposed = Ended.saccade("new", export, "--out", config);
         String command = "divide it with: ./saccade convert-data %s --out %s-split";
         assertTrue(proposed.err().contains(command.formatted(export, export)), proposed.err());
+        assertTrue(checked.err().contains(command.formatted(export, export)), checked.err());
         Path split = folder.resolve("export-split");
         Ended divided = Ended.saccade("convert-data", export, "--out", split);
         assertEquals(0, divided.code(), divided.err());

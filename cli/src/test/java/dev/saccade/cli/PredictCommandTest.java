@@ -196,7 +196,9 @@ class PredictCommandTest {
     @Test
     void anAddressIsToldToBeOne() {
         String told = predict(Path.of("https://example.org/a.jpg")).err();
-        assertTrue(told.contains("a.jpg: is an address; fetch the file first"), told);
+        assertTrue(
+                told.contains("https://example.org/a.jpg: is an address; fetch the file first"),
+                told);
     }
 
     @Test

@@ -98,9 +98,9 @@ class SnippetsTest {
         return ";" + own + used + GIVEN + inside + "}";
     }
 
-    /** Returns all public classes of Saccade. */
+    /** Returns all public classes of the library. */
     private static List<String> types() throws IOException {
-        Pattern source = Pattern.compile(".*/src/main/java/(dev/saccade/.*)\\.java");
+        Pattern source = Pattern.compile(".*/src/main/java/(dev/saccade/(?!cli/).*)\\.java");
         List<String> types = new ArrayList<>();
         try (Stream<Path> files = Files.walk(Path.of(".."), 12)) {
             for (Path file : files.toList()) {

@@ -146,8 +146,12 @@ final class PredictionQueue implements AutoCloseable {
         ImageHeader header = ImageHeader.read(photo.name(), photo.content());
         if (header.stored().area() > limits.pixels()) {
             throw SaccadeException.user(
-                    "%s: %s of %s pixels, at most %d are looked at here; make it smaller",
-                    photo.name(), header.kind(), header.stored(), limits.pixels());
+                    "%s: %s of %dx%d pixels, at most %d are looked at here; make it smaller",
+                    photo.name(),
+                    header.kind(),
+                    header.stored().width(),
+                    header.stored().height(),
+                    limits.pixels());
         }
         int permits = Math.min(permits(header.stored().area()), decodingPermits);
         decoding.acquire(permits);

@@ -184,8 +184,9 @@ final class RunTask {
         long steps = length.iterations();
         if (state.iteration() >= steps) {
             notes.add(
-                    "all %d steps were taken before; more epochs make the run longer"
+                    "all %d steps were taken before; a larger number of epochs makes the run longer"
                             .formatted(steps));
+            return;
         }
         long warmup = config.schedule().warmup().iterations();
         if (2 * warmup > steps) {

@@ -158,7 +158,7 @@ class ResumeTest {
         Training.of(config("epochs=1", "schedule.warmup.iterations=100")).start(run);
         Training.of(Training.config(run)).resume(run);
         String log = Files.readString(new RunFolder(run).log());
-        assertTrue(log.contains("steps were taken before; more epochs"), log);
+        assertTrue(log.contains("steps were taken before; a larger number of epochs"), log);
         assertTrue(log.contains("rises in the first 100 steps"), log);
     }
 

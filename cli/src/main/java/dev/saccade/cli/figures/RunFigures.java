@@ -80,9 +80,10 @@ public record RunFigures(
         }
     }
 
-    /** Returns the score from which what a checkpoint finds should count, if it was measured. */
+    /** Returns the score from which what a checkpoint finds should count, if one is recommended. */
     public Optional<Double> recommendedScore(Path checkpoint) {
         return measured.filter(all -> all.task.examples() instanceof DetectionExamples)
+                .filter(all -> ScoreFigures.isRecommended(all.task.headline()))
                 .filter(all -> all.weights.isThatOf(checkpoint))
                 .map(all -> ((DetectionExamples) all.task.examples()).threshold());
     }

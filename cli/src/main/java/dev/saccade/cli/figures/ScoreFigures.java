@@ -21,18 +21,25 @@ import java.util.stream.Stream;
 /** What a report says of the score from which objects should count. */
 final class ScoreFigures {
 
+    private static final String NAME = "Score";
+
     private ScoreFigures() {}
 
     /** Returns the score that is recommended for all classes. */
     static Fact recommended(Point best) {
         return new Fact(
-                "Score",
+                NAME,
                 String.format(Locale.ROOT, "%.2f", best.score()),
                 String.format(
                         Locale.ROOT,
                         "recommended; precision %.2f, recall %.2f, means over classes",
                         best.precision(),
                         best.recall()));
+    }
+
+    /** Returns whether a score is recommended: none is, where nothing is found at any. */
+    static boolean isRecommended(List<Fact> headline) {
+        return headline.stream().anyMatch(fact -> fact.name().equals(NAME));
     }
 
     /** Returns the recommended score of each class, and F1 over the score. */

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -42,7 +43,7 @@ public record Photographs(
     private static final Path STANDARD_INPUT = Path.of("-");
 
     /** A path has one slash where an address has two. */
-    private static final Pattern ADDRESS = Pattern.compile("[a-z0-9]+:/+[^/]+\\..*");
+    private static final Pattern ADDRESS = Pattern.compile("([a-z][a-z0-9]+):/+(.+)");
 
     private static final int LEVELS_BELOW = 3;
     private static final int SHOWN_FOLDERS = 3;
@@ -64,13 +65,7 @@ public record Photographs(
                 if (isStandardInput(input) || Files.exists(input)) {
                     (Frames.isVideo(input) ? videos : files).add(input);
                 } else {
-                    faults.add(
-                            Printable.format(
-                                    ADDRESS.matcher(input.toString()).matches()
-                                            ? "%s: is an address; fetch the file first, predict"
-                                                    + " opens no connections"
-                                            : "%s: no such file",
-                                    input));
+                    faults.add(missing(input));
                 }
                 continue;
             }
@@ -99,6 +94,15 @@ public record Photographs(
             }
         }
         return new Photographs(List.copyOf(files), List.copyOf(videos), faults, notes);
+    }
+
+    private static String missing(Path input) {
+        Matcher address = ADDRESS.matcher(input.toString());
+        return address.matches()
+                ? Printable.format(
+                        "%s://%s: is an address; fetch the file first, predict opens no connections",
+                        address.group(1), address.group(2))
+                : Printable.format("%s: no such file", input);
     }
 
     /** Refuses to go on where there is nothing to look at. */

@@ -77,9 +77,13 @@ public final class ImageReader {
     private static void check(String file, ImageHeader header, long mostPixels) {
         if (header.stored().area() > mostPixels) {
             throw SaccadeException.user(
-                    "%s: %s of %s pixels, at most %d million are decoded; predict takes more with"
+                    "%s: %s of %dx%d pixels, at most %d million are decoded; predict takes more with"
                             + " --max-pixels",
-                    file, header.kind(), header.stored(), mostPixels / 1_000_000);
+                    file,
+                    header.kind(),
+                    header.stored().width(),
+                    header.stored().height(),
+                    mostPixels / 1_000_000);
         }
         if (!header.fault().isEmpty()) {
             throw SaccadeException.user("%s: %s %s", file, header.kind(), header.fault());
