@@ -21,8 +21,11 @@ final class DetectionExampleWriter {
     /** The size of letters over the longer edge of the photograph. */
     private static final double FONT_SIZE = 0.034;
 
-    /** The widths of a letter and of the space beside a name, and the height, in font sizes. */
-    private static final double LETTER = 0.56;
+    /**
+     * The widths of a letter and of the space beside a name, and the height, in font sizes: those
+     * of the widest font that browsers are likely to take.
+     */
+    private static final double LETTER = 0.7;
 
     private static final double MARGIN = 0.2;
     private static final double LINE = 1.1;

@@ -251,7 +251,9 @@ function names(photo, found, unit) {
   const taken = [];
   for (const { box, label, score } of found) {
     const written = label + " " + score.toFixed(2);
-    const place = { x: box[0] + 4 * unit, y: Math.max(box[1], 0) + 14 * unit, width: 7 * unit * written.length };
+    const width = 8 * unit * written.length;
+    const x = Math.max(0, Math.min(box[0] + 4 * unit, photo.answer.width - width));
+    const place = { x, y: Math.max(box[1], 0) + 14 * unit, width };
     const free = taken.every(other =>
       Math.abs(other.y - place.y) > 13 * unit || other.x > place.x + place.width || place.x > other.x + other.width);
     if (free) {
