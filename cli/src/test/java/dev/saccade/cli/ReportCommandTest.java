@@ -96,6 +96,7 @@ class ReportCommandTest {
         Ended told = saccade("report", tiny.run(), other, "--out", page);
         assertEquals(0, told.code(), told.err());
         String html = Files.readString(page);
+        assertFalse(html.contains("Not measured on the same photographs"), html);
         for (String shown :
                 List.of(
                         "run · slower",
@@ -107,6 +108,18 @@ class ReportCommandTest {
         }
         assertEquals(4, html.split("class=\"truth\"", -1).length - 1);
         assertEquals(8, html.split("class=\"found\"", -1).length - 1);
+    }
+
+    @Test
+    void runsThatWereMeasuredOnOtherPhotographsAreSaidNotToCompare() throws IOException {
+        Path other = copy("elsewhere");
+        Path figures = other.resolve("report.json");
+        Files.writeString(
+                figures, Files.readString(figures).replace("4 photographs", "5 photographs"));
+        Path page = folder.resolve("comparison.html");
+        Ended told = saccade("report", tiny.run(), other, "--no-eval", "--out", page);
+        assertEquals(0, told.code(), told.err());
+        assertTrue(Files.readString(page).contains("Not measured on the same photographs"));
     }
 
     @Test

@@ -90,9 +90,14 @@ final class LineChartWriter {
         }
         String path = path(series.x(), shown(series));
         String points = points(series.x(), shown(series));
-        String kind = isOfAll(series) ? "curve all" : "curve";
+        String kind =
+                "curve" + (isOfAll(series) ? " all" : "") + (isLone(shown(series)) ? " lone" : "");
         out.open("path", "class", kind, "style", style(i), "d", path, "data-points", points);
         out.leaf("title", series.name()).close();
+    }
+
+    private static boolean isLone(ImmutableDoubleArray ys) {
+        return ys.stream().filter(Double::isFinite).count() == 1;
     }
 
     /** Returns whether a curve is about all classes, beside some that are about one each. */

@@ -2,6 +2,7 @@ package dev.saccade.report;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.saccade.report.LineChart.Series;
 import dev.saccade.report.ReportData.Bar;
 import dev.saccade.report.ReportData.Histogram;
 
@@ -40,6 +41,18 @@ class ChartWritersTest {
         HeatMapWriter.write(out, new HeatMap("objects", List.of("leaf", "key"), counts, false));
         assertEquals(List.of("3"), texts(out, "on"));
         assertEquals(List.of("12k"), texts(out, "on dark"));
+    }
+
+    @Test
+    void aValueAloneIsADotThatIsSeen() {
+        double[] steps = {1, 2, 3};
+        double[] lone = {Double.NaN, 0.5, Double.NaN};
+        Markup out = new Markup();
+        List<Series> series =
+                List.of(Series.of("line", steps, steps), Series.of("dot", steps, lone));
+        LineChartWriter.write(out, new LineChart("AP", "step", series));
+        assertEquals(1, out.toString().split("class=\"curve lone\"", -1).length - 1);
+        assertEquals(1, out.toString().split("class=\"curve\"", -1).length - 1);
     }
 
     @Test

@@ -74,10 +74,25 @@ public final class RunComparison {
         List<Map<String, String>> columns = runs.stream().map(RunComparison::headline).toList();
         return new Section(
                 "Figures",
-                "Of the best checkpoint of each, in held-back photographs. Latencies hold for the"
-                        + " machine, and what else it did, when each was measured; ./saccade bench"
+                unequal()
+                        + "Of the best checkpoint of each, in held-back photographs. Latencies hold for"
+                        + " the machine, and what else it did, when each was measured; ./saccade bench"
                         + " model compares under equal conditions.",
                 table("Figure", columns, keys(columns), "n/a"));
+    }
+
+    private String unequal() {
+        long held =
+                runs.stream()
+                        .flatMap(run -> run.figures().stream())
+                        .map(figures -> figures.data().facts())
+                        .map(facts -> facts.stream().filter(f -> f.name().equals("val")).toList())
+                        .distinct()
+                        .count();
+        return held > 1
+                ? "Not measured on the same photographs: figures of one run say nothing about"
+                        + " another's. "
+                : "";
     }
 
     private static List<String> keys(List<Map<String, String>> columns) {
