@@ -248,7 +248,7 @@ final class PredictCommand implements Callable<Integer> {
             predict(share(photos, group), predictor, own);
             all = own.ofAll(group);
         } catch (RuntimeException e) {
-            if (group.rank() == 0) {
+            if (group.rank() == 0 && !own.seen().isEmpty()) {
                 keep(own, made);
             }
             throw e;

@@ -292,6 +292,8 @@ class PredictCommandTest {
         assertTrue(ended.err().contains("bbb.jpg: cannot be written: "), ended.err());
         assertEquals(Set.of("a.jpg", "predictions.json"), visible(out));
         assertEquals(Set.of("a.jpg"), predicted());
+        assertEquals(3, predict(longest).code());
+        assertEquals(Set.of(), visible(out));
         assertEquals(0, predict(good).code());
     }
 

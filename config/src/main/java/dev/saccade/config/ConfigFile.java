@@ -1,6 +1,7 @@
 package dev.saccade.config;
 
 import dev.saccade.core.Problems;
+import dev.saccade.core.RegularFile;
 import dev.saccade.core.SaccadeException;
 
 import java.io.IOException;
@@ -130,10 +131,10 @@ public final class ConfigFile {
     }
 
     private static InputStream file(Path file) throws IOException {
-        if (!Files.isRegularFile(file)) {
+        if (Files.isDirectory(file)) {
             throw new NoSuchFileException(file.toString());
         }
-        return Files.newInputStream(file);
+        return RegularFile.open(file);
     }
 
     /**

@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.saccade.core.SaccadeException;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.io.IOException;
@@ -42,6 +44,13 @@ class ConfigFileTest {
         assertEquals(
                 "a:\n  x: 1\n  y: 3\n  z: 4\nlist: [9]\nkept: true\n",
                 ConfigWriter.yaml(load(file)));
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void aDeviceIsNotReadForAConfig() {
+        String told = failure(Path.of("/dev/null"));
+        assertTrue(told.startsWith("/dev/null: is a pipe, a socket or a device"), told);
     }
 
     @Test

@@ -57,7 +57,8 @@ public sealed interface Segmentation {
         public Rle mask(Size image) {
             if (!size.equals(image)) {
                 throw SaccadeException.user(
-                        "run lengths of a mask of %s in an image of %s", size, image);
+                        "run lengths of a mask of %s in an image of %s",
+                        size.widthFirst(), image.widthFirst());
             }
             return Rle.fromString(size, counts);
         }

@@ -58,7 +58,7 @@ class TrainingTargetsTest {
                 "annotation 17: segmentation: a polygon needs");
         assertRefused(
                 new Segmentation.Runs(new Size(40, 30), "Z1"),
-                "annotation 17: segmentation: run lengths of a mask of 40x30 in an image of 30x40");
+                "annotation 17: segmentation: run lengths of a mask of 30x40 in an image of 40x30");
     }
 
     private static void assertRefused(Segmentation outline, String expected) {

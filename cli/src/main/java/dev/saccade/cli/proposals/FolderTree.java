@@ -4,6 +4,7 @@ import dev.saccade.core.SaccadeException;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
@@ -31,7 +32,7 @@ final class FolderTree {
                                     .thenComparing(Path::compareTo))
                     .toList();
         } catch (IOException | UncheckedIOException e) {
-            throw SaccadeException.io(e, "%s: cannot be read: %s", root, e.getMessage());
+            throw unreadable(root, e);
         }
     }
 
@@ -49,8 +50,18 @@ final class FolderTree {
                     .sorted()
                     .toList();
         } catch (IOException | UncheckedIOException e) {
-            throw SaccadeException.io(e, "%s: cannot be read: %s", folder, e.getMessage());
+            throw unreadable(folder, e);
         }
+    }
+
+    private static SaccadeException unreadable(Path folder, Exception failure) {
+        Throwable cause = failure instanceof UncheckedIOException ? failure.getCause() : failure;
+        return cause instanceof AccessDeniedException denied
+                ? SaccadeException.user(
+                        "%s: may not be read; name a folder of photographs and labels alone",
+                        denied.getFile())
+                : SaccadeException.io(
+                        failure, "%s: cannot be read: %s", folder, cause.getMessage());
     }
 
     private static boolean isHidden(Path path) {

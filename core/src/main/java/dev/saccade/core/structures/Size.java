@@ -25,6 +25,11 @@ public record Size(int height, int width) {
         return (long) height * width;
     }
 
+    /** Returns {@code WxH}, as people say the size of a photograph. */
+    public String widthFirst() {
+        return width + "x" + height;
+    }
+
     /** Returns {@code HxW}. */
     @Override
     public String toString() {

@@ -152,11 +152,17 @@ public final class ObjectCheck {
         } else if (isOutside(box, image)) {
             findings.accept(
                     Finding.warning(
-                            file, subject, bbox + " lies outside of " + image + ", it is dropped"));
+                            file,
+                            subject,
+                            "%s lies outside of %s, it is dropped"
+                                    .formatted(bbox, image.widthFirst())));
         } else if (sticksOut(box, image)) {
             findings.accept(
                     Finding.warning(
-                            file, subject, bbox + " sticks out of " + image + ", it is clipped"));
+                            file,
+                            subject,
+                            "%s sticks out of %s, it is clipped"
+                                    .formatted(bbox, image.widthFirst())));
         }
         if (annotation.area() <= 0) {
             findings.accept(

@@ -106,7 +106,11 @@ final class CocoReader {
         while (parser.nextToken() == JsonToken.FIELD_NAME) {
             String section = parser.currentName();
             parser.nextToken();
-            sections.add(section);
+            if (!sections.add(section)) {
+                report(
+                        parser.currentTokenLocation(),
+                        "\"%s\" occurs twice; expected once".formatted(section));
+            }
             switch (section) {
                 case "images" -> readArray(section, this::readImage);
                 case "annotations" -> readArray(section, this::readAnnotation);
@@ -387,7 +391,11 @@ final class CocoReader {
     }
 
     private void wrong(String expected) throws IOException {
-        report(parser.currentTokenLocation(), "expected " + expected + ", got " + parser.getText());
+        String got = parser.getText();
+        boolean isText = parser.currentToken() == JsonToken.VALUE_STRING;
+        report(
+                parser.currentTokenLocation(),
+                "expected %s, got %s".formatted(expected, isText ? '"' + got + '"' : got));
         parser.skipChildren();
     }
 

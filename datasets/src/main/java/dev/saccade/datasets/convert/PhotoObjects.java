@@ -210,7 +210,9 @@ final class PhotoObjects {
             warning(place, box + " has no area, it is left out");
             return Optional.empty();
         } else if (right <= left || bottom <= top) {
-            warning(place, "%s lies outside of %s, it is left out".formatted(box, size));
+            warning(
+                    place,
+                    "%s lies outside of %s, it is left out".formatted(box, size.widthFirst()));
             return Optional.empty();
         }
         double out =
@@ -218,7 +220,7 @@ final class PhotoObjects {
                         Math.max(left - edges[0], top - edges[1]),
                         Math.max(edges[2] - right, edges[3] - bottom));
         if (out > TOLERANCE) {
-            warning(place, "%s sticks out of %s, it is clipped".formatted(box, size));
+            warning(place, "%s sticks out of %s, it is clipped".formatted(box, size.widthFirst()));
         }
         if (right - left < 1 || bottom - top < 1) {
             warning(place, box + " is thinner than a pixel, training drops it");

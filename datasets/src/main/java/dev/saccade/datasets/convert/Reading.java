@@ -141,7 +141,8 @@ final class Reading {
     /** Returns what was read of photographs. */
     ForeignLabels labels(
             List<String> classes, List<LabeledPhoto> photos, Optional<PixelCode> pixels) {
-        if (photos.isEmpty()) {
+        if (photos.isEmpty()
+                && findings.stream().noneMatch(f -> f.severity() == Finding.Severity.ERROR)) {
             error(folder.toString(), "has no photograph with labels");
         }
         List<LabeledPhoto> sorted =

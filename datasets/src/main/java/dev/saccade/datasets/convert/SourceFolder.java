@@ -10,6 +10,7 @@ import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.check.DataFolder;
 
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemLoopException;
 import java.nio.file.FileVisitOption;
 import java.nio.file.FileVisitResult;
@@ -168,14 +169,17 @@ final class SourceFolder {
 
         @Override
         public FileVisitResult visitFileFailed(Path file, IOException failure) throws IOException {
-            if (!(failure instanceof FileSystemLoopException)) {
+            if (failure instanceof AccessDeniedException) {
+                findings.accept(Finding.error(file.toString(), "", "may not be read"));
+            } else if (failure instanceof FileSystemLoopException) {
+                findings.accept(
+                        Finding.warning(
+                                file.toString(),
+                                "",
+                                "is a link to a folder above it, it is not followed"));
+            } else {
                 throw failure;
             }
-            findings.accept(
-                    Finding.warning(
-                            file.toString(),
-                            "",
-                            "is a link to a folder above it, it is not followed"));
             return FileVisitResult.CONTINUE;
         }
     }

@@ -122,7 +122,7 @@ class CocoCheckTest {
         assertFindings(
                 check(false),
                 "run lengths lack a usable size or counts",
-                "expected bbox to be an array of numbers, got box",
+                "expected bbox to be an array of numbers, got \"box\"",
                 "image 1: id occurs twice",
                 "annotation 1: id occurs twice",
                 "annotation 2: there is no image 9",
@@ -131,15 +131,15 @@ class CocoCheckTest {
                 "annotation 4 of image 1 (a.jpg): bbox [1.0, 2.0, 0.0, 6.0] has no area",
                 "annotation 5 of image 1 (a.jpg): bbox [1.0, 2.0, -5.0, 6.0] has no area",
                 "annotation 6 of image 1 (a.jpg): bbox [1.0, 2.0, 0.5, 6.0] is thinner than",
-                "annotation 7 of image 1 (a.jpg): bbox [50.0, 2.0, 5.0, 6.0] lies outside of 30x40",
-                "annotation 8 of image 1 (a.jpg): bbox [30.0, 2.0, 20.0, 6.0] sticks out of 30x40",
+                "annotation 7 of image 1 (a.jpg): bbox [50.0, 2.0, 5.0, 6.0] lies outside of 40x30",
+                "annotation 8 of image 1 (a.jpg): bbox [30.0, 2.0, 20.0, 6.0] sticks out of 40x30",
                 "annotation 9 of image 1 (a.jpg): area 0.0",
                 "annotation 10 of image 1 (a.jpg): segmentation: ",
                 "annotation 11 of image 1 (a.jpg): segmentation: ",
                 "annotation 12 of image 1 (a.jpg): segmentation: ",
                 "annotation 13 of image 1 (a.jpg): segmentation: ",
                 "annotation 14 of image 1 (a.jpg): segmentation: ",
-                "annotation 15 of image 1 (a.jpg): segmentation: run lengths of a mask of 40x30",
+                "annotation 15 of image 1 (a.jpg): segmentation: run lengths of a mask of 30x40",
                 "annotation 16 of image 1 (a.jpg): segmentation: ",
                 "annotation 17 of image 1 (a.jpg): segmentation covers no pixel",
                 "annotation 19 of image 1 (a.jpg): segmentation: ");
@@ -262,6 +262,19 @@ class CocoCheckTest {
                 assertThrows(
                         SaccadeException.class, () -> CocoDataset.open(json, folder, List.of()));
         assertTrue(refused.getMessage().contains("are all named \"cat\""));
+    }
+
+    @Test
+    void aSectionOccursOnce() throws IOException {
+        addImage(1, "a.jpg", ImageFiles.jpeg(40, 30), 40, 30);
+        Path json = write();
+        String text = Files.readString(json).strip();
+        Files.writeString(json, text.substring(0, text.length() - 1) + ", \"images\": []}");
+        SaccadeException refused =
+                assertThrows(
+                        SaccadeException.class, () -> CocoDataset.open(json, folder, List.of()));
+        String told = refused.getMessage();
+        assertTrue(told.contains("\"images\" occurs twice; expected once"), told);
     }
 
     @Test

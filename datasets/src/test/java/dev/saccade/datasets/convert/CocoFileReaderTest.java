@@ -121,6 +121,20 @@ class CocoFileReaderTest {
     }
 
     @Test
+    void aFaultyFileIsNotSaidToBeEmpty() {
+        write(
+                "train.json",
+                image(1, "a.png"),
+                BOX.replace("\"image_id\": 1", "\"image_id\": \"1\""));
+        assertEquals(
+                List.of(
+                        "ERROR train.json:3:39: expected an integer, got \"1\"",
+                        "ERROR train.json:3:17: annotation lacks a usable id, image_id or"
+                                + " category_id"),
+                labels.findings(ForeignFormat.COCO));
+    }
+
+    @Test
     void everyMistakeIsTold() {
         write(
                 "train.json",

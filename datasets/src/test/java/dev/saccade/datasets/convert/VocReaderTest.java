@@ -128,12 +128,12 @@ class VocReaderTest {
                         "ERROR Annotations/a.xml:5: xmin: got \"1,5\", expected a number with a"
                                 + " point",
                         "warning Annotations/a.xml:6: box [199.0, 4.0, 300.0, 9.0] lies outside of"
-                                + " 50x100, it is left out",
+                                + " 100x50, it is left out",
                         "ERROR Annotations/a.xml:7: an object without a bndbox of xmin, ymin, xmax"
                                 + " and ymax",
                         "ERROR Annotations/a.xml:8: an object without a name",
                         "warning Annotations/a.xml:9: box [89.0, 4.0, 120.0, 9.0] sticks out of"
-                                + " 50x100, it is clipped",
+                                + " 100x50, it is clipped",
                         "ERROR Annotations/small.xml: says 50x100 (height x width), but"
                                 + " JPEGImages/small.png is 10x10; its labels are of another"
                                 + " picture"),

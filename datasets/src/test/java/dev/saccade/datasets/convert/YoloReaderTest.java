@@ -179,7 +179,7 @@ class YoloReaderTest {
                         "warning labels/train/a.txt:9: the same object stands above, it is taken"
                                 + " once",
                         "warning labels/train/a.txt:10: box [80.0, 15.0, 120.0, 35.0] sticks out of"
-                                + " 50x100, it is clipped",
+                                + " 100x50, it is clipped",
                         "warning labels/train/a.txt:11: box [50.0, 25.0, 70.0, 25.0] has no area,"
                                 + " it is left out",
                         "ERROR labels/train/a.txt:12: class 0.5, expected 0 to 1, of the 2 names in"
