@@ -200,7 +200,7 @@ class CocoDatasetTest {
                 Arguments.of("[]", "a COCO file is an object"),
                 Arguments.of("{'images': []}", "has no \"annotations\""),
                 Arguments.of("{'images': 1e99}", "expected \"images\" to be an array"),
-                Arguments.of(image.formatted("'x'", "a"), "expected an integer, got x"),
+                Arguments.of(image.formatted("'x'", "a"), "expected an integer, got \"x\""),
                 Arguments.of(image.formatted("NaN", "a"), "an integer, got NaN"),
                 Arguments.of(image.formatted("9223372036854775808", "a"), "of at most 64 bits"),
                 Arguments.of(image.formatted("1e19", "a"), "an integer, got 1e19"),
