@@ -135,19 +135,26 @@ abstract class StagedTransformer extends Backbone {
      * and between the stages {@link PatchMerging}, {@code layers.<s>.downsample}.
      */
     final void addSwinStages(BlockMaker blocks) {
+        addSwinStages(blocks, Optional.empty());
+    }
+
+    /** Adds the four stages of Swin, and another block, {@code global_block}, to the last. */
+    final void addSwinStages(BlockMaker blocks, Optional<Layer> globalBlock) {
         for (int s = 0; s < STAGES; s++) {
             String layer = "layers." + s + ".";
             int stage = s;
-            addStage(
-                    each(
-                            config.stages().depths().get(s),
-                            b -> add(layer + "blocks." + b, blocks.make(stage, b))),
-                    s == STAGES - 1
-                            ? Optional.empty()
-                            : Optional.of(
-                                    add(
-                                            layer + "downsample",
-                                            new PatchMerging(config.channels(s)))));
+            List<Layer> all = new ArrayList<>();
+            for (int b = 0; b < config.stages().depths().get(s); b++) {
+                all.add(add(layer + "blocks." + b, blocks.make(stage, b)));
+            }
+            Optional<Layer> downsample = Optional.empty();
+            if (s < STAGES - 1) {
+                downsample =
+                        Optional.of(add(layer + "downsample", new PatchMerging(config.channels(s))));
+            } else {
+                globalBlock.ifPresent(block -> all.add(add("global_block", block)));
+            }
+            addStage(all, downsample);
         }
     }
 

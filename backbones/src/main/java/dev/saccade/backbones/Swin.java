@@ -11,6 +11,7 @@ import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.Linear;
 import dev.saccade.core.nn.WeightInit;
+import dev.saccade.core.ops.DotProductAttention;
 import dev.saccade.core.ops.Interpolation;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.WindowAttention;
@@ -45,6 +46,8 @@ public final class Swin extends StagedTransformer {
      * @param patchNorm whether a normalization follows the patch embedding
      * @param ape whether learned absolute position embeddings are added to the patches
      * @param pretrainImgSize image size that the absolute position embeddings are for
+     * @param globalBlock whether a block whose tokens attend to all of their map follows the last
+     *     stage, as in the paper's HTC++; it has no relative position bias, and no pretrained weights
      * @param stages depths, stochastic depth, outputs and frozen stages
      */
     @Part("swin")
@@ -83,6 +86,7 @@ public final class Swin extends StagedTransformer {
             @Default("true") boolean patchNorm,
             @Default("false") boolean ape,
             @Default("224") int pretrainImgSize,
+            @Default("false") boolean globalBlock,
             @Unwrapped StageSettings stages)
             implements StagedTransformer.Config {
 
@@ -131,7 +135,9 @@ public final class Swin extends StagedTransformer {
                                 config.patchNorm(),
                                 config.ape(),
                                 config.pretrainImgSize())));
-        addSwinStages((stage, block) -> block(config, stage, block));
+        addSwinStages(
+                (stage, block) -> block(config, stage, block),
+                config.globalBlock() ? Optional.of(globalBlock(config)) : Optional.empty());
         addOutputNorms(EPS);
         freezeStages();
     }
@@ -144,6 +150,15 @@ public final class Swin extends StagedTransformer {
                 new Attention(config, channels, config.numHeads().get(stage), shift),
                 config.mlpRatio(),
                 config.stages().dropPathRate(stage, block));
+    }
+
+    private static Layer globalBlock(Config config) {
+        int channels = config.channels(STAGES - 1);
+        return new TransformerBlock(
+                channels,
+                new GlobalAttention(channels, config.numHeads().get(STAGES - 1), config.qkvBias()),
+                config.mlpRatio(),
+                config.stages().dropPathRate());
     }
 
     /** Patches and, where wanted, their absolute position embeddings. */
@@ -209,6 +224,30 @@ public final class Swin extends StagedTransformer {
                         return proj.forward(
                                 WindowAttention.attend(windows, x, qkv, table.getArray()));
                     });
+        }
+    }
+
+    /** Attention of every token of a map to all of them. */
+    private static final class GlobalAttention extends Layer {
+
+        private final int heads;
+        private final Linear q;
+        private final Linear kv;
+        private final Linear proj;
+
+        GlobalAttention(int channels, int heads, boolean bias) {
+            this.heads = heads;
+            q = add("q", new Linear(channels, channels, bias));
+            kv = add("kv", new Linear(channels, 2 * channels, bias));
+            proj = add("proj", new Linear(channels, channels));
+        }
+
+        @Override
+        public NDArray forward(NDArray x) {
+            return Scope.array(
+                    () ->
+                            proj.forward(
+                                    DotProductAttention.attend(q.forward(x), kv.forward(x), heads)));
         }
     }
 }

@@ -103,7 +103,8 @@ final class SwinCheckpoints {
 
     static final CheckpointRules RULES =
             TABLES.withNames(OPENMMLAB, TIMM, TORCHVISION)
-                    .withUnexpected("{b}head.fc.weight", "{b}head.fc.bias");
+                    .withUnexpected("{b}head.fc.weight", "{b}head.fc.bias")
+                    .withMissing("{b}global_block.{*}");
 
     private SwinCheckpoints() {}
 

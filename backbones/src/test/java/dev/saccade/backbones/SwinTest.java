@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.index.NDIndex;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.util.List;
 import java.util.Locale;
@@ -84,6 +86,35 @@ class SwinTest {
                 .stream()
                 .map(NDArray::toFloatArray)
                 .toList();
+    }
+
+    /** A last token sees a corner of the photograph that is many windows away. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void theGlobalBlockSeesTheWholeMap(boolean globalBlock) {
+        Swin swin =
+                new Swin(
+                        Configs.of(
+                                Swin.Config.class,
+                                "embed_dim=8",
+                                "depths=[1, 1, 1, 1]",
+                                "num_heads=[1, 2, 4, 8]",
+                                "out_indices=[3]",
+                                "global_block=" + globalBlock));
+        swin.initialize(manager, 0);
+        swin.train(false);
+        NDArray image = manager.randomNormal(new Shape(1, 3, 480, 512));
+        NDArray other = image.duplicate();
+        other.set(new NDIndex(":, :, :4, :4"), 9);
+        double change = lastToken(swin, image).sub(lastToken(swin, other)).abs().max().getFloat();
+        assertEquals(globalBlock, change > 0, "changes by " + change);
+        assertEquals(
+                globalBlock,
+                swin.namedParameters().containsKey("global_block.attn.kv.weight"));
+    }
+
+    private static NDArray lastToken(Swin swin, NDArray image) {
+        return NoGrad.call(() -> swin.forward(image)).levels().get(0).get("0, :, 14, 15");
     }
 
     @Test
