@@ -41,7 +41,7 @@ final class ViewsKind implements Kind {
         recorded.compare("boxes", expected.columns(0, 4), rows.columns(0, 4), CLOSE);
         recorded.compare("scores", expected.columns(4, 5), rows.columns(4, 5), CLOSE);
         if (recorded.has("masks")) {
-            assertEquals(TwoStageKind.masks(recorded, "masks"), found.masks());
+            assertEquals(TwoStageKind.masks(recorded, "masks", ""), found.masks());
         }
     }
 

@@ -36,14 +36,6 @@ public abstract class DetectionHead extends Module {
             return false;
         }
 
-        /**
-         * Returns how many classes the label maps may have that the head learns from beside boxes
-         * and masks; 0 if it needs none.
-         */
-        default int semanticClasses() {
-            return 0;
-        }
-
         @Override
         default TargetKind targets() {
             if (semanticClasses() > 0) {
