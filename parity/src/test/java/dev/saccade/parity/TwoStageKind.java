@@ -33,7 +33,8 @@ final class TwoStageKind implements Kind {
         Settings model = recorded.settings().object("model");
         recorded.settings().onlyClass("cls", model.text("type"));
         int channels = model.object("neck").integer("out_channels");
-        TwoStageSettings settings = new TwoStageSettings(model, channels);
+        boolean isVersion3 = recorded.settings().text("source").startsWith("mmdet 3");
+        TwoStageSettings settings = new TwoStageSettings(model, channels, isVersion3);
         RecordedDetector built =
                 new RecordedDetector(recorded, settings.head(), settings.numClasses());
         built.checkFits(model.object("rpn_head"));

@@ -41,14 +41,18 @@ final class TwoStageSettings {
     private final Settings model;
     private final Settings roiHead;
     private final int channels;
+    private final boolean dropsEmptyProposals;
 
     /**
      * Reads settings.
      *
      * @param channels of the neck
+     * @param dropsEmptyProposals whether proposals must be larger than {@code min_bbox_size}, as
+     *     since mmdetection 2.14, not just as large
      */
-    TwoStageSettings(Settings model, int channels) {
+    TwoStageSettings(Settings model, int channels, boolean dropsEmptyProposals) {
         this.model = model;
+        this.dropsEmptyProposals = dropsEmptyProposals;
         this.roiHead = model.object("roi_head");
         this.channels = channels;
     }
@@ -247,15 +251,16 @@ final class TwoStageSettings {
                                 proposals(model.object("test_cfg").object("rpn")))));
     }
 
-    private static ProposalConfig proposals(Settings config) {
+    private ProposalConfig proposals(Settings config) {
         Settings nms = config.object("nms");
         nms.onlyClass("type", "nms");
         config.describes("nms_across_levels", "nms_post");
+        double least = config.number("min_bbox_size", dropsEmptyProposals ? -1 : 0);
         return new ProposalConfig(
                 config.integer("nms_pre"),
                 config.integer("max_per_img"),
                 nms.number("iou_threshold"),
-                config.number("min_bbox_size", 0));
+                dropsEmptyProposals ? Math.nextUp((float) least) : least);
     }
 
     private Sampler sampler(Settings config) {

@@ -58,7 +58,7 @@ final class ViewsKind implements Kind {
                             first, model.object("train_cfg"), model.object("test_cfg"))
                     .build(features, first.integer("num_classes"));
         }
-        TwoStageSettings settings = new TwoStageSettings(model, channels);
+        TwoStageSettings settings = new TwoStageSettings(model, channels, false);
         return settings.head().build(features, settings.numClasses());
     }
 }
