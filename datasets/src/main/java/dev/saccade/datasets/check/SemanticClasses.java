@@ -19,8 +19,8 @@ public final class SemanticClasses {
         if (classes == 0) {
             return Optional.of(
                     "has no label maps beside its objects, but the semantic_head of the model learns"
-                            + " the class of every pixel; name their folder as label_maps, or set"
-                            + " semantic_head: null");
+                            + " the class of every pixel; in COCO's format label_maps names their"
+                            + " folder, and semantic_head: null does without them");
         }
         return classes > options.semanticClasses()
                 ? Optional.of(
