@@ -52,7 +52,7 @@ public final class FusedSemanticHead extends Module {
                     .within("fusion_level", fusionLevel, 0, 15)
                     .within("num_convs", numConvs, 0, 100)
                     .within("conv_out_channels", convOutChannels, 1, 8192)
-                    .within("num_classes", numClasses, 1, LabelMap.MOST_CLASSES - 1)
+                    .within("num_classes", numClasses, 2, LabelMap.MOST_CLASSES - 1)
                     .throwIfAny();
         }
     }
