@@ -71,7 +71,7 @@ final class TwoStageSettings {
         };
     }
 
-    /** Returns the same head, but for averaging the masks of all stages if it can do without. */
+    /** Returns a head of mmdetection 2, which averages the masks of all stages. */
     DetectionHead.Config averagingHead() {
         return roiHead.text("type").equals("HybridTaskCascadeRoIHead") ? htc(true) : head();
     }
@@ -192,7 +192,8 @@ final class TwoStageSettings {
     private FusedSemanticHead.Config semanticHead() {
         Settings head = roiHead.object("semantic_head");
         head.onlyClass("type", "FusedSemanticHead");
-        head.only("num_ins", model.object("neck").integer("num_outs"));
+        Settings anchors = model.object("rpn_head").object("anchor_generator");
+        head.only("num_ins", anchors.integers("strides").size());
         head.only("in_channels", channels);
         head.only("conv_cfg", null);
         head.only("norm_cfg", null);

@@ -59,6 +59,6 @@ final class ViewsKind implements Kind {
                     .build(features, first.integer("num_classes"));
         }
         TwoStageSettings settings = new TwoStageSettings(model, channels, false);
-        return settings.head().build(features, settings.numClasses());
+        return settings.averagingHead().build(features, settings.numClasses());
     }
 }
