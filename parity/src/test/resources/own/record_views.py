@@ -1,5 +1,5 @@
 """Records what heads of mmdetection 3.3.0 find in several views of an image, merged in the order of
-aug_test of mmdetection 2.11, which 3.x has no more: python record_views.py views
+aug_test of mmdetection 2.11, which 3.x has no more: python record_views.py views [CASE ...]
 
 Needs mmdet 3.3.0 with mmcv's RoIAlign and NMS. Every number comes from mmdetection's own heads,
 coders and NMS; only what aug_test did between them is written out here.
@@ -11,6 +11,7 @@ import sys
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from mmdet.models.layers import multiclass_nms
 from mmdet.models.roi_heads.mask_heads.fcn_mask_head import _do_paste_mask
 from mmdet.registry import MODELS
@@ -151,6 +152,37 @@ def two_stages(stds):
     }
 
 
+def htc():
+    settings = two_stages([[0.1, 0.1, 0.2, 0.2], [0.05, 0.05, 0.1, 0.1]])
+    roi_head = settings["roi_head"]
+    heads = [{**head, "reg_class_agnostic": True} for head in roi_head["bbox_head"]]
+    settings["roi_head"] = {
+        **roi_head,
+        "type": "HybridTaskCascadeRoIHead",
+        "interleaved": True,
+        "mask_info_flow": True,
+        "stage_loss_weights": [1.0, 0.5],
+        "bbox_head": heads,
+        "mask_head": [
+            {**MASK_HEAD, "type": "HTCMaskHead", "with_conv_res": stage > 0} for stage in range(2)
+        ],
+        "semantic_fusion": ["bbox", "mask"],
+        "semantic_roi_extractor": {**extractor(8), "featmap_strides": [8]},
+        "semantic_head": {
+            "type": "FusedSemanticHead",
+            "num_ins": 5,
+            "fusion_level": 1,
+            "seg_scale_factor": 0.125,
+            "num_convs": 1,
+            "in_channels": WIDTH,
+            "conv_out_channels": WIDTH,
+            "num_classes": 4,
+            "loss_seg": {"type": "CrossEntropyLoss", "ignore_index": 255, "loss_weight": 0.2},
+        },
+    }
+    return settings
+
+
 RETINA = {
     "bbox_head": {
         "type": "RetinaHead",
@@ -194,6 +226,7 @@ CASES = {
     "cascade_mask_rcnn": two_stages(
         [[0.1, 0.1, 0.2, 0.2], [0.05, 0.05, 0.1, 0.1], [0.033, 0.033, 0.067, 0.067]]
     ),
+    "htc": htc(),
     "retinanet": RETINA,
 }
 
@@ -252,8 +285,29 @@ def stages_of(roi_head):
     return heads, masks, extract, extract_mask
 
 
+def pooled(roi_head, branch, extract, view, rois):
+    features = extract(view.features[:4], rois)
+    if getattr(roi_head, "with_semantic", False) and branch in roi_head.semantic_fusion:
+        semantic = roi_head.semantic_head(view.features)[1]
+        added = roi_head.semantic_roi_extractor([semantic], rois)
+        features = features + F.adaptive_avg_pool2d(added, features.shape[-2:])
+    return features
+
+
+def masks_of(heads, features):
+    """The masks of all stages; heads of HTC take in the features of those before."""
+    masks, before = [], None
+    for head in heads:
+        if type(head).__name__ == "HTCMaskHead":
+            drawn, before = head(features, before)
+        else:
+            drawn = head(features)
+        masks.append(drawn.sigmoid())
+    return masks
+
+
 def two_stage_views(model, config, views):
-    """aug_test of StandardRoIHead and of CascadeRoIHead."""
+    """aug_test of StandardRoIHead, of CascadeRoIHead and of HybridTaskCascadeRoIHead."""
     proposals, scores = merged_proposals(model["rpn_head"], views, config.rpn)
     margin = edge(scores, config.rpn.max_per_img)
     proposals = proposals[: config.rpn.max_per_img]
@@ -263,7 +317,7 @@ def two_stage_views(model, config, views):
         rois = bbox2roi([view.mapping(proposals)])
         logits = 0
         for stage, head in enumerate(heads):
-            cls, reg = head(extract(view.features[:4], rois))
+            cls, reg = head(pooled(model["roi_head"], "bbox", extract, view, rois))
             logits = logits + cls
             if stage < len(heads) - 1:
                 label = cls[:, :-1].argmax(1)
@@ -282,8 +336,8 @@ def two_stage_views(model, config, views):
     all_masks = []
     for view in views:
         rois = bbox2roi([view.mapping(dets[:, :4])])
-        for head in mask_heads:
-            masks = head(extract_mask(view.features[:4], rois)).sigmoid()
+        features = pooled(model["roi_head"], "mask", extract_mask, view, rois)
+        for masks in masks_of(mask_heads, features):
             all_masks.append(masks.flip(-1) if view.flip else masks)
     masks = torch.stack(all_masks).mean(0)[torch.arange(len(labels)), labels]
     pasted, _ = _do_paste_mask(
@@ -398,7 +452,7 @@ def record(folder, name, seed):
 if __name__ == "__main__":
     register_all_modules()
     with torch.no_grad():
-        for case_name in CASES:
+        for case_name in sys.argv[2:] or CASES:
             for attempt in range(1000):
                 refusal = record(pathlib.Path(sys.argv[1]) / case_name, case_name, attempt)
                 if refusal is None:

@@ -80,8 +80,10 @@ final class BrowseCommand implements Callable<Integer> {
         RunConfig run = config.bind();
         Dataset.Config named = run.data().requireTrain();
         Dataset dataset = named.open(run.data().root());
-        TargetKind targets = run.model().head().targets();
-        CheckOptions quick = new CheckOptions(false, targets, run.data().workers(), () -> {});
+        // Objects are shown, not the label maps beside them, whose classes have no names.
+        TargetKind targets = run.model().head().targets().measured();
+        CheckOptions quick =
+                new CheckOptions(false, run.model().head(), run.data().workers(), () -> {});
         BrowsedFaults faults =
                 BrowsedFaults.of(dataset, named.check(run.data().root(), quick).findings());
         SampleReader reader = new SampleReader(run.data().trainTransformsAtSize(), targets);

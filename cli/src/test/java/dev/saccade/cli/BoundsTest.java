@@ -65,6 +65,7 @@ class BoundsTest {
                     .put("bbox_head", "{fc_out_channels: 16}")
                     .put("stages", "[{bbox_head: {num_shared_convs: 1, fc_out_channels: 16}}]")
                     .put("mask_head", "{num_convs: 1, conv_out_channels: 16}")
+                    .put("semantic_head", "{num_classes: 2, num_convs: 1, conv_out_channels: 16}")
                     .put("nms", "{max_per_img: 5}")
                     .buildOrThrow();
 

@@ -156,7 +156,7 @@ final class Trial {
                 Instances.groundTruth(Boxes.of(8, 8, 40, 40), 1)
                         .withMasks(List.of(Rle.fromBox(SIZE, 8, 8, 32, 32)));
         return model.match(
-                detector -> detector.losses(batch, List.of(object, object)),
+                detector -> detector.losses(batch, List.of(object, object), labels),
                 segmenter -> segmenter.losses(batch, labels));
     }
 

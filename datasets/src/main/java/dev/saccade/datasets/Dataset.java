@@ -12,7 +12,8 @@ import java.util.List;
  * Labeled photographs in a fixed order.
  *
  * <p>One of one's own has three methods: {@link #classes}, {@link #photos}, and {@link
- * #annotations} where objects are labeled or {@link #labels} where pixels are. They are asked
+ * #annotations} where objects are labeled or {@link #labels} where pixels are; with label maps
+ * beside objects all four, and {@link #semanticClasses}. They are asked
  * often, by many threads, and always say the same. Reading the pixels of photographs is left to
  * {@link ImageReader}.
  */
@@ -67,6 +68,14 @@ public interface Dataset {
      * make them as they are asked for.
      */
     List<Photo> photos();
+
+    /**
+     * Returns how many classes the label maps have that there are beside objects, where they count
+     * for themselves; 0 unless overridden, for objects without label maps, or label maps alone.
+     */
+    default int semanticClasses() {
+        return 0;
+    }
 
     /** Returns the number of photographs. */
     default int size() {

@@ -63,6 +63,17 @@ public final class Sample implements AutoCloseable {
     }
 
     /**
+     * Returns a sample that owns its image.
+     *
+     * @param image [H, W, 3] BGR, uint8 (or float32 in 0..255 after a color transform)
+     * @param targets what it shows, in pixels of the image; masks, if any, of its size
+     * @param labels the class of every pixel of the image
+     */
+    public static Sample of(Mat image, ImageInfo info, Instances targets, LabelMap labels) {
+        return new Sample(image, info, targets, Optional.of(labels), Optional.empty());
+    }
+
+    /**
      * Returns the sample after a geometric or color transform and frees the image of this one if
      * the new one has another. Labels stay as they are: a geometric transform moves them by {@link
      * #mapLabels}.

@@ -35,7 +35,7 @@ final class RecipeRepository extends AbstractRepository {
     static Application application(TargetKind targets) {
         return switch (targets) {
             case BOXES -> Application.CV.OBJECT_DETECTION;
-            case MASKS -> Application.CV.INSTANCE_SEGMENTATION;
+            case MASKS, MASKS_AND_LABEL_MAPS -> Application.CV.INSTANCE_SEGMENTATION;
             case LABEL_MAPS -> Application.CV.SEMANTIC_SEGMENTATION;
         };
     }

@@ -167,8 +167,8 @@ public final class DatasetInference {
     public void requireSound(TrainedModel<?> model) {
         requireClasses(model);
         CheckOptions options =
-                new CheckOptions(false, model.spec().model().head().targets(), workers, () -> {});
-        DatasetCheck.run(dataset, options)
+                new CheckOptions(false, model.spec().model().head(), workers, () -> {});
+        DatasetCheck.run(dataset, options.measured())
                 .requireSound("the data set has errors; nothing was measured");
     }
 }

@@ -16,6 +16,7 @@ import dev.saccade.heads.loss.IouLoss;
 import dev.saccade.heads.loss.L1Loss;
 import dev.saccade.heads.loss.SmoothL1Loss;
 import dev.saccade.heads.roi.CascadeMaskRcnnHead;
+import dev.saccade.heads.roi.HtcHead;
 import dev.saccade.heads.roi.MaskRcnnHead;
 import dev.saccade.heads.segmentation.FcnHead;
 import dev.saccade.heads.segmentation.SemanticFpnHead;
@@ -32,6 +33,7 @@ public final class Heads implements PartProvider {
                 RetinaNetHead.Config.class,
                 MaskRcnnHead.Config.class,
                 CascadeMaskRcnnHead.Config.class,
+                HtcHead.Config.class,
                 UperNetHead.Config.class,
                 SemanticFpnHead.Config.class,
                 FcnHead.Config.class,

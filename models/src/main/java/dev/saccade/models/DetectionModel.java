@@ -1,5 +1,6 @@
 package dev.saccade.models;
 
+import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 
@@ -57,7 +58,10 @@ public final class DetectionModel extends Model<Instances> {
 
     @Override
     public Losses losses(Batch batch, NDManager manager) {
-        return losses(batch.on(manager), batch.targets());
+        ImageBatch images = batch.on(manager);
+        return config().head().targets().hasLabelMaps()
+                ? losses(images, batch.targets(), batch.labels(manager))
+                : losses(images, batch.targets());
     }
 
     /**
@@ -70,6 +74,20 @@ public final class DetectionModel extends Model<Instances> {
     public Losses losses(ImageBatch batch, List<Instances> targets) {
         return Scope.call(
                 () -> head.losses(features(batch.pixels()), batch.images(), targets),
+                Losses::scalars);
+    }
+
+    /**
+     * Returns the training losses of a batch whose pixels have classes, too, see {@link
+     * DetectionHead#losses(dev.saccade.core.structures.FeaturePyramid, List, List, NDArray)}.
+     *
+     * @param batch normalized images
+     * @param targets the objects of each image
+     * @param labels {@code [N, H, W]} int64, the class of every pixel of the batch
+     */
+    public Losses losses(ImageBatch batch, List<Instances> targets, NDArray labels) {
+        return Scope.call(
+                () -> head.losses(features(batch.pixels()), batch.images(), targets, labels),
                 Losses::scalars);
     }
 

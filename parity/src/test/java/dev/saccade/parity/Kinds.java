@@ -20,6 +20,7 @@ final class Kinds {
                     entry("checkpoint_loading", new CheckpointLoadingKind()),
                     entry("coco_eval", new CocoEvalKind()),
                     entry("detector_cascade", new TwoStageKind()),
+                    entry("detector_htc", new TwoStageKind()),
                     entry("detector_mask", new TwoStageKind()),
                     entry("detector_retina", new RetinaNetKind()),
                     entry("ema", new EmaKind()),

@@ -16,6 +16,7 @@ import dev.saccade.models.ModelConfig;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 /** What all cases of whole detectors record: features, objects, losses and gradients. */
@@ -24,10 +25,12 @@ final class RecordedDetector {
     static final Tolerance MAPS = Tolerance.ofMax(1e-4);
     private static final Tolerance PIXELS = Tolerance.absolute(0.05);
     private static final Tolerance SCORES = Tolerance.absolute(1e-3);
+    private static final Tolerance PROBABILITY = Tolerance.absolute(1e-3);
 
     private final Case recorded;
     private final DetectionModel detector;
     private final ImageBatch batch;
+    private final boolean isBatch;
 
     /** Loads the detector of a case whose head is built by other code. */
     RecordedDetector(Case recorded, DetectionHead.Config head, int numClasses) {
@@ -38,8 +41,17 @@ final class RecordedDetector {
         detector = detector(model, head, numClasses);
         RecordedWeights.load(recorded, detector);
         detector.train(false);
-        ImageInfo image = image(recorded.settings().object("img_meta"));
-        batch = new ImageBatch(recorded.tensor("img"), List.of(image));
+        isBatch = recorded.settings().has("img_metas");
+        List<ImageInfo> images =
+                recorded.settings().objects(isBatch ? "img_metas" : "img_meta").stream()
+                        .map(RecordedDetector::image)
+                        .toList();
+        batch = new ImageBatch(recorded.tensor("img"), images);
+    }
+
+    /** Returns what the names of arrays of an image end with: its position in a batch. */
+    String suffix(int image) {
+        return isBatch ? Integer.toString(image) : "";
     }
 
     private static DetectionModel detector(
@@ -122,7 +134,22 @@ final class RecordedDetector {
         }
     }
 
-    /** Compares objects, which are recorded class by class and where wanted also best first. */
+    /**
+     * Compares objects of an image, which are recorded best first if it is one of a batch, and else
+     * class by class and where wanted also best first.
+     *
+     * @return them in the order in which they are recorded
+     */
+    Instances compareObjects(int image, Instances found) {
+        if (isBatch) {
+            compareObjects(suffix(image), found);
+            return found;
+        }
+        compareObjects(found);
+        return byLabel(found);
+    }
+
+    /** Compares the objects of the only image. */
     void compareObjects(Instances found) {
         if (recorded.has("dets_ranked")) {
             compareObjects("_ranked", found);
@@ -143,6 +170,12 @@ final class RecordedDetector {
         recorded.compare(name + " scores", expected.columns(4, 5), rows.columns(4, 5), SCORES);
     }
 
+    /** Compares probabilities of masks, {@code [D * S * S]}. */
+    void compareProbabilities(String name, float[] drawn) {
+        NumpyArray rows = NumpyArray.of(drawn).reshape(recorded.array(name).shape());
+        recorded.compare(name, rows, PROBABILITY);
+    }
+
     /** Returns objects class by class. */
     static Instances byLabel(Instances found) {
         return found.select(
@@ -153,13 +186,18 @@ final class RecordedDetector {
                         .toArray());
     }
 
-    /** Compares losses, metrics and gradients of one training step. */
+    /** Compares losses, metrics and gradients of one training step on the only image. */
     void compareTraining(Instances targets) {
+        compareTraining(() -> detector.losses(batch, List.of(targets)));
+    }
+
+    /** Compares losses, metrics and gradients of one training step. */
+    void compareTraining(Supplier<Losses> step) {
         batch.pixels().setRequiresGradient(true);
         NDArray total =
                 Backward.run(
                         () -> {
-                            Losses losses = detector.losses(batch, List.of(targets));
+                            Losses losses = step.get();
                             compareScalars(losses.terms());
                             compareScalars(losses.metrics());
                             return losses.total();

@@ -1,25 +1,31 @@
 package dev.saccade.parity;
 
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.DataType;
+
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.heads.anchor.LevelMaps;
+import dev.saccade.heads.roi.HtcHead;
 import dev.saccade.heads.roi.TwoStageHead;
+import dev.saccade.heads.segmentation.FusedSemanticHead;
 
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
- * A whole Mask R-CNN or Cascade Mask R-CNN: maps, proposals, objects with masks in the original
+ * A whole Mask R-CNN, Cascade Mask R-CNN or Hybrid Task Cascade: maps, proposals, objects with masks in the original
  * image, losses and gradients.
  */
 final class TwoStageKind implements Kind {
 
-    private static final Tolerance PROBABILITY = Tolerance.absolute(1e-3);
     private static final double PIXELS = 0.01;
 
     @Override
@@ -27,7 +33,8 @@ final class TwoStageKind implements Kind {
         Settings model = recorded.settings().object("model");
         recorded.settings().onlyClass("cls", model.text("type"));
         int channels = model.object("neck").integer("out_channels");
-        TwoStageSettings settings = new TwoStageSettings(model, channels);
+        boolean isVersion3 = recorded.settings().text("source").startsWith("mmdet 3");
+        TwoStageSettings settings = new TwoStageSettings(model, channels, isVersion3);
         RecordedDetector built =
                 new RecordedDetector(recorded, settings.head(), settings.numClasses());
         built.checkFits(model.object("rpn_head"));
@@ -37,30 +44,64 @@ final class TwoStageKind implements Kind {
         built.compareMaps("rpn_cls", proposed.stream().map(LevelMaps::cls).toList());
         built.compareMaps("rpn_reg", proposed.stream().map(LevelMaps::reg).toList());
         List<ImageInfo> images = built.batch().images();
-        built.compareBoxes("proposals", head.propose(pyramid, images).toInstances().get(0));
-
-        Instances found = built.detector().predict(built.batch()).get(0);
-        built.compareObjects(found);
-        if (recorded.has("masks")) {
-            compareMasks(recorded, head, pyramid, images, RecordedDetector.byLabel(found));
+        if (recorded.has("semantic_pred")) {
+            FusedSemanticHead.Output semantic = ((HtcHead) head).semantic(pyramid);
+            recorded.compare("semantic_pred", semantic.logits(), RecordedDetector.MAPS);
+            recorded.compare("semantic_feat", semantic.features(), RecordedDetector.MAPS);
         }
-        built.compareTraining(targets(recorded));
+        List<Instances> proposals = head.propose(pyramid, images).toInstances();
+        List<Instances> found = new ArrayList<>();
+        for (Instances objects : built.detector().predict(built.batch())) {
+            int image = found.size();
+            built.compareBoxes("proposals" + built.suffix(image), proposals.get(image));
+            found.add(built.compareObjects(image, objects));
+        }
+        if (recorded.has("masks" + built.suffix(0))) {
+            compareProbabilities(built, "mask_prob", pyramid, found);
+            for (int image = 0; image < found.size(); image++) {
+                Size size = images.get(image).original();
+                compareMasks(recorded, built.suffix(image), size, found.get(image));
+            }
+        }
+        if (recorded.has("mask_prob_mean" + built.suffix(0))) {
+            RecordedDetector averaging =
+                    new RecordedDetector(
+                            recorded, settings.averagingHead(), settings.numClasses());
+            compareProbabilities(averaging, "mask_prob_mean", pyramid, found);
+        }
+        CountingSampler.takeCounts();
+        List<Instances> targets =
+                IntStream.range(0, found.size())
+                        .mapToObj(image -> targets(recorded, built.suffix(image)))
+                        .toList();
+        built.compareTraining(
+                () ->
+                        recorded.has("gt_sem_seg")
+                                ? built.detector().losses(built.batch(), targets, labels(recorded))
+                                : built.detector().losses(built.batch(), targets));
+        if (recorded.has("sampled")) {
+            recorded.compare("sampled", CountingSampler.takeCounts(), Tolerance.EXACT);
+        }
     }
 
-    private static void compareMasks(
-            Case recorded,
-            TwoStageHead head,
-            FeaturePyramid pyramid,
-            List<ImageInfo> images,
-            Instances found) {
-        float[] drawn = head.drawMasks(pyramid, images, List.of(found)).get(0);
-        NumpyArray probabilities = recorded.array("mask_prob");
-        double[] doubles = new double[drawn.length];
-        Arrays.setAll(doubles, i -> drawn[i]);
-        recorded.compare(
-                "mask_prob", NumpyArray.of(doubles).reshape(probabilities.shape()), PROBABILITY);
+    /** Returns the class of every pixel, {@code [N, H, W]}; recorded 255 is ignored. */
+    private static NDArray labels(Case recorded) {
+        NDArray labels = recorded.tensor("gt_sem_seg").squeeze(1).toType(DataType.INT64, true);
+        NDArray ignored = labels.eq(255).toType(DataType.INT64, false);
+        return labels.sub(ignored.mul(255 - LabelMap.IGNORE));
+    }
 
-        List<Rle> expected = masks(recorded, "masks");
+    private static void compareProbabilities(
+            RecordedDetector built, String name, FeaturePyramid pyramid, List<Instances> found) {
+        TwoStageHead head = (TwoStageHead) built.detector().head();
+        List<float[]> drawn = head.drawMasks(pyramid, built.batch().images(), found);
+        for (int image = 0; image < drawn.size(); image++) {
+            built.compareProbabilities(name + built.suffix(image), drawn.get(image));
+        }
+    }
+
+    private static void compareMasks(Case recorded, String suffix, Size size, Instances found) {
+        List<Rle> expected = masks(recorded, "masks", suffix);
         List<Rle> masks = new ArrayList<>();
         for (int i = 0; i < found.size(); i++) {
             // Mask R-CNN takes boxes that end at the top for padding and leaves their masks out.
@@ -80,12 +121,12 @@ final class TwoStageKind implements Kind {
             areas[i] = masks.get(i).area();
         }
         recorded.compare(
-                "masks",
+                "masks" + suffix,
                 NumpyArray.of(new double[different.length]),
                 NumpyArray.of(different),
                 Tolerance.absolute(PIXELS));
-        Tolerance pixels = Tolerance.absolute(PIXELS * images.get(0).original().area());
-        recorded.compare("mask_areas", NumpyArray.of(areas), pixels);
+        Tolerance pixels = Tolerance.absolute(PIXELS * size.area());
+        recorded.compare("mask_areas" + suffix, NumpyArray.of(areas), pixels);
     }
 
     /** Returns the part of the image in which masks differ. */
@@ -99,17 +140,25 @@ final class TwoStageKind implements Kind {
         return (double) count / first.length;
     }
 
-    private static Instances targets(Case recorded) {
+    private static Instances targets(Case recorded, String suffix) {
         Instances boxes =
                 Instances.groundTruth(
-                        Boxes.of(recorded.array("gt_bboxes").floats()),
-                        recorded.array("gt_labels").ints());
-        return recorded.has("gt_masks") ? boxes.withMasks(masks(recorded, "gt_masks")) : boxes;
+                        Boxes.of(recorded.array("gt_bboxes" + suffix).floats()),
+                        recorded.array("gt_labels" + suffix).ints());
+        return recorded.has("gt_masks" + suffix)
+                ? boxes.withMasks(masks(recorded, "gt_masks", suffix))
+                : boxes;
     }
 
-    /** Returns masks that are recorded as bits, beside their shape. */
-    static List<Rle> masks(Case recorded, String name) {
-        NumpyArray bits = recorded.array(name).unpackBits(recorded.array(name + "_shape"));
+    /**
+     * Returns masks that are recorded as bits, beside their shape.
+     *
+     * @param suffix of the image
+     */
+    static List<Rle> masks(Case recorded, String name, String suffix) {
+        NumpyArray bits =
+                recorded.array(name + suffix)
+                        .unpackBits(recorded.array(name + "_shape" + suffix));
         Size size = new Size(bits.size(1), bits.size(2));
         int pixels = Math.toIntExact(size.area());
         List<Rle> masks = new ArrayList<>();

@@ -9,6 +9,7 @@ import dev.saccade.heads.anchor.ProposalConfig;
 import dev.saccade.heads.anchor.RpnHead;
 import dev.saccade.heads.box.MulticlassNms;
 import dev.saccade.heads.box.RandomSampler;
+import dev.saccade.heads.box.Sampler;
 import dev.saccade.heads.loss.BoxLoss;
 import dev.saccade.heads.loss.CiouLoss;
 import dev.saccade.heads.loss.ClassificationLoss;
@@ -20,14 +21,19 @@ import dev.saccade.heads.loss.L1Loss;
 import dev.saccade.heads.loss.SmoothL1Loss;
 import dev.saccade.heads.roi.BoxHead;
 import dev.saccade.heads.roi.CascadeMaskRcnnHead;
+import dev.saccade.heads.roi.HtcHead;
 import dev.saccade.heads.roi.MaskHead;
 import dev.saccade.heads.roi.MaskRcnnHead;
 import dev.saccade.heads.roi.RoiExtractor;
 import dev.saccade.heads.roi.RoiStage;
+import dev.saccade.heads.segmentation.FusedSemanticHead;
+import dev.saccade.heads.segmentation.PixelCrossEntropy;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 
 /** mmdetection's settings of a detector in two or more stages. */
 final class TwoStageSettings {
@@ -35,14 +41,18 @@ final class TwoStageSettings {
     private final Settings model;
     private final Settings roiHead;
     private final int channels;
+    private final boolean dropsEmptyProposals;
 
     /**
      * Reads settings.
      *
      * @param channels of the neck
+     * @param dropsEmptyProposals whether proposals must be larger than {@code min_bbox_size}, as
+     *     since mmdetection 2.14, not just as large
      */
-    TwoStageSettings(Settings model, int channels) {
+    TwoStageSettings(Settings model, int channels, boolean dropsEmptyProposals) {
         this.model = model;
+        this.dropsEmptyProposals = dropsEmptyProposals;
         this.roiHead = model.object("roi_head");
         this.channels = channels;
     }
@@ -56,8 +66,14 @@ final class TwoStageSettings {
         return switch (type) {
             case "StandardRoIHead" -> standard();
             case "CascadeRoIHead" -> cascade();
+            case "HybridTaskCascadeRoIHead" -> htc(false);
             default -> throw roiHead.unbuilt("type");
         };
+    }
+
+    /** Returns a head of mmdetection 2, which averages the masks of all stages. */
+    DetectionHead.Config averagingHead() {
+        return roiHead.text("type").equals("HybridTaskCascadeRoIHead") ? htc(true) : head();
     }
 
     private DetectionHead.Config standard() {
@@ -87,7 +103,7 @@ final class TwoStageSettings {
                         test.number("mask_thr_binary", 0.5)));
     }
 
-    private DetectionHead.Config cascade() {
+    private List<RoiStage.Config> stages() {
         int stages = roiHead.integer("num_stages");
         List<Double> weights = roiHead.numbers("stage_loss_weights");
         List<Settings> heads = roiHead.objects("bbox_head");
@@ -103,10 +119,19 @@ final class TwoStageSettings {
                             sampler(train.object("sampler")),
                             weights.get(s)));
         }
+        return built;
+    }
+
+    /** Returns the mask head of every stage of a cascade. */
+    private Optional<MaskHead.Config> maskHead() {
         List<MaskHead.Config> masks = maskHeads();
         if (masks.stream().distinct().count() > 1) {
             throw roiHead.refused("mask_head", "expected the same in all stages");
         }
+        return masks.stream().findFirst();
+    }
+
+    private DetectionHead.Config cascade() {
         Settings test = model.object("test_cfg").object("rcnn");
         return Configs.of(
                 CascadeMaskRcnnHead.Config.class,
@@ -116,15 +141,84 @@ final class TwoStageSettings {
                         "bbox_roi_extractor",
                         boxExtractor(),
                         "stages",
-                        built,
+                        stages(),
                         "mask_roi_extractor",
                         maskExtractor(),
                         "mask_head",
-                        masks.stream().findFirst(),
+                        maskHead(),
                         "nms",
                         nms(test),
                         "mask_thr_binary",
                         test.number("mask_thr_binary", 0.5)));
+    }
+
+    private DetectionHead.Config htc(boolean averageMasks) {
+        Settings test = model.object("test_cfg").object("rcnn");
+        boolean semantic = roiHead.has("semantic_head");
+        return Configs.of(
+                HtcHead.Config.class,
+                Map.ofEntries(
+                        entry("rpn_head", rpn()),
+                        entry("bbox_roi_extractor", boxExtractor()),
+                        entry("stages", stages()),
+                        entry("mask_roi_extractor", maskExtractor()),
+                        entry("mask_head", maskHead()),
+                        entry("interleaved", roiHead.flag("interleaved", true)),
+                        entry("mask_info_flow", roiHead.flag("mask_info_flow", true)),
+                        entry("average_masks", averageMasks),
+                        entry(
+                                "semantic_head",
+                                semantic ? Optional.of(semanticHead()) : Optional.empty()),
+                        entry("semantic_roi_extractor", semanticExtractor()),
+                        entry("semantic_fusion", semanticFusion()),
+                        entry("nms", nms(test)),
+                        entry("mask_thr_binary", test.number("mask_thr_binary", 0.5))));
+    }
+
+    private RoiExtractor semanticExtractor() {
+        return roiHead.has("semantic_roi_extractor")
+                ? RoiExtractorKind.extractor(roiHead.object("semantic_roi_extractor"), channels)
+                : Configs.of(RoiExtractor.class, "output_size=14", "featmap_strides=[8]");
+    }
+
+    private List<HtcHead.Fusion> semanticFusion() {
+        return roiHead.has("semantic_fusion")
+                ? roiHead.texts("semantic_fusion").stream()
+                        .map(branch -> HtcHead.Fusion.valueOf(branch.toUpperCase(Locale.ROOT)))
+                        .toList()
+                : List.of(HtcHead.Fusion.values());
+    }
+
+    private FusedSemanticHead.Config semanticHead() {
+        Settings head = roiHead.object("semantic_head");
+        head.onlyClass("type", "FusedSemanticHead");
+        Settings anchors = model.object("rpn_head").object("anchor_generator");
+        head.only("num_ins", anchors.integers("strides").size());
+        head.only("in_channels", channels);
+        head.only("conv_cfg", null);
+        head.only("norm_cfg", null);
+        int stride = semanticExtractor().featmapStrides().get(0);
+        if (head.number("seg_scale_factor", 1.0 / 8) * stride != 1) {
+            throw head.refused("seg_scale_factor", "expected 1 / " + stride);
+        }
+        Settings loss = head.objectOrEmpty("loss_seg");
+        loss.onlyClass("type", "CrossEntropyLoss");
+        loss.only("use_sigmoid", false);
+        loss.only("use_mask", false);
+        loss.only("reduction", "mean");
+        loss.only("ignore_index", 255);
+        head.only("ignore_label", 255);
+        return new FusedSemanticHead.Config(
+                head.integer("fusion_level"),
+                head.integer("num_convs", 4),
+                head.integer("conv_out_channels", 256),
+                head.integer("num_classes", 183),
+                new PixelCrossEntropy(
+                        head.number(
+                                "loss_weight",
+                                loss.number("loss_weight", head.has("loss_seg") ? 1 : 0.2)),
+                        loss.has("class_weight") ? loss.numbers("class_weight") : List.of(),
+                        loss.flag("avg_non_ignore", false)));
     }
 
     private RpnHead.Config rpn() {
@@ -158,24 +252,27 @@ final class TwoStageSettings {
                                 proposals(model.object("test_cfg").object("rpn")))));
     }
 
-    private static ProposalConfig proposals(Settings config) {
+    private ProposalConfig proposals(Settings config) {
         Settings nms = config.object("nms");
         nms.onlyClass("type", "nms");
         config.describes("nms_across_levels", "nms_post");
+        double least = config.number("min_bbox_size", dropsEmptyProposals ? -1 : 0);
         return new ProposalConfig(
                 config.integer("nms_pre"),
                 config.integer("max_per_img"),
                 nms.number("iou_threshold"),
-                config.number("min_bbox_size", 0));
+                dropsEmptyProposals ? Math.nextUp((float) least) : least);
     }
 
-    private static RandomSampler sampler(Settings config) {
+    private Sampler sampler(Settings config) {
         config.onlyClass("type", "RandomSampler");
-        return new RandomSampler(
-                config.integer("num"),
-                config.number("pos_fraction"),
-                config.number("neg_pos_ub", -1),
-                config.flag("add_gt_as_proposals", true));
+        RandomSampler sampler =
+                new RandomSampler(
+                        config.integer("num"),
+                        config.number("pos_fraction"),
+                        config.number("neg_pos_ub", -1),
+                        config.flag("add_gt_as_proposals", true));
+        return new CountingSampler(sampler);
     }
 
     private RoiExtractor boxExtractor() {
@@ -241,7 +338,11 @@ final class TwoStageSettings {
     }
 
     private MaskHead.Config maskHead(Settings head) {
-        head.onlyClass("type", "FCNMaskHead");
+        boolean flows = roiHead.text("type").equals("HybridTaskCascadeRoIHead");
+        head.onlyClass("type", flows ? "HTCMaskHead" : "FCNMaskHead");
+        if (flows) {
+            head.describes("with_conv_res");
+        }
         head.only("in_channels", channels);
         head.only("num_classes", numClasses());
         head.only("roi_feat_size", maskExtractor().outputSize());

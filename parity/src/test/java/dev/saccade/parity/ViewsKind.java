@@ -41,7 +41,7 @@ final class ViewsKind implements Kind {
         recorded.compare("boxes", expected.columns(0, 4), rows.columns(0, 4), CLOSE);
         recorded.compare("scores", expected.columns(4, 5), rows.columns(4, 5), CLOSE);
         if (recorded.has("masks")) {
-            assertEquals(TwoStageKind.masks(recorded, "masks"), found.masks());
+            assertEquals(TwoStageKind.masks(recorded, "masks", ""), found.masks());
         }
     }
 
@@ -58,7 +58,7 @@ final class ViewsKind implements Kind {
                             first, model.object("train_cfg"), model.object("test_cfg"))
                     .build(features, first.integer("num_classes"));
         }
-        TwoStageSettings settings = new TwoStageSettings(model, channels);
-        return settings.head().build(features, settings.numClasses());
+        TwoStageSettings settings = new TwoStageSettings(model, channels, false);
+        return settings.averagingHead().build(features, settings.numClasses());
     }
 }

@@ -36,9 +36,10 @@ public record DataReports(Map<String, DatasetReport> byRole) {
         ImmutableMap.Builder<String, DatasetReport> reports = ImmutableMap.builder();
         Optional<DatasetReport> first = Optional.empty();
         for (Map.Entry<String, DataSource> source : sources.entrySet()) {
-            DatasetReport report = source.getValue().check().apply(options);
             String role = source.getKey();
             boolean learned = role.equals("train");
+            CheckOptions asked = learned ? options : options.measured();
+            DatasetReport report = source.getValue().check().apply(asked);
             DatasetStatistics trained = first.orElse(report).statistics();
             Optional<String> fault =
                     difference(trained.classNames(), report.statistics().classNames())

@@ -151,7 +151,7 @@ public final class Training {
 
     private static CheckOptions options(RunConfig config, boolean decode, Runnable onPhoto) {
         return new CheckOptions(
-                decode, config.model().head().targets(), config.data().workers(), onPhoto);
+                decode, config.model().head(), config.data().workers(), onPhoto);
     }
 
     /**

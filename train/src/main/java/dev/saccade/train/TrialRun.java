@@ -8,7 +8,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.SeededRandom;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.ops.TensorMemory;
-import dev.saccade.core.parts.TargetKind;
+import dev.saccade.core.parts.HeadConfig;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
@@ -45,7 +45,7 @@ public final class TrialRun implements AutoCloseable {
     private final NDManager manager;
     private final Optimizer optimizer;
     private final TrainStep step;
-    private final TargetKind targets;
+    private final HeadConfig head;
     private final Device device;
     private final ProcessGroup ranks;
     private RunState state = RunState.START;
@@ -73,7 +73,7 @@ public final class TrialRun implements AutoCloseable {
         bytesBefore = TensorMemory.of(device).map(TensorMemory::bytes).orElse(0L);
         RunConfig alone = config.with("accumulation=1");
         model = config.model().build(Collections.nCopies(classes, "class"));
-        targets = config.model().head().targets();
+        head = config.model().head();
         manager = Libtorch.newManager(device);
         model.initialize(manager, 0);
         model.train(true);
@@ -123,18 +123,26 @@ public final class TrialRun implements AutoCloseable {
         ImageInfo info = ImageInfo.of(image, "", size);
         Instances objects = new RandomObjects(size, model.classes().size()).of(image);
         Sample sample =
-                targets == TargetKind.LABEL_MAPS
-                        ? Sample.of(pixels, info, labels(image, size))
-                        : Sample.of(pixels, info, objects);
+                switch (head.targets()) {
+                    case BOXES, MASKS -> Sample.of(pixels, info, objects);
+                    case LABEL_MAPS ->
+                            Sample.of(pixels, info, labels(image, size, model.classes().size()));
+                    case MASKS_AND_LABEL_MAPS ->
+                            Sample.of(
+                                    pixels,
+                                    info,
+                                    objects,
+                                    labels(image, size, head.semanticClasses()));
+                };
         return sample.withNormalization(
                 new Normalization(new float[] {128, 128, 128}, new float[] {64, 64, 64}));
     }
 
-    private LabelMap labels(int image, Size size) {
+    private static LabelMap labels(int image, Size size, int classes) {
         SplittableRandom random = SeededRandom.of(0, image);
         short[] labels = new short[Math.toIntExact(size.area())];
         for (int i = 0; i < labels.length; i++) {
-            labels[i] = (short) random.nextInt(model.classes().size());
+            labels[i] = (short) random.nextInt(classes);
         }
         return LabelMap.of(size, labels);
     }

@@ -69,7 +69,7 @@ class EveryCombinationTest {
     private static final ConfigNode.Mapping HEADS = heads();
 
     /** Heads that learn from their own proposals, which are others at every step. */
-    static final Set<String> PROPOSING = Set.of("mask_rcnn", "cascade_mask_rcnn");
+    static final Set<String> PROPOSING = Set.of("mask_rcnn", "cascade_mask_rcnn", "htc");
 
     /** What makes a backbone small, of the keys that it has. */
     private static final ImmutableMap<String, String> SMALL =

@@ -32,6 +32,7 @@ class HostReadsTest {
         "retinanet, 1",
         "mask_rcnn, 2",
         "cascade_mask_rcnn, 2",
+        "htc, 2",
         "upernet, 2",
         "semantic_fpn, 2",
         "fcn, 2"

@@ -1,5 +1,6 @@
 package dev.saccade.train;
 
+import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
@@ -23,8 +24,8 @@ import java.util.function.Consumer;
 import java.util.stream.LongStream;
 
 /**
- * Images of noise, the same in every process: in each an object of class 1 for detectors, for
- * segmenters the strongest of the three channels at every pixel.
+ * Images of noise, the same in every process: in each an object of class 1 for detectors, and for
+ * segmenters the strongest of the three channels at every pixel, which some detectors learn, too.
  */
 record NoiseScene(ImageBatch batch, Size size) {
 
@@ -42,8 +43,14 @@ record NoiseScene(ImageBatch batch, Size size) {
 
     private Losses losses(Model<?> model) {
         return model.match(
-                detector -> detector.losses(batch, Collections.nCopies(batch.size(), object())),
-                segmenter -> segmenter.losses(batch, batch.pixels().argMax(1)));
+                detector ->
+                        detector.losses(
+                                batch, Collections.nCopies(batch.size(), object()), strongest()),
+                segmenter -> segmenter.losses(batch, strongest()));
+    }
+
+    private NDArray strongest() {
+        return batch.pixels().argMax(1);
     }
 
     private Instances object() {

@@ -133,14 +133,22 @@ public final class ModelBench implements AutoCloseable {
     private Function<ImageBatch, Losses> losses(DetectionModel detector) {
         RandomObjects objects = new RandomObjects(size, model.classes().size());
         List<Instances> targets = IntStream.range(0, images).mapToObj(objects::of).toList();
-        return batch -> detector.losses(batch, targets);
+        int semanticClasses = detector.config().head().semanticClasses();
+        if (semanticClasses == 0) {
+            return batch -> detector.losses(batch, targets);
+        }
+        NDArray map = labels(semanticClasses);
+        return batch -> detector.losses(batch, targets, map);
     }
 
     private Function<ImageBatch, Losses> losses(SegmentationModel segmenter) {
-        long[] labels =
-                SeededRandom.of(0).longs(images * size.area(), 0, model.classes().size()).toArray();
-        NDArray map = manager.create(labels, new Shape(images, size.height(), size.width()));
+        NDArray map = labels(model.classes().size());
         return batch -> segmenter.losses(batch, map);
+    }
+
+    private NDArray labels(int classes) {
+        long[] labels = SeededRandom.of(0).longs(images * size.area(), 0, classes).toArray();
+        return manager.create(labels, new Shape(images, size.height(), size.width()));
     }
 
     @Override

@@ -62,7 +62,7 @@ record Plan(int longEdge, int shortEdge, int batchSize, int epochs, int stepsPer
             return Math.min(1, most);
         }
         double wanted =
-                (contents.targets() == TargetKind.MASKS ? WANTED_OF_MASKS : WANTED_OF_BOXES)
+                (contents.targets().hasMasks() ? WANTED_OF_MASKS : WANTED_OF_BOXES)
                         / contents.smallObject();
         double least = (double) LEAST_EDGE / Math.max(1, contents.longEdge());
         return Math.min(Math.min(Math.max(wanted, least), MOST_ENLARGED), most);
@@ -75,7 +75,7 @@ record Plan(int longEdge, int shortEdge, int batchSize, int epochs, int stepsPer
         }
         return switch (targets) {
             case BOXES -> 4;
-            case MASKS -> 2;
+            case MASKS, MASKS_AND_LABEL_MAPS -> 2;
             case LABEL_MAPS -> 8;
         };
     }
@@ -86,7 +86,7 @@ record Plan(int longEdge, int shortEdge, int batchSize, int epochs, int stepsPer
         }
         return switch (targets) {
             case BOXES -> 870;
-            case MASKS -> 420;
+            case MASKS, MASKS_AND_LABEL_MAPS -> 420;
             case LABEL_MAPS -> 700;
         };
     }

@@ -88,7 +88,7 @@ public final class Proposal {
                         + " with %s%s"
                                 .formatted(
                                         Count.of(contents.objects(), "object"),
-                                        contents.targets() == TargetKind.MASKS
+                                        contents.targets().hasMasks()
                                                 ? " and their outlines"
                                                 : "");
     }
@@ -118,7 +118,7 @@ public final class Proposal {
         String base =
                 switch (contents.targets()) {
                     case BOXES -> "retinanet_resnet_fpn";
-                    case MASKS -> "mask_rcnn_fpn";
+                    case MASKS, MASKS_AND_LABEL_MAPS -> "mask_rcnn_fpn";
                     case LABEL_MAPS -> "semantic_fpn";
                 };
         line("base:");
@@ -137,7 +137,7 @@ public final class Proposal {
         }
         switch (contents.targets()) {
             case BOXES -> boxes();
-            case MASKS -> masks();
+            case MASKS, MASKS_AND_LABEL_MAPS -> masks();
             case LABEL_MAPS -> {}
         }
     }

@@ -1,10 +1,13 @@
 package dev.saccade.core.parts;
 
+import ai.djl.ndarray.NDArray;
+
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Losses;
 
 import java.util.List;
@@ -35,6 +38,9 @@ public abstract class DetectionHead extends Module {
 
         @Override
         default TargetKind targets() {
+            if (semanticClasses() > 0) {
+                return TargetKind.MASKS_AND_LABEL_MAPS;
+            }
             return hasMasks() ? TargetKind.MASKS : TargetKind.BOXES;
         }
     }
@@ -50,6 +56,24 @@ public abstract class DetectionHead extends Module {
      */
     public abstract Losses losses(
             FeaturePyramid features, List<ImageInfo> images, List<Instances> targets);
+
+    /**
+     * Returns the training losses of a batch whose pixels have classes, too; of the objects alone
+     * unless the head has {@link Config#semanticClasses}.
+     *
+     * @param features the pyramid of the batch
+     * @param images what happened to each image
+     * @param targets the objects of each image
+     * @param labels {@code [N, H, W]} int64, the class of every pixel of the network input, or
+     *     {@link LabelMap#IGNORE}
+     */
+    public Losses losses(
+            FeaturePyramid features,
+            List<ImageInfo> images,
+            List<Instances> targets,
+            NDArray labels) {
+        return losses(features, images, targets);
+    }
 
     /**
      * Returns the objects of each image, in the coordinates of the original image; with masks of

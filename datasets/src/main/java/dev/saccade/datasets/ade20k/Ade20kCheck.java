@@ -9,7 +9,8 @@ import dev.saccade.datasets.check.Findings;
 import dev.saccade.datasets.check.ImageCheck;
 import dev.saccade.datasets.check.LabelCheck;
 import dev.saccade.datasets.image.ImageHeader;
-import dev.saccade.datasets.image.IndexPng;
+import dev.saccade.datasets.labels.LabelCode;
+import dev.saccade.datasets.labels.LabelFile;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -42,7 +43,7 @@ final class Ade20kCheck {
         List<String> names = List.of();
         List<Callable<LabelCheck.Found>> checks = new ArrayList<>();
         try {
-            List<PairedFiles.Pair> pairs = config.pairs(root, findings);
+            List<LabelFile> pairs = config.pairs(root, findings);
             names = config.names(root);
             Ade20kCheck check = new Ade20kCheck(options, config.code(names));
             pairs.forEach(pair -> checks.add(() -> check.check(pair)));
@@ -52,22 +53,11 @@ final class Ade20kCheck {
         return findings.report(LabelCheck.run(folder, names, checks, options, findings));
     }
 
-    private LabelCheck.Found check(PairedFiles.Pair pair) {
+    private LabelCheck.Found check(LabelFile pair) {
         List<Finding> findings = new ArrayList<>();
-        String file = pair.labels().toString();
         Optional<ImageHeader> photo = ImageCheck.run(pair.photo(), options.decode(), findings::add);
-        try {
-            IndexPng png = IndexPng.read(pair.labels());
-            photo.filter(header -> !header.size().equals(png.size()))
-                    .map(header -> Ade20kDataset.sizeFault(pair, png.size(), header))
-                    .ifPresent(fault -> findings.add(Finding.error(file, "", fault)));
-            code.fault(png).ifPresent(fault -> findings.add(Finding.error(file, "", fault)));
-            long[] counts = code.count(png);
-            LabelCheck.warning(file, "", counts, png.size().area()).ifPresent(findings::add);
-            return new LabelCheck.Found(findings, Optional.of(counts));
-        } catch (SaccadeException e) {
-            findings.add(Finding.error(file, e));
-            return new LabelCheck.Found(findings, Optional.empty());
-        }
+        LabelCheck.Found labels = pair.check(code, photo.map(ImageHeader::size));
+        findings.addAll(labels.findings());
+        return new LabelCheck.Found(findings, labels.counts());
     }
 }

@@ -23,6 +23,8 @@ import dev.saccade.datasets.Photo;
 import dev.saccade.datasets.check.DataFolder;
 import dev.saccade.datasets.check.Findings;
 import dev.saccade.datasets.image.ImageHeader;
+import dev.saccade.datasets.labels.LabelCode;
+import dev.saccade.datasets.labels.LabelFile;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -46,12 +48,14 @@ public final class Ade20kDataset implements Dataset {
     /** Of a file of names of classes. */
     private static final int MOST_BYTES = 1 << 24;
 
+    private static final String HINT = "if classes count from 1, set reduce_zero_label";
+
     private final ImmutableList<String> classes;
     private final LabelCode code;
-    private final ImmutableList<PairedFiles.Pair> pairs;
+    private final ImmutableList<LabelFile> pairs;
     private final AtomicReferenceArray<Size> sizes;
 
-    private Ade20kDataset(List<String> classes, LabelCode code, List<PairedFiles.Pair> pairs) {
+    private Ade20kDataset(List<String> classes, LabelCode code, List<LabelFile> pairs) {
         this.classes = ImmutableList.copyOf(classes);
         this.code = code;
         this.pairs = ImmutableList.copyOf(pairs);
@@ -99,7 +103,7 @@ public final class Ade20kDataset implements Dataset {
             List<String> names = names(root);
             LabelCode code = code(names);
             Findings findings = new Findings();
-            List<PairedFiles.Pair> pairs = pairs(root, findings);
+            List<LabelFile> pairs = pairs(root, findings);
             findings.problems().throwIfAny(root.resolve(images).toString());
             return new Ade20kDataset(names, code, pairs);
         }
@@ -115,7 +119,7 @@ public final class Ade20kDataset implements Dataset {
             return Ade20kCheck.run(this, root, options);
         }
 
-        List<PairedFiles.Pair> pairs(Path root, Findings findings) {
+        List<LabelFile> pairs(Path root, Findings findings) {
             return new PairedFiles(
                             root,
                             new PairedFiles.Half(
@@ -168,7 +172,7 @@ public final class Ade20kDataset implements Dataset {
         /** Returns what the numbers in the label maps mean. */
         LabelCode code(List<String> names) {
             try {
-                return new LabelCode(names.size(), reduceZeroLabel, ignoreIndex);
+                return new LabelCode(names.size(), reduceZeroLabel, ignoreIndex, HINT);
             } catch (IllegalArgumentException e) {
                 throw SaccadeException.user("%s: %s", annotations, e.getMessage());
             }
@@ -197,29 +201,6 @@ public final class Ade20kDataset implements Dataset {
 
     @Override
     public LabelMap labels(int index) {
-        PairedFiles.Pair pair = pairs.get(index);
-        LabelMap labels = code.decode(pair.labels());
-        if (!labels.size().equals(photo(index).size())) {
-            throw SaccadeException.user(
-                    "%s: %s",
-                    pair.labels(), sizeFault(pair, labels.size(), ImageHeader.read(pair.photo())));
-        }
-        return labels;
-    }
-
-    /** Returns what is said of label maps whose size is not that of their photograph. */
-    static String sizeFault(PairedFiles.Pair pair, Size labels, ImageHeader photo) {
-        String fault =
-                "is %s (height x width), but its photograph %s is %s%s"
-                        .formatted(
-                                labels,
-                                pair.photo(),
-                                photo.size(),
-                                photo.turned() ? ", turned upright" : "");
-        return photo.turned() && labels.equals(photo.stored())
-                ? fault
-                        + ": it was labeled without turning it upright, EXIF orientation "
-                        + photo.orientation()
-                : fault;
+        return pairs.get(index).read(code, photo(index).size());
     }
 }

@@ -6,6 +6,7 @@ import com.google.common.collect.Iterables;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.check.DataFolder;
+import dev.saccade.datasets.labels.LabelFile;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -32,9 +33,6 @@ record PairedFiles(Path root, Half photos, Half labels) {
 
     private static final int MOST_SHOWN = 5;
 
-    /** A photograph and its label map. */
-    record Pair(Path photo, Path labels) {}
-
     /**
      * A folder of files.
      *
@@ -55,10 +53,10 @@ record PairedFiles(Path root, Half photos, Half labels) {
      *
      * @throws SaccadeException if a folder cannot be read
      */
-    List<Pair> find(Consumer<Finding> findings) {
+    List<LabelFile> find(Consumer<Finding> findings) {
         SortedMap<String, Path> images = files(photos, findings);
         SortedMap<String, Path> maps = files(labels, findings);
-        ImmutableList.Builder<Pair> pairs = ImmutableList.builder();
+        ImmutableList.Builder<LabelFile> pairs = ImmutableList.builder();
         if (images.isEmpty() || maps.isEmpty()) {
             return List.of();
         }
@@ -66,7 +64,7 @@ record PairedFiles(Path root, Half photos, Half labels) {
                 (stem, photo) -> {
                     Path map = maps.remove(stem);
                     if (map != null) {
-                        pairs.add(new Pair(photo, map));
+                        pairs.add(new LabelFile(photo, map));
                     } else {
                         findings.accept(missing(photo, "label map", labels.file(stem)));
                     }

@@ -83,7 +83,7 @@ public final class DataFolder {
      * Returns what is there in place of a file that is missing; nothing if the folder that it
      * should be in is missing too.
      */
-    static String inPlaceOf(Path missing) {
+    public static String inPlaceOf(Path missing) {
         Path path = missing.toAbsolutePath().normalize();
         Path folder = path.getParent();
         if (folder != null && !Files.isDirectory(folder)) {

@@ -3,7 +3,6 @@ package dev.saccade.datasets.check;
 import com.google.common.primitives.ImmutableLongArray;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.TargetKind;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.AnnotationTable;
@@ -46,9 +45,7 @@ public final class DatasetCheck {
         check.checkClasses();
         check.checkPhotos();
         DatasetStatistics held =
-                options.targets() == TargetKind.LABEL_MAPS
-                        ? check.checkLabels()
-                        : check.checkObjects();
+                options.targets().hasObjects() ? check.checkObjects() : check.checkLabels();
         return check.findings.report(held);
     }
 
@@ -98,9 +95,12 @@ public final class DatasetCheck {
         AnnotationTable table = builder.build();
         findings.requireUnique(DATA_SET, "annotation", table.annotationIds());
         Set<Long> wanted = table.categories(List.of());
-        Set<Long> masked = options.targets() == TargetKind.MASKS ? wanted : Set.of();
+        Set<Long> masked = options.targets().hasMasks() ? wanted : Set.of();
         new ObjectCheck(table, DATA_SET, wanted, masked).check(findings);
         ImageCheck.run(photos, options, findings);
+        if (options.targets().hasLabelMaps()) {
+            checkLabelsBesideObjects();
+        }
         return ObjectCounter.count(table, List.of());
     }
 
@@ -119,18 +119,40 @@ public final class DatasetCheck {
         }
     }
 
+    private void checkLabelsBesideObjects() {
+        int classes = dataset.semanticClasses();
+        Optional<String> fault =
+                SemanticClasses.fault(classes, options, "semanticClasses() of the data set");
+        fault.ifPresent(message -> error("", message));
+        if (fault.isEmpty()) {
+            List<Callable<LabelCheck.Found>> checks = new ArrayList<>();
+            for (int i = 0; i < photos.size(); i++) {
+                Photo photo = photos.get(i);
+                int index = indices.get(i);
+                checks.add(() -> checkLabels(photo, index, classes, new ArrayList<>()));
+            }
+            LabelCheck.run(checks, options, findings);
+        }
+    }
+
     private DatasetStatistics checkLabels() {
         List<Callable<LabelCheck.Found>> checks = new ArrayList<>();
         for (int i = 0; i < photos.size(); i++) {
             Photo photo = photos.get(i);
             int index = indices.get(i);
-            checks.add(() -> checkLabels(photo, index));
+            checks.add(
+                    () ->
+                            checkLabels(
+                                    photo,
+                                    index,
+                                    dataset.classes().size(),
+                                    ImageCheck.findings(photo, options.decode())));
         }
         return LabelCheck.run(DATA_SET, dataset.classes(), checks, options, findings);
     }
 
-    private LabelCheck.Found checkLabels(Photo photo, int index) {
-        List<Finding> found = ImageCheck.findings(photo, options.decode());
+    private LabelCheck.Found checkLabels(
+            Photo photo, int index, int classes, List<Finding> found) {
         String subject = "labels of image %d (%s)".formatted(photo.id(), photo.file());
         try {
             LabelMap labels = dataset.labels(index);
@@ -139,7 +161,7 @@ public final class DatasetCheck {
                         "are %s (height x width), but the photograph is %s",
                         labels.size(), photo.size());
             }
-            long[] counts = labels.histogram(dataset.classes().size());
+            long[] counts = labels.histogram(classes);
             LabelCheck.warning(DATA_SET, subject, counts, labels.size().area())
                     .ifPresent(found::add);
             return new LabelCheck.Found(found, Optional.of(counts));

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 
 /** Counts labeled pixels while label maps are checked, and tells of maps that teach nothing. */
 public final class LabelCheck {
@@ -46,15 +47,14 @@ public final class LabelCheck {
             CheckOptions options,
             Findings findings) {
         LabelCheck check = new LabelCheck(classes);
-        try (Workers workers = new Workers("dataset-check", options.threads())) {
-            workers.run(
-                    checks,
-                    found -> {
-                        found.findings().forEach(findings);
-                        found.counts().ifPresent(check::count);
-                        options.onImage().run();
-                    });
-        }
+        run(
+                checks,
+                options,
+                findings,
+                found -> {
+                    found.counts().ifPresent(check::count);
+                    options.onImage().run();
+                });
         PixelStatistics held = check.statistics();
         if (held.pixels() == 0 && held.ignored() > 0) {
             findings.accept(
@@ -65,6 +65,32 @@ public final class LabelCheck {
                                     + " measured; see reduce_zero_label and ignore_index"));
         }
         return held;
+    }
+
+    /**
+     * Reports what is wrong with label maps beside objects, whose photographs are checked by
+     * themselves.
+     *
+     * @param checks one for each label map
+     */
+    public static void run(
+            List<Callable<Found>> checks, CheckOptions options, Findings findings) {
+        run(checks, options, findings, found -> {});
+    }
+
+    private static void run(
+            List<Callable<Found>> checks,
+            CheckOptions options,
+            Findings findings,
+            Consumer<Found> onFound) {
+        try (Workers workers = new Workers("dataset-check", options.threads())) {
+            workers.run(
+                    checks,
+                    found -> {
+                        found.findings().forEach(findings);
+                        onFound.accept(found);
+                    });
+        }
     }
 
     /**

@@ -1,7 +1,6 @@
 package dev.saccade.datasets.coco;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.parts.TargetKind;
 import dev.saccade.datasets.AnnotationTable;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.DatasetReport;
@@ -15,7 +14,9 @@ import dev.saccade.datasets.check.ObjectCounter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -25,27 +26,38 @@ final class CocoCheck {
     private final Path annotations;
     private final Path images;
     private final List<String> classes;
+    private final Optional<LabelMaps> labelMaps;
     private final Findings findings = new Findings();
 
-    private CocoCheck(Path annotations, Path images, List<String> classes) {
+    private CocoCheck(
+            Path annotations,
+            Path images,
+            List<String> classes,
+            Optional<LabelMaps> labelMaps) {
         this.annotations = annotations;
         this.images = images;
         this.classes = classes;
+        this.labelMaps = labelMaps;
     }
 
     /**
      * Returns what the data set holds and all that is wrong with it; nothing is thrown for it.
      *
      * @param classes the wanted classes; all if empty
+     * @param labelMaps where the label maps beside the objects are, if there are any
      */
     static DatasetReport run(
-            Path annotations, Path images, List<String> classes, CheckOptions options) {
-        return new CocoCheck(annotations, images, classes).run(options);
+            Path annotations,
+            Path images,
+            List<String> classes,
+            Optional<LabelMaps> labelMaps,
+            CheckOptions options) {
+        return new CocoCheck(annotations, images, classes, labelMaps).run(options);
     }
 
     private DatasetReport run(CheckOptions options) {
         String file = annotations.toString();
-        if (options.targets() == TargetKind.LABEL_MAPS) {
+        if (!options.targets().hasObjects()) {
             findings.accept(
                     Finding.error(
                             file,
@@ -62,7 +74,7 @@ final class CocoCheck {
         CocoReferences references = new CocoReferences(table, file, images);
         references.check(classes, findings);
         Set<Long> wanted = table.categories(classes);
-        Set<Long> masked = options.targets() == TargetKind.MASKS ? wanted : Set.of();
+        Set<Long> masked = options.targets().hasMasks() ? wanted : Set.of();
         new ObjectCheck(table, file, wanted, masked).check(findings);
         checkImages(table, references, options);
         return findings.report(ObjectCounter.count(table, classes));
@@ -70,25 +82,30 @@ final class CocoCheck {
 
     private void checkImages(
             AnnotationTable table, CocoReferences references, CheckOptions options) {
-        List<Photo> photos = new ArrayList<>();
+        Map<Integer, Photo> photos = new LinkedHashMap<>();
         for (int i = 0; i < table.fileNames().size(); i++) {
             Optional<Path> file = references.locate(table.fileNames().get(i));
             if (file.isPresent()) {
                 long id = table.imageIds().get(i);
-                photos.add(new Photo(id, file.get(), table.imageSize(i)));
+                photos.put(i, new Photo(id, file.get(), table.imageSize(i)));
             }
         }
-        if (photos.size() > 1 && photos.stream().noneMatch(photo -> Files.exists(photo.file()))) {
+        List<Photo> all = List.copyOf(photos.values());
+        if (all.size() > 1 && all.stream().noneMatch(photo -> Files.exists(photo.file()))) {
             findings.accept(
                     Finding.error(
                             images.toString(),
                             "",
                             "has none of the %d photographs, the first of which is expected at %s;"
-                                            .formatted(photos.size(), photos.get(0).file())
+                                            .formatted(all.size(), all.get(0).file())
                                     + " data.train.images or data.val.images names the folder that"
                                     + " file_name starts from"));
         } else {
-            ImageCheck.run(photos, options, findings);
+            ImageCheck.run(all, options, findings);
+            if (options.targets().hasObjects() && options.targets().hasLabelMaps()) {
+                String file = annotations.toString();
+                LabelMaps.check(labelMaps, file, table, photos, options, findings);
+            }
         }
     }
 }

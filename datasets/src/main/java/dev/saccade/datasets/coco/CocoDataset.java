@@ -6,9 +6,11 @@ import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.Lists;
 import com.google.common.primitives.ImmutableLongArray;
 
+import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
+import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.AnnotationTable;
 import dev.saccade.datasets.CheckOptions;
@@ -24,6 +26,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -34,12 +37,17 @@ import java.util.regex.Pattern;
 /**
  * Photographs labeled in a COCO annotation file ({@code instances_*.json}).
  *
+ * <p>There may be label maps beside the objects, as those of COCO-Stuff.
+ *
  * <p>Photographs come in the order of the file, not of their ids; so do the annotations of each.
  */
 public final class CocoDataset implements Dataset {
 
     private static final Logger log = LoggerFactory.getLogger(CocoDataset.class);
     static final int UNWANTED = -1;
+
+    /** Classes of the label maps of COCO-Stuff: things and stuff by their ids, and one for other. */
+    private static final int STUFF_CLASSES = 183;
 
     /** The files of COCO 2017, whose classes are known. */
     private static final Pattern COCO_2017 =
@@ -52,6 +60,7 @@ public final class CocoDataset implements Dataset {
     private final ImmutableLongArray categoryIds;
     private final int[] firstRow;
     private final int[] rows;
+    private final Optional<LabelMaps> labelMaps;
 
     /**
      * Where a COCO data set lies.
@@ -60,23 +69,46 @@ public final class CocoDataset implements Dataset {
      * @param images the folder that {@code file_name} starts from, relative to the root
      * @param classes the wanted classes; all categories of the file if empty. Labels follow the
      *     order of the categories in the file either way, as in mmdetection
+     * @param labelMaps the folder of label maps beside the objects, PNGs of the names of the
+     *     photographs in which 255 is no class, such as {@code stuffthingmaps/train2017}, relative
+     *     to the root; none for data sets of objects alone
+     * @param labelMapClasses how many classes these have
      */
     @Part("coco")
     public record Config(
             @Default("annotations/instances_train2017.json") String annotations,
             @Default("train2017") String images,
-            @Default("[]") List<String> classes)
+            @Default("[]") List<String> classes,
+            Optional<String> labelMaps,
+            @Default("183") int labelMapClasses)
             implements Dataset.Config {
 
         /** Keeps a copy of the list. */
         public Config {
             classes = List.copyOf(classes);
+            new Checks().within("label_map_classes", labelMapClasses, 1, 255).throwIfAny();
+        }
+
+        /** Names a data set of objects alone. */
+        public Config(String annotations, String images, List<String> classes) {
+            this(annotations, images, classes, Optional.empty(), STUFF_CLASSES);
         }
 
         @Override
         public CocoDataset open(Path root) {
-            DataFolder.requireRoot(root, annotations, images);
-            return CocoDataset.open(root.resolve(annotations), root.resolve(images), classes);
+            requireRoot(root);
+            return CocoDataset.open(
+                    root.resolve(annotations), root.resolve(images), classes, maps(root));
+        }
+
+        private void requireRoot(Path root) {
+            List<String> paths = new ArrayList<>(List.of(annotations, images));
+            labelMaps.ifPresent(paths::add);
+            DataFolder.requireRoot(root, paths.toArray(String[]::new));
+        }
+
+        private Optional<LabelMaps> maps(Path root) {
+            return labelMaps.map(folder -> new LabelMaps(root.resolve(folder), labelMapClasses));
         }
 
         @Override
@@ -88,13 +120,19 @@ public final class CocoDataset implements Dataset {
 
         @Override
         public DatasetReport check(Path root, CheckOptions options) {
-            DataFolder.requireRoot(root, annotations, images);
-            return CocoCheck.run(root.resolve(annotations), root.resolve(images), classes, options);
+            requireRoot(root);
+            return CocoCheck.run(
+                    root.resolve(annotations), root.resolve(images), classes, maps(root), options);
         }
     }
 
-    private CocoDataset(AnnotationTable table, List<Path> files, List<String> wanted) {
+    private CocoDataset(
+            AnnotationTable table,
+            List<Path> files,
+            List<String> wanted,
+            Optional<LabelMaps> labelMaps) {
         this.table = table;
+        this.labelMaps = labelMaps;
         this.files = ImmutableList.copyOf(files);
         ImmutableMap.Builder<Long, Integer> labelOf = ImmutableMap.builder();
         ImmutableList.Builder<String> names = ImmutableList.builder();
@@ -140,12 +178,20 @@ public final class CocoDataset implements Dataset {
      * @throws SaccadeException if the file is faulty; lists the first faults with their places
      */
     public static CocoDataset open(Path annotations, Path images, List<String> classes) {
+        return open(annotations, images, classes, Optional.empty());
+    }
+
+    private static CocoDataset open(
+            Path annotations,
+            Path images,
+            List<String> classes,
+            Optional<LabelMaps> labelMaps) {
         Findings findings = new Findings();
         AnnotationTable table = CocoReader.read(annotations, findings);
         CocoReferences references = new CocoReferences(table, annotations.toString(), images);
         references.check(classes, findings);
         findings.problems().throwIfAny(annotations.toString());
-        CocoDataset dataset = new CocoDataset(table, references.files(), classes);
+        CocoDataset dataset = new CocoDataset(table, references.files(), classes, labelMaps);
         if (!classes.isEmpty() && !dataset.classes().equals(classes)) {
             log.warn(
                     "labels follow the order of the categories in the file, not of the config"
@@ -177,7 +223,9 @@ public final class CocoDataset implements Dataset {
         }
         found.kept().forEach(findings);
         return isSound
-                ? Optional.of(new CocoDataset(table, references.files(), List.of()))
+                ? Optional.of(
+                        new CocoDataset(
+                                table, references.files(), List.of(), Optional.empty()))
                 : Optional.empty();
     }
 
@@ -198,6 +246,24 @@ public final class CocoDataset implements Dataset {
 
     private Photo read(int index) {
         return new Photo(table.imageIds().get(index), files.get(index), table.imageSize(index));
+    }
+
+    @Override
+    public int semanticClasses() {
+        return labelMaps.map(LabelMaps::classes).orElse(0);
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * @throws SaccadeException if there are no label maps beside the objects, or that of the
+     *     photograph cannot be used; names it
+     */
+    @Override
+    public LabelMap labels(int index) {
+        return labelMaps.isPresent()
+                ? labelMaps.get().read(photo(index), table.fileNames().get(index))
+                : Dataset.super.labels(index);
     }
 
     @Override

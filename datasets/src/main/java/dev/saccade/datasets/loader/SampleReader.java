@@ -55,15 +55,20 @@ public final class SampleReader {
     }
 
     private Sample read(Dataset dataset, int index, Photo photo) {
-        if (targets == TargetKind.LABEL_MAPS) {
-            LabelMap labels = dataset.labels(index);
-            return Sample.of(PhotoReader.decode(photo), PhotoReader.info(photo), labels);
-        }
-        List<Annotation> annotations = dataset.annotations(index);
         Instances objects =
-                targets == TargetKind.MASKS
-                        ? TrainingTargets.masks(photo, annotations)
-                        : TrainingTargets.boxes(photo, annotations);
-        return Sample.of(PhotoReader.decode(photo), PhotoReader.info(photo), objects);
+                targets.hasObjects()
+                        ? objects(photo, dataset.annotations(index))
+                        : Instances.empty();
+        if (!targets.hasLabelMaps()) {
+            return Sample.of(PhotoReader.decode(photo), PhotoReader.info(photo), objects);
+        }
+        LabelMap labels = dataset.labels(index);
+        return Sample.of(PhotoReader.decode(photo), PhotoReader.info(photo), objects, labels);
+    }
+
+    private Instances objects(Photo photo, List<Annotation> annotations) {
+        return targets.hasMasks()
+                ? TrainingTargets.masks(photo, annotations)
+                : TrainingTargets.boxes(photo, annotations);
     }
 }

@@ -15,14 +15,14 @@ interface Sampler {
 
     /**
      * Returns the sampler that suits what is learned: like sizes together for objects, whose
-     * photographs keep their shape; all photographs in one for label maps, which are cropped to one
-     * size.
+     * photographs keep their shape; all photographs in one for label maps alone, which are cropped
+     * to one size.
      *
      * @throws SaccadeException if there is nothing to train on
      */
     static Sampler of(Dataset dataset, TargetKind targets, int batchSize, long seed) {
         return switch (targets) {
-            case BOXES, MASKS -> GroupSampler.of(dataset, batchSize, seed);
+            case BOXES, MASKS, MASKS_AND_LABEL_MAPS -> GroupSampler.of(dataset, batchSize, seed);
             case LABEL_MAPS -> new ShuffledSampler(dataset.size(), batchSize, seed);
         };
     }

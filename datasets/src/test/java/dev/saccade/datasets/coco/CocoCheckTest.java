@@ -26,6 +26,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 class CocoCheckTest {
 
@@ -309,6 +310,7 @@ class CocoCheckTest {
                         json,
                         folder,
                         List.of(),
+                        Optional.empty(),
                         new CheckOptions(true, TargetKind.BOXES, 1, () -> {}));
         assertFindings(report, "a.json:1:13: no valid JSON");
         assertEquals(0, report.statistics().photographs());
@@ -320,7 +322,7 @@ class CocoCheckTest {
         addAnnotation(1, 1, "[1, 2, 5, 6]", "'area': 30");
         CheckOptions options = new CheckOptions(false, TargetKind.LABEL_MAPS, 1, () -> {});
         assertFindings(
-                CocoCheck.run(write(), folder, List.of(), options),
+                CocoCheck.run(write(), folder, List.of(), Optional.empty(), options),
                 "a.json: objects are labeled, but the model learns the class of every pixel");
     }
 
@@ -338,6 +340,7 @@ class CocoCheckTest {
                             json,
                             folder,
                             List.of(),
+                            Optional.empty(),
                             new CheckOptions(true, TargetKind.BOXES, threads, () -> seen[0]++)));
             assertEquals(30, seen[0]);
         }
@@ -372,7 +375,11 @@ class CocoCheckTest {
     private DatasetReport check(TargetKind targets, boolean decode, String... classes)
             throws IOException {
         return CocoCheck.run(
-                write(), folder, List.of(classes), new CheckOptions(decode, targets, 2, () -> {}));
+                write(),
+                folder,
+                List.of(classes),
+                Optional.empty(),
+                new CheckOptions(decode, targets, 2, () -> {}));
     }
 
     private Path write() throws IOException {

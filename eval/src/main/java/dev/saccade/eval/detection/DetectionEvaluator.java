@@ -64,7 +64,7 @@ public final class DetectionEvaluator implements Evaluator<Instances> {
                     new CocoParameters(IouType.MASK, areaOf, boxes.maxDetections(), true);
             return new DetectionEvaluator(
                     dataset,
-                    targets == TargetKind.MASKS ? List.of(boxes, masks) : List.of(boxes),
+                    targets.hasMasks() ? List.of(boxes, masks) : List.of(boxes),
                     threads);
         }
     }

@@ -70,8 +70,6 @@ public final class CascadeMaskRcnnHead extends TwoStageHead {
     /** Makes heads without weights. */
     public CascadeMaskRcnnHead(Config config, List<FeatureInfo> features, int numClasses) {
         super(config, features, numClasses);
-        for (int s = 0; s < config.stages().size(); s++) {
-            addStage("." + s, "s" + s + ".", config.stages().get(s));
-        }
+        addStages(config.stages(), false);
     }
 }

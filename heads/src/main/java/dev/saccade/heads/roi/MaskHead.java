@@ -24,7 +24,9 @@ import java.util.Optional;
 
 /**
  * Draws the mask of what a pooled region shows (He et al. 2017), as mmdetection's {@code
- * FCNMaskHead}: convolutions, twice the resolution, one mask for every class or for all.
+ * FCNMaskHead}: convolutions, twice the resolution, one mask for every class or for all. One of a
+ * cascade may take in what the one before made of the region (Chen et al. 2019), as {@code
+ * HTCMaskHead}.
  */
 public final class MaskHead extends Layer {
 
@@ -79,6 +81,7 @@ public final class MaskHead extends Layer {
     private final Config config;
     private final MaskCrossEntropy loss;
     private final List<ConvModule> convs = new ArrayList<>();
+    private final Optional<ConvModule> residual;
     private final ConvTranspose2d upsample;
     private final Conv2d logits;
 
@@ -86,8 +89,10 @@ public final class MaskHead extends Layer {
      * Makes a head without weights.
      *
      * @param channels of a pooled region
+     * @param residual whether it takes in the features of the head before, which are as wide as a
+     *     pooled region then
      */
-    MaskHead(Config config, int channels, int numClasses) {
+    MaskHead(Config config, int channels, int numClasses, boolean residual) {
         this.config = config;
         loss = new MaskCrossEntropy(config.lossWeight());
         int width = config.convOutChannels();
@@ -96,6 +101,10 @@ public final class MaskHead extends Layer {
             convs.add(add("convs." + i, config.norm().conv(in, width)));
             in = width;
         }
+        this.residual =
+                residual
+                        ? Optional.of(add("conv_res", config.norm().conv(width, width, 1)))
+                        : Optional.empty();
         WeightInit init = WeightInit.kaimingNormal();
         upsample = add("upsample", new ConvTranspose2d(in, width, UPSAMPLING, init));
         int masks = config.classAgnostic() ? 1 : numClasses;
@@ -122,13 +131,51 @@ public final class MaskHead extends Layer {
      * @return logits {@code [R, classes, 2S, 2S]}, float32 whatever the layers compute in
      */
     NDArray forward(NDArray pooled, Optional<NDArray> weights) {
+        return Scope.array(() -> draw(features(pooled, Optional.empty(), weights)));
+    }
+
+    /** Returns whether it takes in the features of the head before. */
+    boolean isResidual() {
+        return residual.isPresent();
+    }
+
+    /**
+     * Returns what the convolutions make of regions.
+     *
+     * @param pooled {@code [R, C, S, S]}
+     * @param before {@code [R, C, S, S]} what those of the head before made of them, if it is taken
+     *     in
+     * @param weights {@code [R]} 0 for fillers, if there may be any
+     * @return {@code [R, D, S, S]}
+     */
+    NDArray features(NDArray pooled, Optional<NDArray> before, Optional<NDArray> weights) {
         return Scope.array(
                 () -> {
                     NDArray x = pooled;
-                    for (ConvModule conv : convs) {
-                        x = weights.isPresent() ? conv.forward(x, weights.get()) : conv.forward(x);
+                    if (before.isPresent()) {
+                        x = x.add(convolved(residual.orElseThrow(), before.get(), weights));
                     }
-                    NDArray up = Activations.relu(upsample.forward(x));
+                    for (ConvModule conv : convs) {
+                        x = convolved(conv, x, weights);
+                    }
+                    return x;
+                });
+    }
+
+    private static NDArray convolved(ConvModule conv, NDArray x, Optional<NDArray> weights) {
+        return weights.isPresent() ? conv.forward(x, weights.get()) : conv.forward(x);
+    }
+
+    /**
+     * Draws masks.
+     *
+     * @param features {@code [R, D, S, S]}
+     * @return logits {@code [R, classes, 2S, 2S]}, float32 whatever the layers compute in
+     */
+    NDArray draw(NDArray features) {
+        return Scope.array(
+                () -> {
+                    NDArray up = Activations.relu(upsample.forward(features));
                     return Tensors.toFloat32(logits.forward(up));
                 });
     }

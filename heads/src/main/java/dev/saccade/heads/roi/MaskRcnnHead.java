@@ -62,6 +62,7 @@ public final class MaskRcnnHead extends TwoStageHead {
         addStage(
                 "",
                 "",
-                new RoiStage.Config(config.bboxHead(), config.assigner(), config.sampler(), 1));
+                new RoiStage.Config(config.bboxHead(), config.assigner(), config.sampler(), 1),
+                false);
     }
 }

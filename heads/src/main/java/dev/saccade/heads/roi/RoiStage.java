@@ -3,6 +3,7 @@ package dev.saccade.heads.roi;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.nn.Module;
 import dev.saccade.core.nn.SampleRandom;
 import dev.saccade.core.parts.Default;
 import dev.saccade.heads.box.Assigner;
@@ -90,16 +91,18 @@ public final class RoiStage {
     }
 
     /**
-     * Draws the regions that the stage is trained on.
+     * Draws the regions that a head of the stage is trained on.
      *
+     * @param head the box head, or the mask head where that has regions of its own
      * @param candidates of each image
      * @param objects of each image
      * @param numClasses C, the label of background
      */
-    RoiSamples sample(List<Candidates> candidates, List<GtInstances> objects, int numClasses) {
+    RoiSamples sample(
+            Module head, List<Candidates> candidates, List<GtInstances> objects, int numClasses) {
         List<RoiSamples.OfImage> images = new ArrayList<>();
         for (int n = 0; n < candidates.size(); n++) {
-            SplittableRandom random = SampleRandom.of(n, box.path());
+            SplittableRandom random = SampleRandom.of(n, head.path());
             images.add(sample(candidates.get(n), objects.get(n), random));
         }
         return RoiSamples.join(images, objects, config, numClasses);

@@ -33,7 +33,8 @@ import java.util.stream.IntStream;
 
 /**
  * A head that proposes regions and then looks at each of them, in one stage or in several, as
- * mmdetection's {@code StandardRoIHead} and {@code CascadeRoIHead}.
+ * mmdetection's {@code StandardRoIHead}, {@code CascadeRoIHead} and {@code
+ * HybridTaskCascadeRoIHead}.
  *
  * <p>In inference it goes through {@link #propose}, the stages, a selection, and {@link
  * #drawMasks}; each may be done on several views of an image, and what comes out be merged. What is
@@ -94,16 +95,29 @@ public abstract class TwoStageHead extends DetectionHead {
      * @param place what the names of its heads end with, such as {@code .0}; nothing for the only
      *     stage
      * @param prefix what the names of its losses start with
+     * @param residual whether its mask head takes in the features of the one before
      */
-    final void addStage(String place, String prefix, RoiStage.Config stage) {
+    final void addStage(String place, String prefix, RoiStage.Config stage, boolean residual) {
         checkHold(stage);
         int size = config.bboxRoiExtractor().outputSize();
         BoxHead box = new BoxHead(stage.bboxHead(), channels, size, numClasses);
         Optional<MaskHead> mask =
-                config.maskHead().map(head -> new MaskHead(head, channels, numClasses));
+                config.maskHead().map(
+                                head -> new MaskHead(head, channels, numClasses, residual));
         add("roi_head.bbox_head" + place, box);
         mask.ifPresent(head -> add("roi_head.mask_head" + place, head));
         stages.add(new RoiStage(stage, stages.size(), prefix, box, mask));
+    }
+
+    /**
+     * Adds the stages of a cascade.
+     *
+     * @param maskInfoFlow whether mask heads take in the features of those before
+     */
+    final void addStages(List<RoiStage.Config> cascade, boolean maskInfoFlow) {
+        for (int s = 0; s < cascade.size(); s++) {
+            addStage("." + s, "s" + s + ".", cascade.get(s), maskInfoFlow && s > 0);
+        }
     }
 
     /** Refuses regions that would fill the memory when they are pooled for a stage. */
@@ -111,7 +125,7 @@ public abstract class TwoStageHead extends DetectionHead {
         config.bboxRoiExtractor()
                 .checkHolds(
                         "bbox_roi_extractor",
-                        Math.max(testRegions, Math.min(trainRegions, stage.sampler().num())),
+                        mostRegions(stage),
                         Math.max(channels, stage.bboxHead().convOutChannels()));
         config.maskHead()
                 .ifPresent(
@@ -126,6 +140,16 @@ public abstract class TwoStageHead extends DetectionHead {
                             config.maskRoiExtractor()
                                     .checkHolds("mask_roi_extractor", objects, most);
                         });
+    }
+
+    /** Returns the most regions of an image that a stage looks at. */
+    final int mostRegions(RoiStage.Config stage) {
+        return Math.max(testRegions, Math.min(trainRegions, stage.sampler().num()));
+    }
+
+    /** Returns the number of channels of a pooled region. */
+    final int channels() {
+        return channels;
     }
 
     /** Returns what proposes regions. */
@@ -158,7 +182,7 @@ public abstract class TwoStageHead extends DetectionHead {
      */
     @Override
     public Losses losses(FeaturePyramid features, List<ImageInfo> images, List<Instances> targets) {
-        return new TwoStageTraining(this, features, images).losses(targets);
+        return new TwoStageTraining(this, new RoiFeatures(features), images).losses(targets);
     }
 
     /**
@@ -167,11 +191,11 @@ public abstract class TwoStageHead extends DetectionHead {
      * @param weights 0 for fillers, if there may be any
      */
     BoxHead.Output forward(
-            RoiStage stage, FeaturePyramid features, Rois rois, Optional<NDArray> weights) {
+            RoiStage stage, RoiFeatures features, Rois rois, Optional<NDArray> weights) {
         NDList output =
                 Scope.list(
                         () -> {
-                            NDArray pooled = config.bboxRoiExtractor().pool(features, rois);
+                            NDArray pooled = poolForBoxes(features, rois);
                             return stage.box().forward(pooled, weights).list();
                         });
         return new BoxHead.Output(output.get(0), output.get(1));
@@ -180,7 +204,11 @@ public abstract class TwoStageHead extends DetectionHead {
     @Override
     public List<Instances> predict(FeaturePyramid features, List<ImageInfo> images) {
         return NoGrad.call(
-                () -> Scope.call(() -> new TwoStageInference(this, features, images).predict()));
+                () ->
+                        Scope.call(
+                                () ->
+                                        new TwoStageInference(this, look(features), images)
+                                                .predict()));
     }
 
     /**
@@ -220,9 +248,38 @@ public abstract class TwoStageHead extends DetectionHead {
         return rpn.propose(features, images);
     }
 
+    /** Returns what regions are pooled from, in inference. */
+    RoiFeatures look(FeaturePyramid features) {
+        return new RoiFeatures(features);
+    }
+
+    /** Returns the features of regions that are to be classified. */
+    NDArray poolForBoxes(RoiFeatures features, Rois rois) {
+        return config.bboxRoiExtractor().pool(features.pyramid(), rois);
+    }
+
     /** Returns the features of regions whose masks are to be drawn. */
-    NDArray poolForMasks(FeaturePyramid features, Rois rois) {
-        return config.maskRoiExtractor().pool(features, rois);
+    NDArray poolForMasks(RoiFeatures features, Rois rois) {
+        return config.maskRoiExtractor().pool(features.pyramid(), rois);
+    }
+
+    /** Returns what draws masks; there are such heads. */
+    MaskBranch masks() {
+        return new MaskBranch(
+                stages.stream().map(stage -> stage.mask().orElseThrow()).toList(), averagesMasks());
+    }
+
+    /** Returns whether the masks of all stages are averaged, instead of the last one's drawn. */
+    boolean averagesMasks() {
+        return true;
+    }
+
+    /**
+     * Returns whether the mask head of a stage is trained on regions that its box head has refined,
+     * instead of on those of the box head.
+     */
+    boolean isInterleaved() {
+        return false;
     }
 
     /**
@@ -237,7 +294,7 @@ public abstract class TwoStageHead extends DetectionHead {
                 () ->
                         Scope.call(
                                 () ->
-                                        new TwoStageInference(this, features, images)
+                                        new TwoStageInference(this, look(features), images)
                                                 .drawMasks(objects)));
     }
 

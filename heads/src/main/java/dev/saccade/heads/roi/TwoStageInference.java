@@ -14,7 +14,6 @@ import dev.saccade.core.ops.Script;
 import dev.saccade.core.ops.ScriptTemplate;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.structures.Boxes;
-import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.heads.box.Detections;
@@ -34,12 +33,12 @@ import java.util.Optional;
  * gradients.
  *
  * @param head what looks at the images
- * @param features the pyramid of the batch
+ * @param features of the batch
  * @param images what was done to each image of the batch
  * @param frames the same where the features are
  */
 record TwoStageInference(
-        TwoStageHead head, FeaturePyramid features, List<ImageInfo> images, ImageFrames frames) {
+        TwoStageHead head, RoiFeatures features, List<ImageInfo> images, ImageFrames frames) {
 
     /** Corners of some of the regions of a batch, and their images. */
     private static final Script REGIONS =
@@ -115,13 +114,17 @@ record TwoStageInference(
                     return torch.where(mirror, torch.flip(masks, [2]), masks)
                     """);
 
-    TwoStageInference(TwoStageHead head, FeaturePyramid features, List<ImageInfo> images) {
-        this(head, features, images, ImageFrames.of(features.get(0).getManager(), images));
+    TwoStageInference(TwoStageHead head, RoiFeatures features, List<ImageInfo> images) {
+        this(
+                head,
+                features,
+                images,
+                ImageFrames.of(features.pyramid().get(0).getManager(), images));
     }
 
     /** Returns the objects of each image, in the coordinates of the original image. */
     List<Instances> predict() {
-        Detections proposals = head.propose(features, images);
+        Detections proposals = head.propose(features.pyramid(), images);
         ScoredBoxes scored = score(proposals);
         ScoredBoxes decided = head.stages().size() == 1 ? undecided(scored, proposals) : scored;
         List<Instances> found = head.select(toOriginal(decided)).toInstances();
@@ -239,24 +242,17 @@ record TwoStageInference(
             Arrays.fill(imageOf[n], n);
         }
         int[] all = Ints.concat(imageOf);
-        NDManager manager = features.get(0).getManager();
+        NDManager manager = features.pyramid().get(0).getManager();
         Rois rois = Rois.of(manager, Boxes.concat(boxes), all);
         int[] labels = objects.stream().flatMapToInt(of -> Arrays.stream(of.labels())).toArray();
         NDArray shown = Tensors.of(manager, labels, new Shape(labels.length));
-        NDArray masks = Scope.array(() -> meanMask(head.poolForMasks(features, rois), shown));
+        NDArray masks =
+                Scope.array(
+                        () -> head.masks().probabilities(head.poolForMasks(features, rois), shown));
         if (images.stream().noneMatch(ImageInfo::flipped)) {
             return masks;
         }
         int[] flipped = Arrays.stream(all).map(n -> images.get(n).flipped() ? 1 : 0).toArray();
         return MIRRORED.run(masks, Tensors.of(manager, flipped, new Shape(flipped.length)));
-    }
-
-    private NDArray meanMask(NDArray pooled, NDArray labels) {
-        NDArray sum = Tensors.of(pooled.getManager(), 0);
-        for (RoiStage stage : head.stages()) {
-            MaskHead mask = stage.mask().orElseThrow();
-            sum = sum.add(mask.probabilities(mask.forward(pooled), labels));
-        }
-        return sum.div(Tensors.of(pooled.getManager(), head.stages().size()));
     }
 }

@@ -26,13 +26,14 @@ import java.util.Optional;
 /**
  * What a {@link TwoStageHead} is told in training: first what it proposes, then what each stage
  * makes of regions drawn among the proposals. A stage of a cascade is trained on the regions that
- * the one before has refined.
+ * the one before has refined; where its heads are interleaved, so is its mask head on those that
+ * its box head has, drawn anew.
  *
  * @param head what is trained
- * @param features the pyramid of a batch
+ * @param features of a batch
  * @param images what was done to each image of the batch
  */
-record TwoStageTraining(TwoStageHead head, FeaturePyramid features, List<ImageInfo> images) {
+record TwoStageTraining(TwoStageHead head, RoiFeatures features, List<ImageInfo> images) {
 
     /**
      * Returns the losses.
@@ -42,9 +43,10 @@ record TwoStageTraining(TwoStageHead head, FeaturePyramid features, List<ImageIn
     Losses losses(List<Instances> targets) {
         return Scope.losses(
                 () -> {
-                    NDManager manager = features.get(0).getManager();
+                    FeaturePyramid pyramid = features.pyramid();
+                    NDManager manager = pyramid.get(0).getManager();
                     List<GtInstances> objects = GtInstances.of(manager, targets);
-                    List<LevelMaps> maps = head.rpn().forward(features);
+                    List<LevelMaps> maps = head.rpn().forward(pyramid);
                     Map<String, NDArray> terms =
                             new LinkedHashMap<>(head.rpn().losses(maps, images, objects).terms());
                     Map<String, NDArray> metrics = new LinkedHashMap<>();
@@ -53,21 +55,32 @@ record TwoStageTraining(TwoStageHead head, FeaturePyramid features, List<ImageIn
                     List<Candidates> candidates =
                             Candidates.of(head.rpn().trainProposals(maps, images));
                     for (RoiStage stage : head.stages()) {
-                        RoiSamples samples = stage.sample(candidates, objects, head.numClasses());
+                        RoiSamples samples =
+                                stage.sample(
+                                        stage.box(), candidates, objects, head.numClasses());
                         BoxHead.Output output =
                                 head.forward(
                                         stage,
                                         features,
                                         samples.rois(),
                                         ofFillers(samples.weights()));
-                        Losses losses = losses(stage, output, samples, masks);
+                        boolean isLast = stage.index() == head.stages().size() - 1;
+                        if (!isLast || head.isInterleaved()) {
+                            candidates = refined(stage, output, samples, frames);
+                        }
+                        RoiSamples drawn =
+                                head.isInterleaved()
+                                        ? stage.sample(
+                                                stage.mask().orElseThrow(),
+                                                candidates,
+                                                objects,
+                                                head.numClasses())
+                                        : samples;
+                        Losses losses = losses(stage, output, samples, drawn, masks);
                         losses.terms()
                                 .forEach((term, loss) -> terms.put(stage.prefix() + term, loss));
                         losses.metrics()
                                 .forEach((name, x) -> metrics.put(stage.prefix() + name, x));
-                        if (stage.index() < head.stages().size() - 1) {
-                            candidates = refined(stage, output, samples, frames);
-                        }
                     }
                     return new Losses(terms, metrics);
                 });
@@ -80,7 +93,7 @@ record TwoStageTraining(TwoStageHead head, FeaturePyramid features, List<ImageIn
         }
         List<Rle> masks =
                 targets.stream().flatMap(objects -> objects.withArea().masks().stream()).toList();
-        return Optional.of(MaskCrop.beside(features.get(0), masks));
+        return Optional.of(MaskCrop.beside(features.pyramid().get(0), masks));
     }
 
     /** Returns the weights of regions, if there may be fillers among them. */
@@ -89,25 +102,26 @@ record TwoStageTraining(TwoStageHead head, FeaturePyramid features, List<ImageIn
     }
 
     private Losses losses(
-            RoiStage stage, BoxHead.Output output, RoiSamples samples, Optional<MaskCrop> masks) {
+            RoiStage stage,
+            BoxHead.Output output,
+            RoiSamples samples,
+            RoiSamples drawn,
+            Optional<MaskCrop> masks) {
         Losses losses = Autocast.off(() -> stage.box().losses(output, samples));
         Map<String, NDArray> terms = new LinkedHashMap<>(losses.terms());
-        stage.mask()
-                .ifPresent(
-                        head ->
-                                terms.put(
-                                        "loss_mask", maskLoss(head, samples, masks.orElseThrow())));
+        masks.ifPresent(crop -> terms.put("loss_mask", maskLoss(stage, drawn, crop)));
         float weight = (float) stage.config().lossWeight();
         terms.replaceAll((term, loss) -> loss.mul(Tensors.of(loss.getManager(), weight)));
         return new Losses(terms, losses.metrics());
     }
 
-    private NDArray maskLoss(MaskHead mask, RoiSamples samples, MaskCrop masks) {
+    private NDArray maskLoss(RoiStage stage, RoiSamples samples, MaskCrop masks) {
         RoiSamples.Learned learned = samples.learned();
         Rois rois = samples.rois().select(learned.positions());
         NDArray pooled = head.poolForMasks(features, rois);
-        NDArray drawn = mask.forward(pooled, ofFillers(learned.weights()));
-        return Autocast.off(() -> mask.loss(drawn, learned, masks));
+        NDArray drawn =
+                head.masks().logits(stage.index(), pooled, ofFillers(learned.weights()));
+        return Autocast.off(() -> stage.mask().orElseThrow().loss(drawn, learned, masks));
     }
 
     /** Returns the regions that the next stage is trained on, of each image. */

@@ -14,6 +14,7 @@ import dev.saccade.heads.box.ScoredBoxes;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * Finds objects in several views of one image, such as scales and mirror images, as mmdetection's
@@ -32,16 +33,17 @@ record TwoStageViews(TwoStageHead head, List<FeaturePyramid> views, List<ImageIn
     }
 
     private Instances predicted() {
-        Instances found =
-                head.select(score(head.rpn().proposeViews(views, images))).toInstances().get(0);
-        return head.hasMasks() ? found.withMasks(masks(found)) : found;
+        List<TwoStageInference> looks =
+                IntStream.range(0, views.size()).mapToObj(this::view).toList();
+        Detections proposals = head.rpn().proposeViews(views, images);
+        Instances found = head.select(score(looks, proposals)).toInstances().get(0);
+        return head.hasMasks() ? found.withMasks(masks(looks, found)) : found;
     }
 
-    private ScoredBoxes score(Detections proposals) {
+    private static ScoredBoxes score(List<TwoStageInference> looks, Detections proposals) {
         List<NDArray> boxes = new ArrayList<>();
         List<NDArray> scores = new ArrayList<>();
-        for (int v = 0; v < views.size(); v++) {
-            TwoStageInference view = view(v);
+        for (TwoStageInference view : looks) {
             Detections seen = proposals.mapBoxes(view.frames()::fromOriginal);
             ScoredBoxes scored = view.toOriginal(view.score(seen));
             boxes.add(scored.boxes());
@@ -50,19 +52,17 @@ record TwoStageViews(TwoStageHead head, List<FeaturePyramid> views, List<ImageIn
         return new ScoredBoxes(mean(boxes), mean(scores));
     }
 
-    private List<Rle> masks(Instances found) {
+    private List<Rle> masks(List<TwoStageInference> looks, Instances found) {
         if (found.size() == 0) {
             return List.of();
         }
-        List<NDArray> masks = new ArrayList<>();
-        for (int v = 0; v < views.size(); v++) {
-            masks.add(view(v).masks(List.of(found)));
-        }
+        List<NDArray> masks =
+                looks.stream().map(view -> view.masks(List.of(found))).toList();
         return head.paste(Tensors.readFloats(mean(masks)), found.boxes(), images.get(0).original());
     }
 
     private TwoStageInference view(int v) {
-        return new TwoStageInference(head, views.get(v), List.of(images.get(v)));
+        return new TwoStageInference(head, head.look(views.get(v)), List.of(images.get(v)));
     }
 
     private static NDArray mean(List<NDArray> views) {

@@ -99,7 +99,9 @@ class RoiPartsTest {
                                                 manager.ones(
                                                         new Shape(boxes.size()), DataType.BOOLEAN)))
                         .toList();
-        return stage(assigner).sample(candidates, GtInstances.of(manager, List.of(objects)), 80);
+        RoiStage stage = stage(assigner);
+        List<GtInstances> found = GtInstances.of(manager, List.of(objects));
+        return stage.sample(stage.box(), candidates, found, 80);
     }
 
     @Test

@@ -45,6 +45,23 @@ final class SmallHeads {
                 "mask_head=" + MASK);
     }
 
+    /** Hybrid Task Cascade of two stages, with a semantic branch of three classes. */
+    static HtcHead.Config htc(String... settings) {
+        HtcHead.Config small =
+                Configs.of(
+                        HtcHead.Config.class,
+                        "rpn_head=" + RPN,
+                        "rpn_head.allowed_border=0",
+                        "stages=[" + twoLayers(0.5) + ", " + twoLayers(0.6) + "]",
+                        "mask_head=" + MASK,
+                        "semantic_head={num_convs: 1, conv_out_channels: 8, num_classes: 3}");
+        return Configs.with(small, settings);
+    }
+
+    private static String twoLayers(double iou) {
+        return stage(iou).replace("num_shared_convs: 1", "num_shared_convs: 0, norm: none, num_shared_fcs: 2");
+    }
+
     private static String stage(double iou) {
         return "{bbox_head: {num_shared_convs: 1, conv_out_channels: 8, fc_out_channels: 16},"
                 + " assigner: {pos_iou_thr: IOU, neg_iou_thr: IOU, min_pos_iou: IOU},"

@@ -49,6 +49,8 @@ class TestTimeAugmentationTest {
                 switch (type) {
                     case "retinanet" -> Configs.of(RetinaNetHead.Config.class);
                     case "mask_rcnn" -> SmallHeads.maskRcnn();
+                    case "htc" -> SmallHeads.htc("average_masks=true");
+                    case "htc_of_the_last_masks" -> SmallHeads.htc();
                     default -> SmallHeads.cascade();
                 };
         DetectionHead head = config.build(SmallHeads.FEATURES, 3);
@@ -58,7 +60,7 @@ class TestTimeAugmentationTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"mask_rcnn", "cascade"})
+    @ValueSource(strings = {"mask_rcnn", "cascade", "htc", "htc_of_the_last_masks"})
     void twoEqualViewsAreAsGoodAsOne(String type) {
         DetectionHead head = head(type);
         FeaturePyramid view = pyramid();
@@ -71,7 +73,7 @@ class TestTimeAugmentationTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"mask_rcnn", "cascade"})
+    @ValueSource(strings = {"mask_rcnn", "cascade", "htc", "htc_of_the_last_masks"})
     void theOrderOfViewsDoesNotMatter(String type) {
         DetectionHead head = head(type);
         List<FeaturePyramid> views = List.of(pyramid(), pyramid());
@@ -85,7 +87,7 @@ class TestTimeAugmentationTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"mask_rcnn", "cascade"})
+    @ValueSource(strings = {"mask_rcnn", "cascade", "htc", "htc_of_the_last_masks"})
     void fixedShapesFindTheSameAndAreReadTwice(String type) {
         DetectionHead head = head(type);
         List<FeaturePyramid> views = List.of(pyramid(), pyramid());
@@ -105,9 +107,10 @@ class TestTimeAugmentationTest {
         assertEquals(exact.masks(), fixed[0].masks());
     }
 
-    @Test
-    void whatIsSeenInAMirrorStandsOnTheOtherSide() {
-        TwoStageHead head = (TwoStageHead) head("mask_rcnn");
+    @ParameterizedTest
+    @ValueSource(strings = {"mask_rcnn", "htc"})
+    void whatIsSeenInAMirrorStandsOnTheOtherSide(String type) {
+        TwoStageHead head = (TwoStageHead) head(type);
         FeaturePyramid view = pyramid();
         Instances found = head.predict(view, List.of(IMAGE)).get(0);
         Instances mirrored = head.predict(view, List.of(IMAGE.mirrored())).get(0);

@@ -83,7 +83,7 @@ class TwoStageHeadTest {
         BoxHead.Config shared4conv1fc = Configs.of(RoiStage.Config.class).bboxHead();
         assertEquals(15_618_449, new BoxHead(shared4conv1fc, 256, 7, 80).parameterCount());
         MaskHead.Config mask = Configs.of(MaskHead.Config.class);
-        assertEquals(2_643_280, new MaskHead(mask, 256, 80).parameterCount());
+        assertEquals(2_643_280, new MaskHead(mask, 256, 80, false).parameterCount());
         assertEquals(
                 593_935 + 14_306_705 + 2_643_280,
                 Configs.of(MaskRcnnHead.Config.class).build(wide, 80).parameterCount());

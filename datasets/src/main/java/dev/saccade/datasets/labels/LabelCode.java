@@ -1,4 +1,4 @@
-package dev.saccade.datasets.ade20k;
+package dev.saccade.datasets.labels;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
@@ -17,13 +17,15 @@ import java.util.Optional;
  * @param classes number of classes
  * @param reduceZeroLabel whether 0 means that a pixel has no class, and classes count from 1
  * @param ignoreIndex the number of pixels that have no class either way
+ * @param hint what to look at where a number is no class and classes count from 0
  */
-record LabelCode(int classes, boolean reduceZeroLabel, int ignoreIndex) {
+public record LabelCode(int classes, boolean reduceZeroLabel, int ignoreIndex, String hint) {
 
     private static final int NONE = -2;
     private static final int MOST_SHOWN = 5;
 
-    LabelCode {
+    /** Checks that the number of ignored pixels is that of no class. */
+    public LabelCode {
         checkArgument(
                 classes > 0 && classes < LabelMap.MOST_CLASSES,
                 "1 to %s classes expected, got %s",
@@ -52,7 +54,7 @@ record LabelCode(int classes, boolean reduceZeroLabel, int ignoreIndex) {
      *
      * @throws SaccadeException if it has numbers that mean nothing; names them
      */
-    LabelMap decode(Path file) {
+    public LabelMap decode(Path file) {
         IndexPng png = IndexPng.read(file);
         short[] labels = new short[1 << Short.SIZE];
         boolean[] known = new boolean[labels.length];
@@ -75,7 +77,7 @@ record LabelCode(int classes, boolean reduceZeroLabel, int ignoreIndex) {
     }
 
     /** Returns how many pixels have each class, [classes + 1]; the last counts ignored ones. */
-    long[] count(IndexPng png) {
+    public long[] count(IndexPng png) {
         long[] counts = new long[classes + 1];
         int[] histogram = png.histogram();
         for (int number = 0; number < histogram.length; number++) {
@@ -88,7 +90,7 @@ record LabelCode(int classes, boolean reduceZeroLabel, int ignoreIndex) {
     }
 
     /** Returns which numbers of a file mean nothing, and where; none if all mean something. */
-    Optional<String> fault(IndexPng png) {
+    public Optional<String> fault(IndexPng png) {
         int[] histogram = png.histogram();
         List<String> faults = new ArrayList<>();
         int more = 0;
@@ -116,7 +118,7 @@ record LabelCode(int classes, boolean reduceZeroLabel, int ignoreIndex) {
     private String expected() {
         return reduceZeroLabel
                 ? "0 (no class), 1 to %d (classes) or %d (ignored)".formatted(classes, ignoreIndex)
-                : "0 to %d (classes) or %d (ignored); if classes count from 1, set reduce_zero_label"
-                        .formatted(classes - 1, ignoreIndex);
+                : "0 to %d (classes) or %d (ignored); %s"
+                        .formatted(classes - 1, ignoreIndex, hint);
     }
 }

@@ -1,0 +1,31 @@
+package dev.saccade.datasets.check;
+
+import dev.saccade.datasets.CheckOptions;
+
+import java.util.Optional;
+
+/** Holds label maps that are learned beside objects against what a head expects of them. */
+public final class SemanticClasses {
+
+    private SemanticClasses() {}
+
+    /**
+     * Returns what is wrong with the number of their classes.
+     *
+     * @param classes of the label maps; 0 if there are none
+     * @param key what tells the number
+     */
+    public static Optional<String> fault(int classes, CheckOptions options, String key) {
+        if (classes == 0) {
+            return Optional.of(
+                    "has no label maps beside its objects, but the semantic_head of the model learns"
+                            + " the class of every pixel; in COCO's format label_maps names their"
+                            + " folder, and semantic_head: null does without them");
+        }
+        return classes > options.semanticClasses()
+                ? Optional.of(
+                        "%s: %d classes of label maps, but semantic_head.num_classes is %d"
+                                .formatted(key, classes, options.semanticClasses()))
+                : Optional.empty();
+    }
+}

@@ -1,0 +1,77 @@
+package dev.saccade.datasets.labels;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.LabelMap;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Finding;
+import dev.saccade.datasets.check.LabelCheck;
+import dev.saccade.datasets.image.ImageHeader;
+import dev.saccade.datasets.image.IndexPng;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A PNG with the class of every pixel of a photograph.
+ *
+ * @param photo the photograph
+ * @param labels the PNG
+ */
+public record LabelFile(Path photo, Path labels) {
+
+    /**
+     * Returns the class of every pixel.
+     *
+     * @param size of the photograph, turned upright
+     * @throws SaccadeException if the file cannot be used, is of another size, or has numbers that
+     *     mean nothing; names it
+     */
+    public LabelMap read(LabelCode code, Size size) {
+        LabelMap map = code.decode(labels);
+        if (!map.size().equals(size)) {
+            throw SaccadeException.user(
+                    "%s: %s", labels, sizeFault(map.size(), ImageHeader.read(photo)));
+        }
+        return map;
+    }
+
+    /**
+     * Returns all that is wrong with the label map, and how many pixels each class has.
+     *
+     * @param size of the photograph, turned upright, if it is known
+     */
+    public LabelCheck.Found check(LabelCode code, Optional<Size> size) {
+        List<Finding> findings = new ArrayList<>();
+        String file = labels.toString();
+        try {
+            IndexPng png = IndexPng.read(labels);
+            size.filter(known -> !known.equals(png.size()))
+                    .map(known -> sizeFault(png.size(), ImageHeader.read(photo)))
+                    .ifPresent(fault -> findings.add(Finding.error(file, "", fault)));
+            code.fault(png).ifPresent(fault -> findings.add(Finding.error(file, "", fault)));
+            long[] counts = code.count(png);
+            LabelCheck.warning(file, "", counts, png.size().area()).ifPresent(findings::add);
+            return new LabelCheck.Found(findings, Optional.of(counts));
+        } catch (SaccadeException e) {
+            findings.add(Finding.error(file, e));
+            return new LabelCheck.Found(findings, Optional.empty());
+        }
+    }
+
+    private String sizeFault(Size size, ImageHeader header) {
+        String fault =
+                "is %s (height x width), but its photograph %s is %s%s"
+                        .formatted(
+                                size,
+                                photo,
+                                header.size(),
+                                header.turned() ? ", turned upright" : "");
+        return header.turned() && size.equals(header.stored())
+                ? fault
+                        + ": it was labeled without turning it upright, EXIF orientation "
+                        + header.orientation()
+                : fault;
+    }
+}

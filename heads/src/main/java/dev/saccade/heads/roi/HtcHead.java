@@ -1,0 +1,263 @@
+package dev.saccade.heads.roi;
+
+import ai.djl.ndarray.NDArray;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+
+import dev.saccade.core.Checks;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.conversion.CheckpointRules;
+import dev.saccade.core.ops.Rois;
+import dev.saccade.core.ops.Scope;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.structures.FeaturePyramid;
+import dev.saccade.core.structures.ImageInfo;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Losses;
+import dev.saccade.heads.anchor.RpnHead;
+import dev.saccade.heads.box.MulticlassNms;
+import dev.saccade.heads.segmentation.FusedSemanticHead;
+
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The heads of Hybrid Task Cascade (Chen et al. 2019) on a pyramid, as in mmdetection: a cascade
+ * whose masks are drawn in the boxes that the same stage has refined, whose mask heads pass on their
+ * features, and that a semantic branch helps, which learns the class of every pixel beside the
+ * objects.
+ */
+public final class HtcHead extends TwoStageHead {
+
+    /**
+     * The hyper-parameters of Hybrid Task Cascade.
+     *
+     * @param rpnHead what proposes regions
+     * @param bboxRoiExtractor what pools them for the box heads
+     * @param stages what looks at them, one after the other
+     * @param maskRoiExtractor what pools them for the mask heads
+     * @param maskHead what draws the masks, in every stage
+     * @param interleaved whether mask heads learn from regions that the box head of their stage has
+     *     refined, instead of from those of the box head
+     * @param maskInfoFlow whether mask heads take in the features of those before
+     * @param averageMasks whether the masks of all stages are averaged, as mmdetection 2 does,
+     *     instead of those of the last stage being drawn alone, as mmdetection 3 does
+     * @param semanticHead the semantic branch, which needs label maps in training; nothing for a
+     *     head without one
+     * @param semanticRoiExtractor what pools its features
+     * @param semanticFusion whose features they are added to
+     * @param nms how objects are selected
+     * @param maskThrBinary pixels of at least this probability are in a mask
+     */
+    @Part("htc")
+    public record Config(
+            @Default(
+                            "{loss_bbox: {type: smooth_l1, beta: 0.1111111111111111},"
+                                    + " allowed_border: 0, train_proposals: {max_per_img: 2000}}")
+                    RpnHead.Config rpnHead,
+            RoiExtractor bboxRoiExtractor,
+            @Default(
+                            "[{bbox_head: {num_shared_convs: 0, norm: none, num_shared_fcs: 2,"
+                                    + " reg_class_agnostic: true, reg_decoded_bbox: false,"
+                                    + " loss_bbox: {type: smooth_l1}},"
+                                    + " assigner: {match_low_quality: true}},"
+                                    + " {bbox_head: {num_shared_convs: 0, norm: none, num_shared_fcs: 2,"
+                                    + " bbox_coder: {stds: [0.05, 0.05, 0.1, 0.1]},"
+                                    + " reg_class_agnostic: true, reg_decoded_bbox: false,"
+                                    + " loss_bbox: {type: smooth_l1}},"
+                                    + " assigner: {pos_iou_thr: 0.6, neg_iou_thr: 0.6, min_pos_iou: 0.6,"
+                                    + " match_low_quality: true}, loss_weight: 0.5},"
+                                    + " {bbox_head: {num_shared_convs: 0, norm: none, num_shared_fcs: 2,"
+                                    + " bbox_coder: {stds: [0.033, 0.033, 0.067, 0.067]},"
+                                    + " reg_class_agnostic: true, reg_decoded_bbox: false,"
+                                    + " loss_bbox: {type: smooth_l1}},"
+                                    + " assigner: {pos_iou_thr: 0.7, neg_iou_thr: 0.7, min_pos_iou: 0.7,"
+                                    + " match_low_quality: true}, loss_weight: 0.25}]")
+                    List<RoiStage.Config> stages,
+            @Default("{output_size: 14}") RoiExtractor maskRoiExtractor,
+            @Default("{}") Optional<MaskHead.Config> maskHead,
+            @Default("true") boolean interleaved,
+            @Default("true") boolean maskInfoFlow,
+            @Default("false") boolean averageMasks,
+            @Default("{}") Optional<FusedSemanticHead.Config> semanticHead,
+            @Default("{output_size: 14, featmap_strides: [8]}") RoiExtractor semanticRoiExtractor,
+            @Default("[bbox, mask]") List<Fusion> semanticFusion,
+            @Default("{score_thr: 0.001}") MulticlassNms nms,
+            @Default("0.5") double maskThrBinary)
+            implements TwoStageHead.Config {
+
+        /** Checks the values. */
+        public Config {
+            stages = ImmutableList.copyOf(stages);
+            semanticFusion = ImmutableList.copyOf(semanticFusion);
+            new Checks()
+                    .size("stages", stages, 1, 30)
+                    .size("semantic_fusion", semanticFusion, 1, Fusion.values().length)
+                    .above("mask_thr_binary", maskThrBinary, 0, 1)
+                    .throwIfAny();
+            Checks.require(
+                    maskHead.isPresent(),
+                    "mask_head",
+                    "nothing",
+                    "settings, for a hybrid task cascade draws masks; cascade_mask_rcnn need not");
+        }
+
+        @Override
+        public int semanticClasses() {
+            return semanticHead.map(FusedSemanticHead.Config::numClasses).orElse(0);
+        }
+
+        @Override
+        public CheckpointRules checkpointRules() {
+            // Heads that take nothing in have the layer in some files all the same.
+            return CheckpointRules.NONE.withUnexpected("roi_head.mask_head.{i}.conv_res.{*}");
+        }
+
+        @Override
+        public HtcHead build(List<FeatureInfo> features, int numClasses) {
+            return new HtcHead(this, features, numClasses);
+        }
+    }
+
+    /** Whose features those of the semantic branch are added to. */
+    public enum Fusion {
+        /** The box heads'. */
+        BBOX,
+        /** The mask heads'. */
+        MASK
+    }
+
+    private final Config config;
+    private final Optional<SemanticBranch> semantic;
+
+    /** Makes heads without weights. */
+    public HtcHead(Config config, List<FeatureInfo> features, int numClasses) {
+        super(config, features, numClasses);
+        this.config = config;
+        int drawn = config.maskHead().orElseThrow().convOutChannels();
+        Checks.require(
+                !config.maskInfoFlow() || drawn == channels(),
+                "mask_head.conv_out_channels",
+                drawn,
+                "%d, the channels of the neck, as mask_info_flow adds features of a mask head to"
+                        + " those of regions",
+                channels());
+        semantic = config.semanticHead().map(head -> semantic(head, features));
+        addStages(config.stages(), config.maskInfoFlow());
+    }
+
+    private SemanticBranch semantic(FusedSemanticHead.Config head, List<FeatureInfo> features) {
+        FusedSemanticHead built =
+                add("roi_head.semantic_head", new FusedSemanticHead(head, features));
+        RoiExtractor extractor = config.semanticRoiExtractor();
+        SemanticBranch.checkFits(head, extractor, features);
+        config.stages()
+                .forEach(
+                        stage ->
+                                extractor.checkHolds(
+                                        "semantic_roi_extractor", mostRegions(stage), channels()));
+        return new SemanticBranch(built, extractor);
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * @throws SaccadeException of kind user, if there is a semantic branch, which has nothing to
+     *     learn from without label maps
+     */
+    @Override
+    public Losses losses(FeaturePyramid features, List<ImageInfo> images, List<Instances> targets) {
+        if (semantic.isPresent()) {
+            throw SaccadeException.user(
+                    "htc: semantic_head learns the class of every pixel, but the batch has no label"
+                            + " maps; semantic_head: null is a head without it");
+        }
+        return super.losses(features, images, targets);
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * @return {@code loss_semantic_seg}, if there is a semantic branch, beside those of a cascade
+     */
+    @Override
+    public Losses losses(
+            FeaturePyramid features,
+            List<ImageInfo> images,
+            List<Instances> targets,
+            NDArray labels) {
+        return semantic.map(
+                        branch ->
+                                Scope.losses(
+                                        () ->
+                                                losses(
+                                                        branch.head(),
+                                                        features,
+                                                        images,
+                                                        targets,
+                                                        labels)))
+                .orElseGet(() -> super.losses(features, images, targets));
+    }
+
+    private Losses losses(
+            FusedSemanticHead branch,
+            FeaturePyramid features,
+            List<ImageInfo> images,
+            List<Instances> targets,
+            NDArray labels) {
+        FusedSemanticHead.Output seen = branch.forward(features);
+        RoiFeatures fused = new RoiFeatures(features, Optional.of(seen.features()));
+        Losses ofRegions = new TwoStageTraining(this, fused, images).losses(targets);
+        return new Losses(
+                ImmutableMap.<String, NDArray>builder()
+                        .put("loss_semantic_seg", branch.loss(seen.logits(), labels))
+                        .putAll(ofRegions.terms())
+                        .buildOrThrow(),
+                ofRegions.metrics());
+    }
+
+    /**
+     * Returns what the semantic branch makes of a pyramid.
+     *
+     * @throws IllegalStateException if there is none
+     */
+    public FusedSemanticHead.Output semantic(FeaturePyramid features) {
+        return semantic.orElseThrow(() -> new IllegalStateException("no semantic branch"))
+                .head()
+                .forward(features);
+    }
+
+    @Override
+    RoiFeatures look(FeaturePyramid features) {
+        return semantic.map(branch -> branch.look(features)).orElseGet(() -> super.look(features));
+    }
+
+    @Override
+    NDArray poolForBoxes(RoiFeatures features, Rois rois) {
+        return fused(Fusion.BBOX, super.poolForBoxes(features, rois), features, rois);
+    }
+
+    @Override
+    NDArray poolForMasks(RoiFeatures features, Rois rois) {
+        return fused(Fusion.MASK, super.poolForMasks(features, rois), features, rois);
+    }
+
+    private NDArray fused(Fusion branch, NDArray pooled, RoiFeatures features, Rois rois) {
+        return config.semanticFusion().contains(branch)
+                ? semantic.map(head -> head.addTo(pooled, features, rois)).orElse(pooled)
+                : pooled;
+    }
+
+    @Override
+    boolean averagesMasks() {
+        return config.averageMasks();
+    }
+
+    @Override
+    boolean isInterleaved() {
+        return config.interleaved();
+    }
+}

@@ -1,0 +1,177 @@
+package dev.saccade.heads.segmentation;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+
+import dev.saccade.core.Checks;
+import dev.saccade.core.nn.Conv2d;
+import dev.saccade.core.nn.Conv2d.Geometry;
+import dev.saccade.core.nn.ConvModule;
+import dev.saccade.core.nn.Module;
+import dev.saccade.core.nn.WeightInit;
+import dev.saccade.core.ops.Autocast;
+import dev.saccade.core.ops.Interpolation;
+import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.structures.FeaturePyramid;
+import dev.saccade.core.structures.LabelMap;
+import dev.saccade.heads.Norm;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The semantic branch of Hybrid Task Cascade (Chen et al. 2019), as mmdetection's {@code
+ * FusedSemanticHead}: all levels of a pyramid, resized to one of them, are added and convolved; of
+ * that come scores of every class for every cell, and features that help to tell objects.
+ */
+public final class FusedSemanticHead extends Module {
+
+    /**
+     * The hyper-parameters of a semantic branch, which takes in every level of the pyramid.
+     *
+     * @param fusionLevel the level to whose size the others are resized, 0 being the finest
+     * @param numConvs number of 3x3 convolutions
+     * @param convOutChannels their width, and that of the features
+     * @param numClasses number of classes of the label maps
+     * @param lossSeg the loss of the scores, at the size of the fusion level
+     */
+    public record Config(
+            @Default("1") int fusionLevel,
+            @Default("4") int numConvs,
+            @Default("256") int convOutChannels,
+            @Default("183") int numClasses,
+            @Default("{loss_weight: 0.2}") PixelCrossEntropy lossSeg) {
+
+        /** Checks the values. */
+        public Config {
+            new Checks()
+                    .within("fusion_level", fusionLevel, 0, 15)
+                    .within("num_convs", numConvs, 0, 100)
+                    .within("conv_out_channels", convOutChannels, 1, 8192)
+                    .within("num_classes", numClasses, 2, LabelMap.MOST_CLASSES - 1)
+                    .throwIfAny();
+        }
+    }
+
+    /**
+     * What the branch makes of a pyramid.
+     *
+     * @param logits {@code [N, K, h, w]} scores before softmax, at the size of the fusion level;
+     *     float32 whatever the layers compute in
+     * @param features {@code [N, C, h, w]}
+     */
+    public record Output(NDArray logits, NDArray features) {
+
+        /** Returns both arrays. */
+        public NDList list() {
+            return new NDList(logits, features);
+        }
+    }
+
+    /** The label at the first pixel of every cell, PyTorch's nearest neighbor. */
+    private static final Script LABELS_OF_CELLS =
+            Script.compile(
+                    "(labels: Tensor, logits: Tensor) -> Tensor",
+                    """
+                    device = labels.device
+                    h = torch.size(logits, 2)
+                    w = torch.size(logits, 3)
+                    rows = torch.mul(torch.arange(h, dtype=4, device=device), torch.size(labels, 1))
+                    columns = torch.mul(torch.arange(w, dtype=4, device=device), torch.size(labels, 2))
+                    chosen = torch.index_select(labels, 1, torch.floor_divide(rows, h))
+                    return torch.index_select(chosen, 2, torch.floor_divide(columns, w))
+                    """);
+
+    private final Config config;
+    private final List<ConvModule> laterals = new ArrayList<>();
+    private final List<ConvModule> convs = new ArrayList<>();
+    private final ConvModule embedding;
+    private final Conv2d classifier;
+
+    /**
+     * Makes a branch without weights.
+     *
+     * @param features the levels of the pyramid, all of as many channels
+     */
+    public FusedSemanticHead(Config config, List<FeatureInfo> features) {
+        Checks.require(
+                config.fusionLevel() < features.size(),
+                "semantic_head.fusion_level",
+                config.fusionLevel(),
+                "at most %d, the last level of the neck",
+                features.size() - 1);
+        config.lossSeg().checkFits(config.numClasses());
+        this.config = config;
+        int in = features.get(0).channels();
+        int width = config.convOutChannels();
+        for (int level = 0; level < features.size(); level++) {
+            laterals.add(add("lateral_convs." + level, Norm.NONE.conv(in, in, 1)));
+        }
+        for (int i = 0; i < config.numConvs(); i++) {
+            convs.add(add("convs." + i, Norm.NONE.conv(in, width)));
+            in = width;
+        }
+        embedding = add("conv_embedding", Norm.NONE.conv(in, width, 1));
+        Geometry scores = new Geometry(in, config.numClasses(), 1);
+        classifier = add("conv_logits", new Conv2d(scores, WeightInit.kaimingNormal()));
+    }
+
+    /** Returns scores and features. */
+    public Output forward(FeaturePyramid features) {
+        NDList output =
+                Scope.list(
+                        () -> {
+                            NDArray x = fused(features);
+                            for (ConvModule conv : convs) {
+                                x = conv.forward(x);
+                            }
+                            return new NDList(
+                                    Tensors.toFloat32(classifier.forward(x)), embedding.forward(x));
+                        });
+        return new Output(output.get(0), output.get(1));
+    }
+
+    private NDArray fused(FeaturePyramid features) {
+        return Scope.array(
+                () -> {
+                    int fusionLevel = config.fusionLevel();
+                    NDArray target = features.get(fusionLevel);
+                    NDArray sum = laterals.get(fusionLevel).forward(target);
+                    for (int level = 0; level < laterals.size(); level++) {
+                        if (level != fusionLevel) {
+                            NDArray resized =
+                                    Interpolation.toSizeOf(target, features.get(level), true);
+                            sum = sum.add(laterals.get(level).forward(resized));
+                        }
+                    }
+                    return sum;
+                });
+    }
+
+    /**
+     * Returns the weighted loss of the scores, by default a mean over all cells, ignored ones
+     * included.
+     *
+     * @param logits {@code [N, K, h, w]}
+     * @param labels {@code [N, H, W]} int64, in [0, K) or {@link LabelMap#IGNORE}; those of the
+     *     first pixels of the cells count
+     */
+    public NDArray loss(NDArray logits, NDArray labels) {
+        return Scope.array(
+                () -> {
+                    NDArray ofCells = LABELS_OF_CELLS.run(labels, logits);
+                    PixelCrossEntropy loss = config.lossSeg();
+                    NDList sums = Autocast.off(() -> loss.sums(logits, ofCells, true));
+                    return sums.get(0).div(loss.avgFactor(ofCells));
+                });
+    }
+
+    @Override
+    public NDList call(NDList inputs) {
+        return forward(new FeaturePyramid(inputs)).list();
+    }
+}
