@@ -4,6 +4,7 @@ import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.parts.Neck;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.ImageInfo;
@@ -12,10 +13,12 @@ import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Size;
 import dev.saccade.models.DetectionModel;
 import dev.saccade.models.ModelConfig;
+import dev.saccade.necks.SequentialNeck;
 
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 /** What all cases of whole detectors record: features, objects, losses and gradients. */
@@ -28,6 +31,7 @@ final class RecordedDetector {
     private final Case recorded;
     private final DetectionModel detector;
     private final ImageBatch batch;
+    private final boolean isBatch;
 
     /** Loads the detector of a case whose head is built by other code. */
     RecordedDetector(Case recorded, DetectionHead.Config head, int numClasses) {
@@ -38,23 +42,32 @@ final class RecordedDetector {
         detector = detector(model, head, numClasses);
         RecordedWeights.load(recorded, detector);
         detector.train(false);
-        ImageInfo image = image(recorded.settings().object("img_meta"));
-        batch = new ImageBatch(recorded.tensor("img"), List.of(image));
+        isBatch = recorded.settings().has("img_metas");
+        List<ImageInfo> images =
+                recorded.settings().objects(isBatch ? "img_metas" : "img_meta").stream()
+                        .map(RecordedDetector::image)
+                        .toList();
+        batch = new ImageBatch(recorded.tensor("img"), images);
+    }
+
+    /** Returns what the names of arrays of an image end with: its position in a batch. */
+    String suffix(int image) {
+        return isBatch ? Integer.toString(image) : "";
     }
 
     private static DetectionModel detector(
             Settings model, DetectionHead.Config head, int numClasses) {
         Settings backbone = model.object("backbone");
-        Settings neck = model.object("neck");
         ModelConfig config =
                 ModelConfig.detector(
                         BackboneKind.config(backbone.text("type"), backbone),
-                        NeckKind.config(neck.text("type"), neck),
+                        NeckKind.config(model),
                         head);
         DetectionModel detector =
                 new DetectionModel(
                         config,
                         IntStream.range(0, numClasses).mapToObj(i -> "class " + i).toList());
+        Settings neck = model.objects("neck").get(0);
         neck.only("in_channels", channels(detector.backbone().features()));
         return detector;
     }
@@ -110,8 +123,14 @@ final class RecordedDetector {
             int level = Integer.parseInt(name.substring("backbone".length()));
             recorded.compare(name, maps.get(level), MAPS);
         }
-        FeaturePyramid pyramid = detector.neck().orElseThrow().forward(maps);
-        compareMaps("fpn", pyramid.levels());
+        Neck neck = detector.neck().orElseThrow();
+        FeaturePyramid pyramid = neck.forward(maps);
+        if (neck instanceof SequentialNeck sequence) {
+            compareMaps("fpn", sequence.necks().get(0).forward(maps).levels());
+            compareMaps("neck", pyramid.levels());
+        } else {
+            compareMaps("fpn", pyramid.levels());
+        }
         return pyramid;
     }
 
@@ -122,7 +141,22 @@ final class RecordedDetector {
         }
     }
 
-    /** Compares objects, which are recorded class by class and where wanted also best first. */
+    /**
+     * Compares objects of an image, which are recorded best first if it is one of a batch, and else
+     * class by class and where wanted also best first.
+     *
+     * @return them in the order in which they are recorded
+     */
+    Instances compareObjects(int image, Instances found) {
+        if (isBatch) {
+            compareObjects(suffix(image), found);
+            return found;
+        }
+        compareObjects(found);
+        return byLabel(found);
+    }
+
+    /** Compares the objects of the only image. */
     void compareObjects(Instances found) {
         if (recorded.has("dets_ranked")) {
             compareObjects("_ranked", found);
@@ -153,13 +187,18 @@ final class RecordedDetector {
                         .toArray());
     }
 
-    /** Compares losses, metrics and gradients of one training step. */
+    /** Compares losses, metrics and gradients of one training step on the only image. */
     void compareTraining(Instances targets) {
+        compareTraining(() -> detector.losses(batch, List.of(targets)));
+    }
+
+    /** Compares losses, metrics and gradients of one training step. */
+    void compareTraining(Supplier<Losses> step) {
         batch.pixels().setRequiresGradient(true);
         NDArray total =
                 Backward.run(
                         () -> {
-                            Losses losses = detector.losses(batch, List.of(targets));
+                            Losses losses = step.get();
                             compareScalars(losses.terms());
                             compareScalars(losses.metrics());
                             return losses.total();
