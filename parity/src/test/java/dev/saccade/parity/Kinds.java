@@ -19,6 +19,7 @@ final class Kinds {
                     entry("bbox_coder", new BoxCoderKind()),
                     entry("checkpoint_loading", new CheckpointLoadingKind()),
                     entry("coco_eval", new CocoEvalKind()),
+                    entry("deform_conv2d", new DeformConv2dKind()),
                     entry("detector_atss", new AtssKind()),
                     entry("detector_cascade", new TwoStageKind()),
                     entry("detector_dyhead", new AtssKind()),
