@@ -66,6 +66,8 @@ class BoundsTest {
                     .put("stages", "[{bbox_head: {num_shared_convs: 1, fc_out_channels: 16}}]")
                     .put("mask_head", "{num_convs: 1, conv_out_channels: 16}")
                     .put("nms", "{max_per_img: 5}")
+                    .put("necks", "[{type: fpn, out_channels: 16}]")
+                    .put("norm_groups", "4")
                     .buildOrThrow();
 
     private static final List<Place> PLACES = Numbers.below(List.of(RUN, SPEC), SMALL);

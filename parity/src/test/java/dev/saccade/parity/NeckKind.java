@@ -5,6 +5,7 @@ import ai.djl.ndarray.NDArray;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.parts.Neck;
 import dev.saccade.core.structures.FeaturePyramid;
+import dev.saccade.necks.DyHead;
 import dev.saccade.necks.Fpn;
 import dev.saccade.necks.SequentialNeck;
 
@@ -52,6 +53,11 @@ final class NeckKind implements Kind {
     static Neck.Config config(String cls, Settings config) {
         return switch (cls) {
             case "FPN" -> fpn(config);
+            case "DyHead" ->
+                    new DyHead.Config(
+                            config.integer("out_channels"),
+                            config.integer("num_blocks", 6),
+                            config.flag("zero_init_offset", true));
             default -> throw new TestAbortedException("nothing is built for the neck " + cls);
         };
     }
