@@ -67,6 +67,8 @@ class BoundsTest {
                     .put("mask_head", "{num_convs: 1, conv_out_channels: 16}")
                     .put("semantic_head", "{num_classes: 2, num_convs: 1, conv_out_channels: 16}")
                     .put("nms", "{max_per_img: 5}")
+                    .put("necks", "[{type: fpn, out_channels: 16}]")
+                    .put("norm_groups", "4")
                     .buildOrThrow();
 
     private static final List<Place> PLACES = Numbers.below(List.of(RUN, SPEC), SMALL);

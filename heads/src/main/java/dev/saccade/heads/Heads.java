@@ -2,7 +2,9 @@ package dev.saccade.heads;
 
 import dev.saccade.core.parts.PartConfig;
 import dev.saccade.core.parts.PartProvider;
+import dev.saccade.heads.anchor.AtssHead;
 import dev.saccade.heads.anchor.RetinaNetHead;
+import dev.saccade.heads.box.AtssAssigner;
 import dev.saccade.heads.box.DeltaXywhBoxCoder;
 import dev.saccade.heads.box.MaxIouAssigner;
 import dev.saccade.heads.box.PseudoSampler;
@@ -31,6 +33,7 @@ public final class Heads implements PartProvider {
     public List<Class<? extends PartConfig>> parts() {
         return List.of(
                 RetinaNetHead.Config.class,
+                AtssHead.Config.class,
                 MaskRcnnHead.Config.class,
                 CascadeMaskRcnnHead.Config.class,
                 HtcHead.Config.class,
@@ -38,6 +41,7 @@ public final class Heads implements PartProvider {
                 SemanticFpnHead.Config.class,
                 FcnHead.Config.class,
                 MaxIouAssigner.class,
+                AtssAssigner.class,
                 RandomSampler.class,
                 PseudoSampler.class,
                 DeltaXywhBoxCoder.class,

@@ -10,6 +10,6 @@ public final class Necks implements PartProvider {
 
     @Override
     public List<Class<? extends PartConfig>> parts() {
-        return List.of(Fpn.Config.class);
+        return List.of(Fpn.Config.class, DyHead.Config.class, SequentialNeck.Config.class);
     }
 }

@@ -111,7 +111,10 @@ final class Backward {
         for (String name : recorded.names("grad:")) {
             NDArray parameter =
                     module.namedParameters().get(name.substring("grad:".length())).getArray();
-            recorded.compare(name, parameter.getGradient(), tolerance);
+            NDArray gradient = parameter.getGradient();
+            // A single number is recorded as an array of one.
+            boolean isNumber = gradient.getShape().dimension() == 0;
+            recorded.compare(name, isNumber ? gradient.reshape(1) : gradient, tolerance);
         }
     }
 

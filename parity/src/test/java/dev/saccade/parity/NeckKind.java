@@ -5,7 +5,9 @@ import ai.djl.ndarray.NDArray;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.parts.Neck;
 import dev.saccade.core.structures.FeaturePyramid;
+import dev.saccade.necks.DyHead;
 import dev.saccade.necks.Fpn;
+import dev.saccade.necks.SequentialNeck;
 
 import org.opentest4j.TestAbortedException;
 
@@ -34,11 +36,33 @@ final class NeckKind implements Kind {
         Backward.compare(recorded, inputs, neck, () -> neck.forward(pyramid).levels());
     }
 
+    /** Returns the neck of a model, or its necks one after another. */
+    static Neck.Config config(Settings model) {
+        List<Neck.Config> necks = new ArrayList<>();
+        for (Settings neck : model.objects("neck")) {
+            necks.add(config(neck.text("type"), neck));
+        }
+        for (int i = 1; i < necks.size(); i++) {
+            Settings before = model.objects("neck").get(i - 1);
+            model.objects("neck").get(i).only("in_channels", before.integer("out_channels"));
+        }
+        return necks.size() == 1 ? necks.get(0) : new SequentialNeck.Config(necks);
+    }
+
     /** Returns the neck of mmdetection's class and settings, {@code in_channels} apart. */
     static Neck.Config config(String cls, Settings config) {
-        if (!cls.equals("FPN")) {
-            throw new TestAbortedException("nothing is built for the neck " + cls);
-        }
+        return switch (cls) {
+            case "FPN" -> fpn(config);
+            case "DyHead" ->
+                    new DyHead.Config(
+                            config.integer("out_channels"),
+                            config.integer("num_blocks", 6),
+                            config.flag("zero_init_offset", true));
+            default -> throw new TestAbortedException("nothing is built for the neck " + cls);
+        };
+    }
+
+    private static Fpn.Config fpn(Settings config) {
         config.only("end_level", -1);
         config.only("no_norm_on_lateral", false);
         return new Fpn.Config(

@@ -4,6 +4,7 @@ import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.parts.Neck;
 import dev.saccade.core.structures.FeaturePyramid;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.ImageInfo;
@@ -12,6 +13,7 @@ import dev.saccade.core.structures.Losses;
 import dev.saccade.core.structures.Size;
 import dev.saccade.models.DetectionModel;
 import dev.saccade.models.ModelConfig;
+import dev.saccade.necks.SequentialNeck;
 
 import java.util.Comparator;
 import java.util.List;
@@ -57,16 +59,16 @@ final class RecordedDetector {
     private static DetectionModel detector(
             Settings model, DetectionHead.Config head, int numClasses) {
         Settings backbone = model.object("backbone");
-        Settings neck = model.object("neck");
         ModelConfig config =
                 ModelConfig.detector(
                         BackboneKind.config(backbone.text("type"), backbone),
-                        NeckKind.config(neck.text("type"), neck),
+                        NeckKind.config(model),
                         head);
         DetectionModel detector =
                 new DetectionModel(
                         config,
                         IntStream.range(0, numClasses).mapToObj(i -> "class " + i).toList());
+        Settings neck = model.objects("neck").get(0);
         neck.only("in_channels", channels(detector.backbone().features()));
         return detector;
     }
@@ -122,8 +124,14 @@ final class RecordedDetector {
             int level = Integer.parseInt(name.substring("backbone".length()));
             recorded.compare(name, maps.get(level), MAPS);
         }
-        FeaturePyramid pyramid = detector.neck().orElseThrow().forward(maps);
-        compareMaps("fpn", pyramid.levels());
+        Neck neck = detector.neck().orElseThrow();
+        FeaturePyramid pyramid = neck.forward(maps);
+        if (neck instanceof SequentialNeck sequence) {
+            compareMaps("fpn", sequence.necks().get(0).forward(maps).levels());
+            compareMaps("neck", pyramid.levels());
+        } else {
+            compareMaps("fpn", pyramid.levels());
+        }
         return pyramid;
     }
 

@@ -28,6 +28,7 @@ final class RetinaNetSettings {
         train.only("allowed_border", -1);
         train.only("pos_weight", -1);
         train.describes("debug");
+        test.only("min_bbox_size", 0);
         return Configs.of(
                 RetinaNetHead.Config.class,
                 Map.ofEntries(
@@ -52,8 +53,8 @@ final class RetinaNetSettings {
                         entry("nms", nms(test))));
     }
 
-    private static MulticlassNms nms(Settings test) {
-        test.only("min_bbox_size", 0);
+    /** Returns how objects are selected. */
+    static MulticlassNms nms(Settings test) {
         Settings nms = test.object("nms");
         nms.onlyClass("type", "nms");
         return new MulticlassNms(

@@ -378,7 +378,8 @@ final class TwoStageSettings {
         };
     }
 
-    private static BoxLoss boxLoss(Settings loss) {
+    /** Returns the loss of boxes of mmdetection's settings. */
+    static BoxLoss boxLoss(Settings loss) {
         loss.only("reduction", "mean");
         loss.only("eps", 1e-6);
         loss.only("linear", false);

@@ -12,13 +12,13 @@ import java.util.function.IntFunction;
 
 /**
  * A convolution whose name ends in {@code conv}, as mmdetection wraps every convolution of necks
- * and heads: with a bias, or with a batch normalization named {@code bn} in its place; with or
- * without a ReLU behind it.
+ * and heads: with a bias, or in its place with a batch normalization named {@code bn} or a group
+ * normalization named {@code gn}; with or without a ReLU behind it.
  */
 public final class ConvModule extends Layer {
 
     private final Conv2d conv;
-    private final Optional<BatchNorm2d> norm;
+    private final Optional<Layer> norm;
     private final boolean relu;
 
     /** Makes a convolution with bias, without activation. */
@@ -37,9 +37,19 @@ public final class ConvModule extends Layer {
         return new ConvModule(Conv2d.withoutBias(geometry), Optional.of(norm), true);
     }
 
-    private ConvModule(Conv2d conv, Optional<BatchNorm2d> norm, boolean relu) {
+    /**
+     * Makes a convolution with group normalization and ReLU.
+     *
+     * @param groups a divisor of the output channels
+     */
+    public static ConvModule groupNormRelu(Geometry geometry, int groups, WeightInit init) {
+        GroupNorm norm = new GroupNorm(groups, geometry.out());
+        return new ConvModule(new Conv2d(geometry, init, null), Optional.of(norm), true);
+    }
+
+    private ConvModule(Conv2d conv, Optional<Layer> norm, boolean relu) {
         this.conv = add("conv", conv);
-        this.norm = norm.map(bn -> add("bn", bn));
+        this.norm = norm.map(layer -> add(layer instanceof GroupNorm ? "gn" : "bn", layer));
         this.relu = relu;
     }
 
@@ -49,7 +59,8 @@ public final class ConvModule extends Layer {
     }
 
     /**
-     * Returns the output for samples of which some are fillers that no normalization shall see.
+     * Returns the output for samples of which some are fillers that no normalization over samples
+     * shall see.
      *
      * @param weights {@code [N]} float32: 1, or 0 for a filler
      */
@@ -57,7 +68,9 @@ public final class ConvModule extends Layer {
         return Scope.array(
                 () -> {
                     NDArray y = conv.forward(x);
-                    return activate(norm.isPresent() ? norm.get().forward(y, weights) : y);
+                    return norm.isPresent() && norm.get() instanceof BatchNorm2d batchNorm
+                            ? activate(batchNorm.forward(y, weights))
+                            : finish(y);
                 });
     }
 

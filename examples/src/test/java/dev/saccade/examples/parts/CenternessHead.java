@@ -108,9 +108,9 @@ public final class CenternessHead extends AnchorHead {
     }
 
     @Override
-    protected LevelMaps forward(NDArray level) {
-        List<NDArray> others = List.of(centerness.forward(level));
-        return new LevelMaps(cls.forward(level), reg.forward(level), others);
+    protected LevelMaps forward(NDArray map, int level) {
+        List<NDArray> others = List.of(centerness.forward(map));
+        return new LevelMaps(cls.forward(map), reg.forward(map), others);
     }
 
     @Override
@@ -126,7 +126,7 @@ public final class CenternessHead extends AnchorHead {
 
     /** Boxes weigh as much as their anchors are in the middle. */
     @Override
-    protected NDArray avgFactor(String term, AnchorTargets targets) {
+    public NDArray avgFactor(String term, AnchorTargets targets) {
         if (!term.equals("loss_bbox")) {
             return targets.avgFactor();
         }

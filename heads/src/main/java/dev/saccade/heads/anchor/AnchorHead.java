@@ -9,6 +9,7 @@ import ai.djl.ndarray.NDManager;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.nn.SampleRandom;
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.NoGrad;
@@ -41,14 +42,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
 
 /**
  * A head that scores and regresses anchors, as mmdetection's of the same name: it lays them out,
  * says what each should learn, computes the losses and decodes what is predicted.
  *
- * <p>A subclass adds layers and says what they make of a level ({@link #forward(NDArray)}) and how
+ * <p>A subclass adds layers and says what they make of a level ({@link #forward(NDArray, int)}) and how
  * objects are selected ({@link #bboxPostProcess}). Where it learns or scores in another way, it
- * overrides {@link #levelLosses}, {@link #avgFactor}, {@link #targets} or {@link #scores}.
+ * overrides {@link #levelLosses}, {@link #avgFactor}, {@link #targets}, {@link #scores} or {@link
+ * #top}.
  */
 public abstract class AnchorHead extends DetectionHead {
 
@@ -160,14 +164,21 @@ public abstract class AnchorHead extends DetectionHead {
     /**
      * Returns what the layers make of one level.
      *
-     * @param level {@code [N, channels, H, W]}
+     * @param map {@code [N, channels, H, W]}
+     * @param level its position in the pyramid, for layers that are not shared by all levels
      */
-    protected abstract LevelMaps forward(NDArray level);
+    protected abstract LevelMaps forward(NDArray map, int level);
+
+    /** Returns what convolutions make of a map, one after the other. */
+    protected static NDArray stacked(List<ConvModule> convs, NDArray map) {
+        return Scope.chain(
+                map, convs.stream().<UnaryOperator<NDArray>>map(conv -> conv::forward).toList());
+    }
 
     /** Returns the maps of every level. */
     public final List<LevelMaps> forward(FeaturePyramid features) {
-        return features.levels().stream()
-                .map(level -> LevelMaps.of(Scope.list(() -> forward(level).list())))
+        return IntStream.range(0, features.size())
+                .mapToObj(l -> LevelMaps.of(Scope.list(() -> forward(features.get(l), l).list())))
                 .collect(ImmutableList.toImmutableList());
     }
 
@@ -255,12 +266,12 @@ public abstract class AnchorHead extends DetectionHead {
     }
 
     /** Returns what the sum of a loss term over all levels is divided by, a scalar. */
-    protected NDArray avgFactor(String term, AnchorTargets targets) {
+    public NDArray avgFactor(String term, AnchorTargets targets) {
         return targets.avgFactor();
     }
 
     /** Returns what each anchor of a batch should learn. */
-    protected AnchorTargets targets(
+    public AnchorTargets targets(
             AnchorGrid grid, List<ImageInfo> images, List<GtInstances> objects) {
         List<AnchorTargets.OfImage> learned = new ArrayList<>();
         for (int n = 0; n < images.size(); n++) {
@@ -348,17 +359,23 @@ public abstract class AnchorHead extends DetectionHead {
         for (int l = 0; l < maps.size(); l++) {
             LevelMaps level = maps.get(l);
             NDArray anchors = grid.anchors(l);
-            NDList top =
-                    Scope.list(
-                            () ->
-                                    TOP.with(Map.of("nms_pre", nmsPre))
-                                            .runAll(
-                                                    scores(level),
-                                                    LevelMaps.perAnchor(level.reg(), 4),
-                                                    anchors));
+            NDList top = Scope.list(() -> top(level, anchors, nmsPre));
             NDArray boxes = config.bboxCoder().decode(top.get(2), top.get(1));
             levels.add(new ScoredBoxes(frames.clip(boxes), top.get(0)));
         }
         return levels.build();
+    }
+
+    /**
+     * Returns the anchors of a level that are looked at: those whose best class has the highest
+     * scores.
+     *
+     * @param anchors {@code [H * W * A, 4]} all of them
+     * @param nmsPre so many of each image, unless there are fewer
+     * @return {@code [N, R, C]} scores, {@code [N, R, 4]} bbox deltas and {@code [N, R, 4]} corners
+     */
+    protected NDList top(LevelMaps maps, NDArray anchors, int nmsPre) {
+        return TOP.with(Map.of("nms_pre", nmsPre))
+                .runAll(scores(maps), LevelMaps.perAnchor(maps.reg(), 4), anchors);
     }
 }

@@ -10,7 +10,6 @@ import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.ConvModule;
 import dev.saccade.core.nn.WeightInit;
-import dev.saccade.core.ops.Scope;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.core.parts.FeatureInfo;
@@ -151,20 +150,10 @@ public final class RetinaNetHead extends AnchorHead {
     }
 
     @Override
-    protected LevelMaps forward(NDArray level) {
+    protected LevelMaps forward(NDArray map, int level) {
         return new LevelMaps(
-                stacked(clsConvs, retinaCls, level), stacked(regConvs, retinaReg, level));
-    }
-
-    private static NDArray stacked(List<ConvModule> convs, Conv2d last, NDArray level) {
-        return Scope.array(
-                () -> {
-                    NDArray x = level;
-                    for (ConvModule conv : convs) {
-                        x = conv.forward(x);
-                    }
-                    return last.forward(x);
-                });
+                retinaCls.forward(stacked(clsConvs, map)),
+                retinaReg.forward(stacked(regConvs, map)));
     }
 
     @Override

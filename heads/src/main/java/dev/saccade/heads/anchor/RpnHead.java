@@ -128,14 +128,14 @@ public final class RpnHead extends AnchorHead {
     }
 
     @Override
-    protected LevelMaps forward(NDArray level) {
-        NDArray hidden = Activations.relu(conv.forward(level));
+    protected LevelMaps forward(NDArray map, int level) {
+        NDArray hidden = Activations.relu(conv.forward(map));
         return new LevelMaps(cls.forward(hidden), reg.forward(hidden));
     }
 
     /** {@inheritDoc} All objects are alike. */
     @Override
-    protected AnchorTargets targets(
+    public AnchorTargets targets(
             AnchorGrid grid, List<ImageInfo> images, List<GtInstances> objects) {
         return super.targets(grid, images, objects.stream().map(GtInstances::alike).toList());
     }

@@ -8,11 +8,8 @@ import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.ops.MaxIouAssign;
-import dev.saccade.core.ops.ScriptTemplate;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
-
-import java.util.Map;
 
 /**
  * Says for every box, such as an anchor, which ground truth it should learn, by IoU; follows
@@ -44,30 +41,6 @@ public record MaxIouAssigner(
         @Default("true") boolean ignoreWrtCandidates)
         implements Assigner {
 
-    /** Region after region, so that memory is of the boxes alone. */
-    private static final ScriptTemplate IN_IGNORED =
-            ScriptTemplate.of(
-                    "(boxes: Tensor, ignored: Tensor) -> Tensor",
-                    """
-                    b = torch.unbind(torch.contiguous(torch.t(boxes)), 0)
-                    area = torch.mul(torch.sub(b[2], b[0]), torch.sub(b[3], b[1]))
-                    inside = torch.zeros_like(area, dtype=11)
-                    r = 0
-                    while r < torch.size(ignored, 0):
-                      i = torch.unbind(torch.select(ignored, 0, r), 0)
-                      w = torch.sub(torch.minimum(b[2], i[2]), torch.maximum(b[0], i[0]))
-                      h = torch.sub(torch.minimum(b[3], i[3]), torch.maximum(b[1], i[1]))
-                      shared = torch.mul(torch.clamp(w, 0), torch.clamp(h, 0))
-                      if {of_box}:
-                        whole = area
-                      else:
-                        whole = torch.mul(torch.sub(i[2], i[0]), torch.sub(i[3], i[1]))
-                      share = torch.div(shared, torch.clamp(whole, 1e-06))
-                      inside = torch.logical_or(inside, torch.gt(share, {threshold}))
-                      r = r + 1
-                    return inside
-                    """);
-
     /** Checks the thresholds. */
     public MaxIouAssigner {
         new Checks()
@@ -93,22 +66,10 @@ public record MaxIouAssigner(
             NDManager manager = boxes.getManager();
             return new Assignment(manager.zeros(shape, DataType.INT64), manager.zeros(shape));
         }
+        IgnoredRegions ignored = new IgnoredRegions(ignoreIofThr, ignoreWrtCandidates);
         MaxIouAssign rule =
                 new MaxIouAssign(posIouThr, negIouThr, minPosIou, matchLowQuality, gtMaxAssignAll);
-        NDList found = rule.assign(boxes, objects.boxes(), inIgnored(boxes, objects.ignored()));
+        NDList found = rule.assign(boxes, objects.boxes(), ignored.hold(boxes, objects.ignored()));
         return new Assignment(found.get(0), found.get(1));
-    }
-
-    private NDArray inIgnored(NDArray boxes, NDArray ignored) {
-        return ignoreIofThr <= 0 || ignored.isEmpty()
-                ? boxes.getManager().create(new Shape(0), DataType.BOOLEAN)
-                : IN_IGNORED
-                        .with(
-                                Map.of(
-                                        "of_box",
-                                        ignoreWrtCandidates,
-                                        "threshold",
-                                        (double) (float) ignoreIofThr))
-                        .run(boxes, ignored);
     }
 }

@@ -39,6 +39,11 @@ public record MulticlassNms(
      */
     public record Kept(Detections detections, NDArray keep) {}
 
+    /** Returns the same settings, but that scores only need to be positive. */
+    public MulticlassNms ofAnyScore() {
+        return new MulticlassNms(0, iouThr, maxPerImg);
+    }
+
     /** Selects among the boxes of every image of a batch. */
     public Kept apply(ScoredBoxes scored) {
         NDArray alike =

@@ -1,0 +1,57 @@
+package dev.saccade.necks;
+
+import ai.djl.ndarray.NDArray;
+
+import dev.saccade.core.nn.Conv2d.Geometry;
+import dev.saccade.core.nn.ConvModule;
+import dev.saccade.core.nn.Layer;
+import dev.saccade.core.nn.WeightInit;
+import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.Script;
+
+/**
+ * Dynamic ReLU (Chen et al. 2020) as mmdetection has it for DyHead, where it is the task-aware
+ * attention: the greater of two lines, of which slopes and offsets of each channel depend on the
+ * mean of the whole map.
+ */
+final class DyRelu extends Layer {
+
+    /** Hidden channels are so many times fewer. */
+    private static final int RATIO = 4;
+
+    /** Two slopes and two offsets a channel. */
+    private static final int EXPANSION = 4;
+
+    private static final Script MEAN =
+            Script.compile("(x: Tensor) -> Tensor", "return torch.mean(x, [2, 3], True)");
+
+    private static final Script LINES =
+            Script.compile(
+                    "(x: Tensor, logits: Tensor) -> Tensor",
+                    """
+                    gates = torch.clamp(torch.div(torch.add(logits, 3.), 6.), 0., 1.)
+                    part = torch.chunk(torch.sub(gates, 0.5), 4, 1)
+                    slope = torch.add(torch.mul(part[0], 2.), 1.)
+                    first = torch.add(torch.mul(x, slope), part[1])
+                    second = torch.add(torch.mul(x, torch.mul(part[2], 2.)), part[3])
+                    return torch.maximum(first, second)
+                    """);
+
+    private final ConvModule conv1;
+    private final ConvModule conv2;
+
+    DyRelu(int channels) {
+        WeightInit init = WeightInit.normal(0.01);
+        int hidden = channels / RATIO;
+        conv1 = add("conv1", ConvModule.relu(new Geometry(channels, hidden, 1), init));
+        conv2 =
+                add(
+                        "conv2",
+                        ConvModule.linear(new Geometry(hidden, EXPANSION * channels, 1), init));
+    }
+
+    @Override
+    public NDArray forward(NDArray x) {
+        return Scope.array(() -> LINES.run(x, conv2.forward(conv1.forward(MEAN.run(x)))));
+    }
+}

@@ -1,0 +1,78 @@
+package dev.saccade.necks;
+
+import com.google.common.collect.ImmutableList;
+
+import dev.saccade.core.Checks;
+import dev.saccade.core.ops.Scope;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.FeatureInfo;
+import dev.saccade.core.parts.Neck;
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.structures.FeaturePyramid;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Necks one after another, such as DyHead behind an FPN; named in checkpoints by their position, as
+ * mmdetection names a list of necks.
+ */
+public final class SequentialNeck extends Neck {
+
+    /**
+     * The necks.
+     *
+     * @param necks the first is given the levels of the backbone, each other those of the one
+     *     before
+     */
+    @Part("sequential")
+    public record Config(@Default("[{type: fpn}]") List<Neck.Config> necks)
+            implements Neck.Config {
+
+        /** Checks that there are some. */
+        public Config {
+            necks = ImmutableList.copyOf(necks);
+            new Checks().size("necks", necks, 1, 16).throwIfAny();
+        }
+
+        @Override
+        public SequentialNeck build(List<FeatureInfo> features) {
+            return new SequentialNeck(this, features);
+        }
+    }
+
+    private final List<Neck> necks = new ArrayList<>();
+
+    /** Makes necks without weights. */
+    public SequentialNeck(Config config, List<FeatureInfo> inputs) {
+        List<FeatureInfo> features = inputs;
+        for (Neck.Config part : config.necks()) {
+            Neck neck = add(Integer.toString(necks.size()), part.build(features));
+            necks.add(neck);
+            features = neck.features();
+        }
+    }
+
+    /** Returns the necks, the first first. */
+    public List<Neck> necks() {
+        return ImmutableList.copyOf(necks);
+    }
+
+    @Override
+    public List<FeatureInfo> features() {
+        return necks.get(necks.size() - 1).features();
+    }
+
+    @Override
+    public FeaturePyramid forward(FeaturePyramid inputs) {
+        return Scope.call(
+                () -> {
+                    FeaturePyramid pyramid = inputs;
+                    for (Neck neck : necks) {
+                        pyramid = neck.forward(pyramid);
+                    }
+                    return pyramid;
+                },
+                FeaturePyramid::levels);
+    }
+}
