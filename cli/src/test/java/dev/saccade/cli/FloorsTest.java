@@ -5,6 +5,7 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo
 import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.name;
 import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.nameMatching;
 import static com.tngtech.archunit.core.domain.properties.HasOwner.Predicates.With.owner;
+import static com.tngtech.archunit.core.domain.properties.HasParameterTypes.Predicates.rawParameterTypes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
@@ -250,6 +251,26 @@ class FloorsTest {
                                             target(
                                                     nameMatching(
                                                             "to[A-Z]\\w*(Array|Buffer)|get(Byte|Boolean|Uint8|Int|Long|Float|Double|String)"))));
+
+    /**
+     * DJL makes a tensor of a number, and frees it before the backward pass reads it: gradients are
+     * then of whatever stands in its memory. A number in the text of a script is no tensor.
+     */
+    @ArchTest
+    static final ArchRule numbersOfProductsStandInScripts =
+            noClasses()
+                    .that()
+                    .resideInAnyPackage(
+                            "dev.saccade.core.nn..",
+                            "dev.saccade.backbones..",
+                            "dev.saccade.necks..",
+                            "dev.saccade.heads..",
+                            "dev.saccade.models..")
+                    .should()
+                    .callMethodWhere(
+                            target(owner(assignableTo(NDArray.class)))
+                                    .and(target(nameMatching("(mul|div|pow)i?")))
+                                    .and(target(rawParameterTypes(Number.class))));
 
     @ArchTest
     static final ArchRule nothingIsStaticThatChanges =

@@ -2,6 +2,7 @@ package dev.saccade.necks;
 
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Conv2d.Geometry;
@@ -54,13 +55,14 @@ final class DyHeadBlock extends Module {
                     return torch.reshape(first, [n, c, h, w])
                     """);
 
-    /** At most twice as many rows and columns as those of another map. */
-    private static final Script CROPPED =
+    /** Twice as many rows and columns as another map has: of more the first, zeros behind fewer. */
+    private static final Script FITTED =
             Script.compile(
                     "(x: Tensor, like: Tensor) -> Tensor",
                     """
-                    rows = torch.slice(x, 2, 0, 2 * torch.size(like, 2))
-                    return torch.slice(rows, 3, 0, 2 * torch.size(like, 3))
+                    down = 2 * torch.size(like, 2) - torch.size(x, 2)
+                    across = 2 * torch.size(like, 3) - torch.size(x, 3)
+                    return torch.constant_pad_nd(x, [0, across, 0, down], 0.)
                     """);
 
     private static final Script MEAN =
@@ -154,7 +156,7 @@ final class DyHeadBlock extends Module {
         List<NDArray> maps = new ArrayList<>();
         maps.add(gated(mid.forward(x, moves, mask)));
         if (level > 0) {
-            NDArray finer = CROPPED.run(inputs.get(level - 1), x);
+            NDArray finer = fitted(inputs.get(level - 1), x);
             maps.add(gated(low.forward(finer, moves, mask)));
         }
         if (level < inputs.size() - 1) {
@@ -163,6 +165,15 @@ final class DyHeadBlock extends Module {
             maps.add(gated(Interpolation.toSizeOf(x, y, true)));
         }
         return taskAttention.forward(MEAN_OF_MAPS.runLists(List.of(maps)).singletonOrThrow());
+    }
+
+    /** Returns a finer map of which a stride of 2 makes one of the size of another. */
+    private static NDArray fitted(NDArray finer, NDArray like) {
+        Shape shape = finer.getShape();
+        Shape half = like.getShape();
+        boolean fits =
+                (shape.get(2) + 1) / 2 == half.get(2) && (shape.get(3) + 1) / 2 == half.get(3);
+        return fits ? finer : FITTED.run(finer, like);
     }
 
     private NDArray gated(NDArray x) {

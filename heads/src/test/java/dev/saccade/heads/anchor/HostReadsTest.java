@@ -55,6 +55,9 @@ class HostReadsTest {
                         "assigner={type: max_iou, ignore_iof_thr: 0.5}",
                         "sampler={type: random, num: 16, pos_fraction: 0.5}"),
                 retinaNet("loss_cls={type: cross_entropy}"),
+                atss(),
+                atss("assigner={type: atss, topk: 3, ignore_iof_thr: 0.5}", "allowed_border=0"),
+                atss("assigner={type: max_iou}", "loss_bbox={type: ciou}", "norm_groups=0"),
                 rpn(),
                 rpn("allowed_border=0", "test_proposals.min_bbox_size=3"));
     }
@@ -68,6 +71,19 @@ class HostReadsTest {
                         "nms_pre=60",
                         "nms={score_thr: 0.01, max_per_img: 20}");
         return new RetinaNetHead(Configs.with(config, settings), FEATURES, 2);
+    }
+
+    private static AnchorHead atss(String... settings) {
+        AtssHead.Config config =
+                Configs.of(
+                        AtssHead.Config.class,
+                        "feat_channels=8",
+                        "stacked_convs=1",
+                        "norm_groups=4",
+                        "octave_base_scale=2",
+                        "nms_pre=60",
+                        "nms={score_thr: 0.005, max_per_img: 20}");
+        return new AtssHead(Configs.with(config, settings), FEATURES, 2);
     }
 
     private static AnchorHead rpn(String... settings) {
