@@ -32,9 +32,10 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 
 /**
- * ResNet (He et al. 2015) as in mmdetection's {@code style="pytorch"} and torchvision: the stride
- * of a bottleneck sits on its 3x3 convolution. Names are those of torchvision's checkpoints, and
- * with a deep stem those of mmsegmentation's {@code ResNetV1c}.
+ * ResNet (He et al. 2015) and, with {@code groups}, ResNeXt (Xie et al. 2017) as in mmdetection's
+ * {@code style="pytorch"} and torchvision: the stride of a bottleneck sits on its 3x3 convolution.
+ * Names are those of torchvision's checkpoints, and with a deep stem those of mmsegmentation's
+ * {@code ResNetV1c}.
  */
 public final class ResNet extends Backbone {
 
@@ -47,13 +48,16 @@ public final class ResNet extends Backbone {
                     152, ImmutableList.of(3, 8, 36, 3));
 
     /**
-     * The hyper-parameters of a ResNet.
+     * The hyper-parameters of a ResNet or a ResNeXt.
      *
      * @param depth 18, 34, 50, 101 or 152
      * @param stemChannels channels that come out of the stem
      * @param deepStem whether the stem is three 3x3 convolutions, as where ResNets label pixels, in
      *     place of one of 7x7; the first two have half its channels
      * @param baseChannels width of the first stage; the others double it
+     * @param groups groups of the 3x3 convolution of a bottleneck, the cardinality of a ResNeXt
+     * @param baseWidth channels of a group in the first stage; the others double it. Without
+     *     groups, that convolution is as wide as its stage, and this is 64
      * @param outIndices the stages that come out, 0 to 3, ascending
      * @param frozenStages -1 freezes nothing, 0 the stem, k the stem and stages 1 to k
      * @param normEval whether batch normalizations use running statistics in training too, as
@@ -63,16 +67,30 @@ public final class ResNet extends Backbone {
      * @param zeroInitResidual whether the last normalization of every block starts at 0
      */
     @Part("resnet")
-    @Variant(name = "18", settings = "depth: 18")
-    @Variant(name = "34", settings = "depth: 34")
-    @Variant(name = "50")
-    @Variant(name = "101", settings = "depth: 101")
-    @Variant(name = "152", settings = "depth: 152")
+    @Variant(name = "resnet18", settings = "depth: 18")
+    @Variant(name = "resnet34", settings = "depth: 34")
+    @Variant(name = "resnet50")
+    @Variant(name = "resnet101", settings = "depth: 101")
+    @Variant(name = "resnet152", settings = "depth: 152")
+    @Variant(
+            name = "resnext50_32x4d",
+            settings = {"groups: 32", "base_width: 4"})
+    @Variant(
+            name = "resnext101_32x4d",
+            settings = {"depth: 101", "groups: 32", "base_width: 4"})
+    @Variant(
+            name = "resnext101_64x4d",
+            settings = {"depth: 101", "groups: 64", "base_width: 4"})
+    @Variant(
+            name = "resnext101_32x8d",
+            settings = {"depth: 101", "groups: 32", "base_width: 8"})
     public record Config(
             @Default("50") int depth,
             @Default("64") int stemChannels,
             @Default("false") boolean deepStem,
             @Default("64") int baseChannels,
+            @Default("1") int groups,
+            @Default("64") int baseWidth,
             @Default("[0, 1, 2, 3]") List<Integer> outIndices,
             @Default("-1") int frozenStages,
             @Default("true") boolean normEval,
@@ -86,6 +104,8 @@ public final class ResNet extends Backbone {
             new Checks()
                     .within("stem_channels", stemChannels, 1, 8192)
                     .within("base_channels", baseChannels, 1, 8192)
+                    .within("groups", groups, 1, 1024)
+                    .within("base_width", baseWidth, 1, 8192)
                     .size("out_indices", outIndices, 1, 4)
                     .each("out_indices", outIndices, 0, 3)
                     .ascending("out_indices", outIndices)
@@ -102,6 +122,14 @@ public final class ResNet extends Backbone {
                     "stem_channels",
                     stemChannels,
                     "an even number for a deep stem");
+            Checks.require(
+                    groups == 1 || hasBottlenecks(depth),
+                    "groups",
+                    groups,
+                    "1 at depth %d, whose blocks are no bottlenecks",
+                    depth);
+            Checks.require(
+                    groups > 1 || baseWidth == 64, "base_width", baseWidth, "64 where groups is 1");
         }
 
         /** torchvision has our names. */
@@ -118,8 +146,17 @@ public final class ResNet extends Backbone {
             return new ResNet(this);
         }
 
+        private static boolean hasBottlenecks(int depth) {
+            return depth >= 50;
+        }
+
         private int expansion() {
-            return depth >= 50 ? 4 : 1;
+            return hasBottlenecks(depth) ? 4 : 1;
+        }
+
+        /** Returns the channels between the ends of a bottleneck. */
+        private int width(int planes) {
+            return groups == 1 ? planes : planes / baseChannels * baseWidth * groups;
         }
     }
 
@@ -237,7 +274,7 @@ public final class ResNet extends Backbone {
                 .collect(ImmutableList.toImmutableList());
     }
 
-    /** A residual block: basic (two 3x3) or bottleneck (1x1, 3x3 with the stride, 1x1). */
+    /** A residual block: basic (two 3x3) or bottleneck (1x1, 3x3 with stride and groups, 1x1). */
     private static final class Block extends Layer {
 
         private final List<Conv2d> convs = new ArrayList<>();
@@ -250,12 +287,15 @@ public final class ResNet extends Backbone {
             int out = planes * config.expansion();
             WeightInit last = config.zeroInitResidual() ? WeightInit.ZEROS : WeightInit.ONES;
             if (config.expansion() == 1) {
-                stack(in, planes, 3, stride, WeightInit.ONES);
-                stack(planes, out, 3, 1, last);
+                stack(threeByThree(in, planes).stride(stride), WeightInit.ONES);
+                stack(threeByThree(planes, out), last);
             } else {
-                stack(in, planes, 1, 1, WeightInit.ONES);
-                stack(planes, planes, 3, stride, WeightInit.ONES);
-                stack(planes, out, 1, 1, last);
+                int width = config.width(planes);
+                stack(new Geometry(in, width, 1), WeightInit.ONES);
+                stack(
+                        threeByThree(width, width).stride(stride).groups(config.groups()),
+                        WeightInit.ONES);
+                stack(new Geometry(width, out, 1), last);
             }
             boolean projects = stride != 1 || in != out;
             projection =
@@ -264,16 +304,14 @@ public final class ResNet extends Backbone {
                             : Optional.empty();
         }
 
-        private void stack(int in, int out, int kernel, int stride, WeightInit normInit) {
+        private static Geometry threeByThree(int in, int out) {
+            return new Geometry(in, out, 3).padding(1);
+        }
+
+        private void stack(Geometry geometry, WeightInit normInit) {
             int number = convs.size() + 1;
-            convs.add(
-                    add(
-                            "conv" + number,
-                            Conv2d.withoutBias(
-                                    new Geometry(in, out, kernel)
-                                            .stride(stride)
-                                            .padding(kernel / 2))));
-            norms.add(add("bn" + number, new BatchNorm2d(out, type, normInit)));
+            convs.add(add("conv" + number, Conv2d.withoutBias(geometry)));
+            norms.add(add("bn" + number, new BatchNorm2d(geometry.out(), type, normInit)));
         }
 
         @Override

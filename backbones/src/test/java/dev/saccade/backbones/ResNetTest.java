@@ -55,6 +55,38 @@ class ResNetTest {
         }
     }
 
+    /** Those of torchvision and of Xie et al. 2017, less the 1000 classes. */
+    @ParameterizedTest
+    @CsvSource({
+        "resnext50_32x4d, 25028904",
+        "resnext101_32x4d, 44177704",
+        "resnext101_64x4d, 83455272",
+        "resnext101_32x8d, 88791336"
+    })
+    void hasThePublishedNumberOfParametersWithGroups(String name, long withClassifier) {
+        ResNet.Config config = Configs.<ResNet.Config>members(ResNet.Config.class).get(name);
+        assertEquals(withClassifier - 2048 * 1000 - 1000, learned(config.build()));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, 64, 8, 8", "2, 64, 128, 64", "8, 1, 8, 1", "3, 5, 15, 5"})
+    void groupsWidenTheMiddleOfABottleneckAlone(int groups, int baseWidth, int out, int in) {
+        Map<String, Parameter> parameters =
+                new ResNet(grouped(50, groups, baseWidth)).namedParameters();
+        assertEquals(
+                new Shape(out, in, 3, 3), parameters.get("layer1.0.conv2.weight").getShape());
+        assertEquals(
+                new Shape(8L * out, 8L * in, 3, 3),
+                parameters.get("layer4.1.conv2.weight").getShape());
+        assertEquals(
+                new Shape(32, out, 1, 1), parameters.get("layer1.0.conv3.weight").getShape());
+    }
+
+    private static ResNet.Config grouped(int depth, int groups, int baseWidth) {
+        return Configs.with(
+                config(depth, -1, true), "groups=" + groups, "base_width=" + baseWidth);
+    }
+
     private static ResNet narrowOnlyIn(int depth, int frozenStages) {
         return new ResNet(
                 Configs.of(ResNet.Config.class, "depth=" + depth, "frozen_stages=" + frozenStages));
@@ -197,7 +229,9 @@ class ResNetTest {
                 Map.<String, Runnable>of(
                                 "depth", () -> config(19, -1, true),
                                 "frozen_stages", () -> config(18, 5, true),
-                                "stem_channels", () -> deep(18, 15, 8, -1))
+                                "stem_channels", () -> deep(18, 15, 8, -1),
+                                "groups", () -> grouped(34, 2, 4),
+                                "base_width", () -> grouped(50, 1, 4))
                         .entrySet()) {
             String message = assertThrows(SaccadeException.class, bad.getValue()::run).getMessage();
             assertTrue(message.contains(" " + bad.getKey()), message);

@@ -146,9 +146,9 @@ public final class Configs {
     }
 
     /**
-     * Returns the published members of a family by the names they go by: the type and the variant,
-     * such as {@code swin_tiny} or {@code resnet50}. A family without variants has one member, of
-     * the name of its type.
+     * Returns the published members of a family by the names they go by, such as {@code swin_tiny}:
+     * the type and the variant, or the latter alone where no key selects it, as {@code resnet50}. A
+     * family without variants has one member, of the name of its type.
      */
     public static <P extends PartConfig> Map<String, P> members(Class<? extends P> family) {
         Class<? extends Record> type = family.asSubclass(Record.class);
@@ -160,7 +160,7 @@ public final class Configs {
         boolean selects = Defaults.variant(type).isPresent();
         ImmutableMap.Builder<String, P> members = ImmutableMap.builder();
         for (Variant variant : variants) {
-            String member = name + (selects ? "_" : "") + variant.name();
+            String member = (selects ? name + "_" : "") + variant.name();
             Record config =
                     selects
                             ? of(type, Binding.VARIANT + "=" + variant.name())

@@ -71,8 +71,8 @@ record Recipe(
             implements Optimizer {}
 
     @Part("rprop")
-    @Variant(name = "10", settings = "steps: 10")
-    @Variant(name = "20")
+    @Variant(name = "rprop10", settings = "steps: 10")
+    @Variant(name = "rprop20")
     record Rprop(@Default("20") int steps) implements Optimizer {}
 
     /** Makes the optimizers known. */

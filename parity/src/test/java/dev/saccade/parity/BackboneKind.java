@@ -50,6 +50,7 @@ final class BackboneKind implements Kind {
         return switch (cls) {
             case "ResNet" -> resnet(config, false);
             case "ResNetV1c" -> resnet(config, true);
+            case "ResNeXt" -> resnext(config);
             case "SwinTransformer" -> swin(config);
             case "ELSASwin" -> elsaSwin(config);
             case "PyramidVisionTransformer" -> pvt(config);
@@ -150,7 +151,15 @@ final class BackboneKind implements Kind {
                 swinSettings(config, "dynamic=" + config.flag("dynamic", false)));
     }
 
-    private static Backbone.Config resnet(Settings config, boolean deepStem) {
+    private static Backbone.Config resnext(Settings config) {
+        int groups = config.integer("groups", 1);
+        int baseWidth = config.integer("base_width", 4);
+        // Without groups, the original does not look at the width.
+        return resnet(
+                config, false, "groups=" + groups, "base_width=" + (groups == 1 ? 64 : baseWidth));
+    }
+
+    private static Backbone.Config resnet(Settings config, boolean deepStem, String... own) {
         config.only("in_channels", 3);
         config.only("num_stages", 4);
         config.only("strides", List.of(1, 2, 2, 2));
@@ -160,17 +169,20 @@ final class BackboneKind implements Kind {
         // Of dilations, of which there are none.
         config.describes("contract_dilation");
         int baseChannels = config.integer("base_channels", 64);
+        Stream<String> shared =
+                Stream.of(
+                        "depth=" + config.integer("depth"),
+                        "stem_channels=" + config.integer("stem_channels", baseChannels),
+                        "deep_stem=" + config.flag("deep_stem", deepStem),
+                        "base_channels=" + baseChannels,
+                        "out_indices=" + config.integers("out_indices", List.of(0, 1, 2, 3)),
+                        "frozen_stages=" + config.integer("frozen_stages", -1),
+                        "norm_eval=" + config.flag("norm_eval", true),
+                        "norm=" + norm(config.objectOrEmpty("norm_cfg")),
+                        "zero_init_residual=" + config.flag("zero_init_residual", true));
         return Configs.of(
                 ResNet.Config.class,
-                "depth=" + config.integer("depth"),
-                "stem_channels=" + config.integer("stem_channels", baseChannels),
-                "deep_stem=" + config.flag("deep_stem", deepStem),
-                "base_channels=" + baseChannels,
-                "out_indices=" + config.integers("out_indices", List.of(0, 1, 2, 3)),
-                "frozen_stages=" + config.integer("frozen_stages", -1),
-                "norm_eval=" + config.flag("norm_eval", true),
-                "norm=" + norm(config.objectOrEmpty("norm_cfg")),
-                "zero_init_residual=" + config.flag("zero_init_residual", true));
+                Stream.concat(shared, Stream.of(own)).toArray(String[]::new));
     }
 
     private static String norm(Settings norm) {

@@ -9,7 +9,8 @@ import java.lang.annotation.Target;
 
 /**
  * A published member of a family: what it has otherwise than the {@link Default}s. The smallest
- * stands first. Where the settings have a key {@code variant}, that selects the member.
+ * stands first. Where the settings have a key {@code variant}, that selects the member, which goes by
+ * the names of the part and of the variant, such as {@code swin_tiny}.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
@@ -17,7 +18,7 @@ import java.lang.annotation.Target;
 @Repeatable(Variant.All.class)
 public @interface Variant {
 
-    /** The name, such as {@code tiny}. */
+    /** The name, such as {@code tiny}; where no key selects it the whole, {@code resnet50}. */
     String name();
 
     /** The settings, each as YAML has it, such as {@code depths: [2, 2, 18, 2]}. */
