@@ -31,6 +31,7 @@ import org.opencv.core.Mat;
 import org.opencv.core.Scalar;
 
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -56,7 +57,7 @@ class TransformsTest {
                 List.of(
                         sized,
                         own,
-                        new RandomCrop(RandomCrop.Mode.ABSOLUTE, List.of(32, 24), 1),
+                        new RandomCrop(RandomCrop.Mode.ABSOLUTE, List.of(32.0, 24.0), 1, false, true),
                         filled,
                         new Choice(List.of(List.of(sized), List.of(own, filled)))),
                 size.applyTo(List.of(resize, own, crop, pad, choice)));
@@ -192,7 +193,7 @@ class TransformsTest {
     @Property(tries = 100)
     void cropStaysInsideTheImageAndAllBoxesInsideTheCrop(
             @ForAll long seed, @ForAll RandomCrop.Mode mode) {
-        RandomCrop crop = new RandomCrop(mode, List.of(20, 300), 1);
+        RandomCrop crop = Configs.of(RandomCrop.class, "mode=" + mode.name().toLowerCase(Locale.ROOT), "size=[20, 300]");
         try (Sample sample = crop.apply(sample(), new SplittableRandom(seed))) {
             Size size = sample.info().size();
             assertTrue(size.height() >= 20 && size.height() <= 60, size.toString());
@@ -304,7 +305,7 @@ class TransformsTest {
                                 List.of(2.0, 1.0),
                                 1));
         assertRefused("probability", () -> new RandomFlip(1.5, RandomFlip.Direction.HORIZONTAL));
-        assertRefused("size", () -> new RandomCrop(RandomCrop.Mode.ABSOLUTE, List.of(0, 1), 1));
+        assertRefused("size", () -> Configs.of(RandomCrop.class, "size=[0, 1]"));
         assertRefused("divisor", () -> new Pad(List.of(), 0));
         assertRefused("std", () -> new Normalize(List.of(1.0, 1.0, 1.0), List.of(1.0, 0.0, 1.0)));
         assertRefused("branches", () -> new Choice(List.of()));
