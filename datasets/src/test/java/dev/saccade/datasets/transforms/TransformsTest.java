@@ -31,7 +31,6 @@ import org.opencv.core.Mat;
 import org.opencv.core.Scalar;
 
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -77,6 +76,7 @@ class TransformsTest {
                 names.containsAll(
                         List.of(
                                 "choice",
+                                "copy_paste",
                                 "normalize",
                                 "pad",
                                 "photometric_distortion",
@@ -193,7 +193,9 @@ class TransformsTest {
     @Property(tries = 100)
     void cropStaysInsideTheImageAndAllBoxesInsideTheCrop(
             @ForAll long seed, @ForAll RandomCrop.Mode mode) {
-        RandomCrop crop = Configs.of(RandomCrop.class, "mode=" + mode.name().toLowerCase(Locale.ROOT), "size=[20, 300]");
+        boolean isShare = mode.name().startsWith("RELATIVE");
+        List<Double> edges = isShare ? List.of(0.4, 0.2) : List.of(20.0, 300.0);
+        RandomCrop crop = new RandomCrop(mode, edges, 1, false, true);
         try (Sample sample = crop.apply(sample(), new SplittableRandom(seed))) {
             Size size = sample.info().size();
             assertTrue(size.height() >= 20 && size.height() <= 60, size.toString());
@@ -305,7 +307,8 @@ class TransformsTest {
                                 List.of(2.0, 1.0),
                                 1));
         assertRefused("probability", () -> new RandomFlip(1.5, RandomFlip.Direction.HORIZONTAL));
-        assertRefused("size", () -> Configs.of(RandomCrop.class, "size=[0, 1]"));
+        assertRefused("size", () -> new RandomCrop(
+                                RandomCrop.Mode.ABSOLUTE, List.of(0.0, 1.0), 1, false, true));
         assertRefused("divisor", () -> new Pad(List.of(), 0));
         assertRefused("std", () -> new Normalize(List.of(1.0, 1.0, 1.0), List.of(1.0, 0.0, 1.0)));
         assertRefused("branches", () -> new Choice(List.of()));
