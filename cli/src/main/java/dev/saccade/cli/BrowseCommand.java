@@ -86,7 +86,7 @@ final class BrowseCommand implements Callable<Integer> {
                 new CheckOptions(false, run.model().head(), run.data().workers(), () -> {});
         BrowsedFaults faults =
                 BrowsedFaults.of(dataset, named.check(run.data().root(), quick).findings());
-        SampleReader reader = new SampleReader(run.data().trainTransformsAtSize(), targets);
+        SampleReader reader = new SampleReader(dataset, run.data().trainTransformsAtSize(), targets);
         MadeFolder made = MadeFolder.cleared(out, "browse");
         Pictures written = new Pictures(made, dataset.classes());
         int wanted = Math.min(count, dataset.size());
@@ -94,7 +94,7 @@ final class BrowseCommand implements Callable<Integer> {
         try (Progress progress = new Progress("browse", wanted, " samples")) {
             for (int i = 0; i < wanted; i++) {
                 List<String> known = faults.ofPhoto(i);
-                try (Sample sample = reader.trainingSample(dataset, i, run.seed(), epoch - 1)) {
+                try (Sample sample = reader.trainingSample(i, run.seed(), epoch - 1)) {
                     photos.add(photo(sample, written.write(sample), known));
                 }
                 progress.to(i + 1);

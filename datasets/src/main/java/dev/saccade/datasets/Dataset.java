@@ -88,6 +88,14 @@ public interface Dataset {
     }
 
     /**
+     * Returns how many photographs before {@code index} are the same one: 0 unless the data set
+     * shows some several times. Each time, a training draws anew what happens to it.
+     */
+    default int repetition(int index) {
+        return 0;
+    }
+
+    /**
      * Returns the annotations of photograph {@code index} in the order of the file, maybe none;
      * none at all where pixels are labeled, not objects.
      */

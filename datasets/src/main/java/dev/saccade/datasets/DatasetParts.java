@@ -5,6 +5,7 @@ import dev.saccade.core.parts.PartProvider;
 import dev.saccade.datasets.ade20k.Ade20kDataset;
 import dev.saccade.datasets.coco.CocoDataset;
 import dev.saccade.datasets.transforms.Choice;
+import dev.saccade.datasets.transforms.CopyPaste;
 import dev.saccade.datasets.transforms.Normalize;
 import dev.saccade.datasets.transforms.Pad;
 import dev.saccade.datasets.transforms.PhotometricDistortion;
@@ -22,9 +23,11 @@ public final class DatasetParts implements PartProvider {
         return List.of(
                 CocoDataset.Config.class,
                 Ade20kDataset.Config.class,
+                ClassBalancedDataset.Config.class,
                 Resize.class,
                 RandomFlip.class,
                 RandomCrop.class,
+                CopyPaste.class,
                 PhotometricDistortion.class,
                 Choice.class,
                 Normalize.class,

@@ -28,18 +28,21 @@ public final class Sample implements AutoCloseable {
     private final Instances targets;
     private final Optional<LabelMap> labels;
     private final Optional<Normalization> normalization;
+    private final boolean rejected;
 
     private Sample(
             Mat image,
             ImageInfo info,
             Instances targets,
             Optional<LabelMap> labels,
-            Optional<Normalization> normalization) {
+            Optional<Normalization> normalization,
+            boolean rejected) {
         this.image = image;
         this.info = info;
         this.targets = targets;
         this.labels = labels;
         this.normalization = normalization;
+        this.rejected = rejected;
     }
 
     /**
@@ -49,7 +52,7 @@ public final class Sample implements AutoCloseable {
      * @param targets what it shows, in pixels of the image; masks, if any, of its size
      */
     public static Sample of(Mat image, ImageInfo info, Instances targets) {
-        return new Sample(image, info, targets, Optional.empty(), Optional.empty());
+        return new Sample(image, info, targets, Optional.empty(), Optional.empty(), false);
     }
 
     /**
@@ -59,7 +62,8 @@ public final class Sample implements AutoCloseable {
      * @param labels the class of every pixel of the image
      */
     public static Sample of(Mat image, ImageInfo info, LabelMap labels) {
-        return new Sample(image, info, Instances.empty(), Optional.of(labels), Optional.empty());
+        return new Sample(
+                image, info, Instances.empty(), Optional.of(labels), Optional.empty(), false);
     }
 
     /**
@@ -70,7 +74,7 @@ public final class Sample implements AutoCloseable {
      * @param labels the class of every pixel of the image
      */
     public static Sample of(Mat image, ImageInfo info, Instances targets, LabelMap labels) {
-        return new Sample(image, info, targets, Optional.of(labels), Optional.empty());
+        return new Sample(image, info, targets, Optional.of(labels), Optional.empty(), false);
     }
 
     /**
@@ -85,7 +89,7 @@ public final class Sample implements AutoCloseable {
             throw SaccadeException.user(
                     "transforms: normalize and pad must come last, but another one follows them");
         }
-        Sample changed = new Sample(newImage, newInfo, newTargets, labels, normalization);
+        Sample changed = new Sample(newImage, newInfo, newTargets, labels, normalization, rejected);
         if (newImage != image) {
             image.release();
         }
@@ -94,17 +98,18 @@ public final class Sample implements AutoCloseable {
 
     /** Returns this sample with its labels, if it has any, after a geometric transform. */
     public Sample mapLabels(UnaryOperator<LabelMap> transform) {
-        return new Sample(image, info, targets, labels.map(transform), normalization);
+        return new Sample(image, info, targets, labels.map(transform), normalization, rejected);
     }
 
     /** Returns another sample of the same pixels; each of the two is closed. */
     public Sample share() {
-        return new Sample(image.rowRange(0, image.rows()), info, targets, labels, normalization);
+        return new Sample(
+                image.rowRange(0, image.rows()), info, targets, labels, normalization, rejected);
     }
 
     /** Returns this sample, to be normalized when it is written. */
     public Sample withNormalization(Normalization later) {
-        return new Sample(image, info, targets, labels, Optional.of(later));
+        return new Sample(image, info, targets, labels, Optional.of(later), rejected);
     }
 
     /**
@@ -119,7 +124,21 @@ public final class Sample implements AutoCloseable {
                 info.padded(size),
                 targets.mapMasks(mask -> mask.pad(size)),
                 labels.map(map -> map.pad(size)),
-                normalization);
+                normalization,
+                rejected);
+    }
+
+    /**
+     * Returns this sample, not to be learned from: no further transform sees it, and another
+     * photograph takes its place, see {@link Transform#needsOthers}.
+     */
+    public Sample reject() {
+        return new Sample(image, info, targets, labels, normalization, true);
+    }
+
+    /** Returns whether another photograph takes its place. */
+    public boolean isRejected() {
+        return rejected;
     }
 
     /** Returns the image, [H, W, 3] BGR, uint8 or float32, neither normalized nor padded. */

@@ -7,6 +7,8 @@ import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * What a detector is trained on in one photograph, following mmdetection 2.x {@code CocoDataset}:
@@ -81,6 +83,15 @@ public final class TrainingTargets {
                     "%s: annotation %d: segmentation: %s",
                     photo.file(), annotation.id(), e.getMessage());
         }
+    }
+
+    /** Returns the labels of the objects that are learned, and of the crowds. */
+    static Set<Integer> classes(Photo photo, List<Annotation> annotations) {
+        return annotations.stream()
+                .filter(annotation -> annotation.label() >= 0)
+                .filter(object -> Dropped.reasonOfSingle(object, photo.size()).isEmpty())
+                .map(Annotation::label)
+                .collect(Collectors.toSet());
     }
 
     /**

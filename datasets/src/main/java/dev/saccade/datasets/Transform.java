@@ -30,6 +30,24 @@ public interface Transform extends PartConfig {
      */
     Sample apply(Sample sample, SplittableRandom random);
 
+    /**
+     * Returns likewise the changed sample, made with other samples of the data set; without them by
+     * default.
+     *
+     * @param others went through the same steps before this one, with draws of their own
+     */
+    default Sample apply(Sample sample, OtherSamples others, SplittableRandom random) {
+        return apply(sample, random);
+    }
+
+    /**
+     * Returns whether it draws other samples, or {@linkplain Sample#reject rejects} some: then it
+     * belongs among the transforms of a training, where there is a data set to draw from.
+     */
+    default boolean needsOthers() {
+        return false;
+    }
+
     /** Returns this step at a size, if it states none of its own; the same step by default. */
     default Transform at(InputSize size) {
         return this;
@@ -40,13 +58,28 @@ public interface Transform extends PartConfig {
      * one fails.
      *
      * @throws SaccadeException of kind user that names the step, if what one gives does not fit
-     *     together
+     *     together, or if one needs other samples
      */
     static Sample applyAll(List<Transform> steps, Sample sample, SplittableRandom random) {
+        return applyAll(steps, sample, OtherSamples.NONE, random);
+    }
+
+    /**
+     * Returns likewise a sample after several steps, which may need others; a sample that a step
+     * {@linkplain Sample#isRejected rejects} goes no further.
+     *
+     * @param others went through what came before the first of the steps
+     */
+    static Sample applyAll(
+            List<Transform> steps, Sample sample, OtherSamples others, SplittableRandom random) {
         Sample changed = sample;
         try {
-            for (Transform step : steps) {
-                Sample result = step.apply(changed, random);
+            for (int i = 0; i < steps.size() && !changed.isRejected(); i++) {
+                Transform step = steps.get(i);
+                boolean hasOthers = others != OtherSamples.NONE || !step.needsOthers();
+                require(hasOthers, step, "needs other photographs, expected in training only");
+                Sample result =
+                        step.apply(changed, others.after(steps.subList(0, i)), random);
                 require(result != null, step, "gave nothing, expected a sample");
                 changed = result;
                 changed.mismatch().ifPresent(told -> require(false, step, told));

@@ -41,8 +41,6 @@ final class ScriptedTransforms {
             }
             case "RandomCrop" -> {
                 step.only("crop_type", "absolute");
-                step.only("allow_negative_crop", true);
-                step.only("recompute_bbox", false);
                 step.only("bbox_clip_border", true);
                 step.only("ignore_index", 255);
                 // The part is scripted, whatever a class has of it.
@@ -50,7 +48,14 @@ final class ScriptedTransforms {
                 List<Integer> part = step.integers("crop_size");
                 List<Integer> offset = step.integers("_offset");
                 Size image = sample.info().size();
-                return RandomCrop.crop(
+                RandomCrop crop =
+                        new RandomCrop(
+                                RandomCrop.Mode.ABSOLUTE,
+                                List.of(),
+                                1,
+                                step.flag("recompute_bbox", false),
+                                step.flag("allow_negative_crop", true));
+                return crop.cut(
                         sample,
                         offset.get(0),
                         offset.get(1),

@@ -99,12 +99,13 @@ class ScaledStepTest {
     private Iterator<Batch> batches(int number) {
         TinyRun.Photos photos = TinyRun.Photos.in(folder);
         SampleReader reader =
-                new SampleReader(List.of(Configs.of(Normalize.class)), TargetKind.BOXES);
+                new SampleReader(
+                        photos, List.of(Configs.of(Normalize.class)), TargetKind.BOXES);
         return IntStream.range(0, number)
                 .mapToObj(
                         i -> {
                             try (Sample sample =
-                                    reader.trainingSample(photos, i % TinyRun.Photos.COUNT, 0, 0)) {
+                                    reader.trainingSample(i % TinyRun.Photos.COUNT, 0, 0)) {
                                 return Batch.collate(List.of(sample));
                             }
                         })

@@ -193,6 +193,24 @@ public final class Instances {
         return withMasks(masks.stream().map(change).toList());
     }
 
+    /**
+     * Returns the objects of which the masks have a pixel, each with the smallest box around its
+     * mask.
+     *
+     * @throws IllegalArgumentException if there are objects without masks
+     */
+    public Instances boxedByMasks() {
+        checkArgument(masks.size() == labels.length, "%s masks for %s", masks.size(), labels.length);
+        Boxes tight = Boxes.concat(masks.stream().map(Instances::bounds).toList());
+        Instances boxed = new Instances(tight, labels, scores, masks, ignored);
+        return boxed.select(positionsWithArea(tight));
+    }
+
+    private static Boxes bounds(Rle mask) {
+        Rle.Bounds box = mask.bounds();
+        return Boxes.of(box.x(), box.y(), box.x() + box.width(), box.y() + box.height());
+    }
+
     /** Returns whether there are masks: one an object, and at least one object. */
     public boolean hasMasks() {
         return !masks.isEmpty();

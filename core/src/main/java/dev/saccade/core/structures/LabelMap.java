@@ -175,6 +175,24 @@ public final class LabelMap {
         return new LabelMap(size, masked);
     }
 
+    /**
+     * Returns the map with the labels of another one in a region.
+     *
+     * @param region of the size of this map, and within the other
+     * @param other with the same upper left corner; may be of another size
+     */
+    public LabelMap replacedIn(Rle region, LabelMap other) {
+        checkArgument(size.equals(region.size()), "a map of %s, a mask of %s", size, region.size());
+        short[] replaced = labels.clone();
+        region.forEachStretch(
+                (x, top, bottom) -> {
+                    for (int y = top; y < bottom; y++) {
+                        replaced[y * size.width() + x] = other.labels[y * other.size.width() + x];
+                    }
+                });
+        return new LabelMap(size, replaced);
+    }
+
     /** Returns the region of each class that has one, by ascending label. */
     public SortedMap<Integer, Rle> masks() {
         Map<Integer, RunBuilder> regions = new TreeMap<>();

@@ -159,6 +159,11 @@ public final class Rle {
         return masks.stream().reduce((a, b) -> a.merge(b, (in, also) -> in && also)).orElseThrow();
     }
 
+    /** Returns the pixels that are in this mask, but not in another one of its size. */
+    public Rle minus(Rle other) {
+        return merge(other, (in, also) -> in && !also);
+    }
+
     private Rle merge(Rle other, Combination combination) {
         checkSameSize(other);
         RunBuilder runs = new RunBuilder(size);

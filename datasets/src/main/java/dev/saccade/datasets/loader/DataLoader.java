@@ -105,7 +105,7 @@ public final class DataLoader<B> implements AutoCloseable {
             Sampler sampler,
             int threads,
             long seed) {
-        SampleReader reader = new SampleReader(transforms, targets);
+        SampleReader reader = new SampleReader(dataset, transforms, targets);
         BufferPool buffers = new BufferPool();
         return new DataLoader<>(
                 sampler::epoch,
@@ -113,7 +113,7 @@ public final class DataLoader<B> implements AutoCloseable {
                     List<Sample> samples = new ArrayList<>();
                     try {
                         for (int position : positions.asList()) {
-                            samples.add(reader.trainingSample(dataset, position, seed, epoch));
+                            samples.add(reader.trainingSample(position, seed, epoch));
                         }
                         return Batch.collate(samples, buffers);
                     } finally {

@@ -1,6 +1,8 @@
 package dev.saccade.datasets.loader;
 
+import com.google.common.base.Suppliers;
 import com.google.common.collect.ImmutableList;
+import com.google.common.primitives.ImmutableIntArray;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.SeededRandom;
@@ -9,12 +11,16 @@ import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.ObjectStatistics;
+import dev.saccade.datasets.OtherSamples;
 import dev.saccade.datasets.Photo;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.TrainingTargets;
 import dev.saccade.datasets.Transform;
 
 import java.util.List;
+import java.util.SplittableRandom;
+import java.util.function.Supplier;
 
 /**
  * Decodes a photograph with what it shows and sends both through the transforms, for training.
@@ -23,38 +29,66 @@ import java.util.List;
  */
 public final class SampleReader {
 
+    private final Dataset dataset;
     private final ImmutableList<Transform> transforms;
     private final TargetKind targets;
+    private final Supplier<ImmutableIntArray> trained;
 
     /**
      * Prepares reading.
      *
      * @param targets what samples show
      */
-    public SampleReader(List<Transform> transforms, TargetKind targets) {
+    public SampleReader(Dataset dataset, List<Transform> transforms, TargetKind targets) {
+        this.dataset = dataset;
         this.transforms = ImmutableList.copyOf(transforms);
         this.targets = targets;
+        // Most transforms need no other samples, and to look through all photographs takes time.
+        this.trained = Suppliers.memoize(() -> Sampler.trained(dataset, targets));
     }
 
     /**
      * Returns a sample with its targets; masks and labels have the padded size. Its draws are a
-     * function of seed, epoch and image id.
+     * function of seed, epoch, image id and {@linkplain Dataset#repetition repetition}, also those
+     * of other samples that transforms need.
      *
-     * @throws SaccadeException if the file cannot be used, has another size than declared, or what
-     *     is learned is missing or faulty; names image id and file
+     * @throws SaccadeException if a file cannot be used, has another size than declared, or what is
+     *     learned is missing or faulty; names image id and file
      */
-    public Sample trainingSample(Dataset dataset, int index, long seed, int epoch) {
+    public Sample trainingSample(int index, long seed, int epoch) {
         Photo photo = dataset.photo(index);
-        return PhotoReader.describingFailure(
-                photo,
-                () ->
-                        Transform.applyAll(
-                                transforms,
-                                read(dataset, index, photo),
-                                SeededRandom.of(seed, epoch, photo.id())));
+        int repetition = dataset.repetition(index);
+        SplittableRandom random =
+                repetition == 0
+                        ? SeededRandom.of(seed, epoch, photo.id())
+                        : SeededRandom.of(seed, epoch, photo.id(), repetition);
+        return PhotoReader.describingFailure(photo, () -> transformed(index, random));
     }
 
-    private Sample read(Dataset dataset, int index, Photo photo) {
+    private Sample transformed(int index, SplittableRandom random) {
+        Sample sample = Transform.applyAll(transforms, read(index), this::draw, random);
+        if (!sample.isRejected()) {
+            return sample;
+        }
+        sample.close();
+        OtherSamples others = this::draw;
+        return others.after(transforms).draw(random);
+    }
+
+    /** Returns any photograph that is trained on, as it is decoded. */
+    private Sample draw(SplittableRandom random) {
+        ImmutableIntArray positions = trained.get();
+        if (positions.isEmpty()) {
+            throw SaccadeException.user(
+                    "no other photograph to draw: %s",
+                    ObjectStatistics.whyNothing(dataset.size(), dataset.classes()));
+        }
+        int index = positions.get(random.nextInt(positions.length()));
+        return PhotoReader.describingFailure(dataset.photo(index), () -> read(index));
+    }
+
+    private Sample read(int index) {
+        Photo photo = dataset.photo(index);
         Instances objects =
                 targets.hasObjects()
                         ? objects(photo, dataset.annotations(index))

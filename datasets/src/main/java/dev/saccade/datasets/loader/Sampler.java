@@ -5,10 +5,12 @@ import com.google.common.primitives.ImmutableIntArray;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.TrainingTargets;
 
 import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 
 /** Decides which photographs of a data set are trained on together, and in which order. */
 interface Sampler {
@@ -25,6 +27,20 @@ interface Sampler {
             case BOXES, MASKS, MASKS_AND_LABEL_MAPS -> GroupSampler.of(dataset, batchSize, seed);
             case LABEL_MAPS -> new ShuffledSampler(dataset.size(), batchSize, seed);
         };
+    }
+
+    /**
+     * Returns the positions of the photographs that are trained on, ascending: of objects, those
+     * that {@link TrainingTargets#keeps} keeps, and all whose pixels are labeled.
+     */
+    static ImmutableIntArray trained(Dataset dataset, TargetKind targets) {
+        return ImmutableIntArray.copyOf(
+                IntStream.range(0, dataset.size())
+                        .filter(
+                                i ->
+                                        targets == TargetKind.LABEL_MAPS
+                                                || TrainingTargets.keeps(
+                                                        dataset.photo(i), dataset.annotations(i))));
     }
 
     /** Returns the number of batches of every epoch, those of all ranks together. */

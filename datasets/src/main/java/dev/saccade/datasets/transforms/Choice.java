@@ -4,6 +4,7 @@ import dev.saccade.core.Checks;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 import dev.saccade.datasets.InputSize;
+import dev.saccade.datasets.OtherSamples;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 
@@ -34,7 +35,18 @@ public record Choice(@Default("[[]]") List<List<Transform>> branches) implements
     }
 
     @Override
+    public boolean needsOthers() {
+        return branches.stream().flatMap(List::stream).anyMatch(Transform::needsOthers);
+    }
+
+    @Override
     public Sample apply(Sample sample, SplittableRandom random) {
-        return Transform.applyAll(branches.get(random.nextInt(branches.size())), sample, random);
+        return apply(sample, OtherSamples.NONE, random);
+    }
+
+    @Override
+    public Sample apply(Sample sample, OtherSamples others, SplittableRandom random) {
+        List<Transform> branch = branches.get(random.nextInt(branches.size()));
+        return Transform.applyAll(branch, sample, others, random);
     }
 }

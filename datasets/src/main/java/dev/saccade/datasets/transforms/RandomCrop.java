@@ -16,8 +16,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Cuts out a part of the image, as mmdetection's {@code RandomCrop} with negative crops allowed: a
- * part without objects is background.
+ * Cuts out a part of the image, as mmdetection's {@code RandomCrop}.
  *
  * <p>Boxes are moved and clipped; those without area are dropped, with their labels and masks.
  *
@@ -25,26 +24,44 @@ import java.util.SplittableRandom;
  * again, as in mmsegmentation's {@code RandomCrop}.
  *
  * @param mode what {@code size} means
- * @param size two edges in pixels; an image edge that is shorter is taken whole. If empty, {@code
- *     crop_size} of the data
+ * @param size two numbers: whole pixels, or shares of the edges of the image, as the mode says. An
+ *     image edge that is shorter than pixels asked for is taken whole. If empty, {@code crop_size}
+ *     of the data
  * @param catMaxRatio below 1, a part in which a class has this share or more of the pixels that are
  *     not ignored, or in which all are ignored, is drawn again, ten times at most
+ * @param recomputeBbox whether the box of an object that is learned with its mask becomes the
+ *     smallest around what the part has of the mask; it is dropped if that is nothing
+ * @param allowNegativeCrop whether a part without a box, be it an object or a crowd, is learned as
+ *     background; otherwise another photograph takes its place. Means nothing where pixels are
+ *     labeled
  */
 @Part("random_crop")
 public record RandomCrop(
         @Default("absolute_range") Mode mode,
-        @Default("[]") List<Integer> size,
-        @Default("1") double catMaxRatio)
+        @Default("[]") List<Double> size,
+        @Default("1") double catMaxRatio,
+        @Default("false") boolean recomputeBbox,
+        @Default("true") boolean allowNegativeCrop)
         implements Transform {
 
     private static final int MOST_REDRAWS = 10;
 
     /** What the size means. */
     public enum Mode {
-        /** Height and width of the part. */
-        ABSOLUTE,
+        /** Height and width of the part in pixels. */
+        ABSOLUTE(false),
         /** Least and largest edge; height and width are drawn between them, both included. */
-        ABSOLUTE_RANGE
+        ABSOLUTE_RANGE(false),
+        /** Height and width of the part as shares, above 0 to 1, of those of the image. */
+        RELATIVE(true),
+        /** Least shares of height and width; each is drawn between its own and 1. */
+        RELATIVE_RANGE(true);
+
+        private final boolean isShare;
+
+        Mode(boolean isShare) {
+            this.isShare = isShare;
+        }
     }
 
     /** Checks the numbers. */
@@ -52,11 +69,16 @@ public record RandomCrop(
         size = List.copyOf(size);
         new Checks()
                 .size("size", size, size.isEmpty() ? 0 : 2, 2)
-                .each("size", size, 1, InputSize.MOST_EDGE)
+                .each("size", size, mode.isShare ? 0.001 : 1, mode.isShare ? 1 : InputSize.MOST_EDGE)
                 .above("cat_max_ratio", catMaxRatio, 0, 1)
                 .throwIfAny();
         Checks.require(
-                mode == Mode.ABSOLUTE || size.isEmpty() || size.get(0) <= size.get(1),
+                mode.isShare || size.stream().allMatch(edge -> edge == Math.rint(edge)),
+                "size",
+                size,
+                "whole pixels");
+        Checks.require(
+                mode != Mode.ABSOLUTE_RANGE || size.isEmpty() || size.get(0) <= size.get(1),
                 "size",
                 size,
                 "the least edge first");
@@ -64,9 +86,19 @@ public record RandomCrop(
 
     @Override
     public RandomCrop at(InputSize input) {
+        if (!size.isEmpty() || mode.isShare) {
+            requireSize();
+            return this;
+        }
         RandomCrop sized =
                 new RandomCrop(
-                        mode, size.isEmpty() ? input.cropSize().orElse(size) : size, catMaxRatio);
+                        mode,
+                        input.cropSize().orElse(List.of()).stream()
+                                .map(Integer::doubleValue)
+                                .toList(),
+                        catMaxRatio,
+                        recomputeBbox,
+                        allowNegativeCrop);
         sized.requireSize();
         return sized;
     }
@@ -74,9 +106,16 @@ public record RandomCrop(
     private void requireSize() {
         if (size.isEmpty()) {
             throw SaccadeException.user(
-                    "random_crop: size is missing; expected two edges in pixels, there or as"
-                            + " data.crop_size");
+                    mode.isShare
+                            ? "random_crop: size is missing; expected two shares of the edges"
+                            : "random_crop: size is missing; expected two edges in pixels, there or"
+                                    + " as data.crop_size");
         }
+    }
+
+    @Override
+    public boolean needsOthers() {
+        return !allowNegativeCrop;
     }
 
     @Override
@@ -91,7 +130,7 @@ public record RandomCrop(
             top = random.nextInt(image.height() - part.height() + 1);
             left = random.nextInt(image.width() - part.width() + 1);
         } while (!isVaried(sample, top, left, part) && redraws++ < MOST_REDRAWS);
-        return crop(sample, top, left, part);
+        return cut(sample, top, left, part);
     }
 
     private boolean isVaried(Sample sample, int top, int left, Size part) {
@@ -104,15 +143,46 @@ public record RandomCrop(
         return switch (mode) {
             case ABSOLUTE ->
                     new Size(
-                            Math.min(image.height(), size.get(0)),
-                            Math.min(image.width(), size.get(1)));
+                            (int) Math.min(image.height(), size.get(0)),
+                            (int) Math.min(image.width(), size.get(1)));
             case ABSOLUTE_RANGE ->
                     new Size(drawEdge(image.height(), random), drawEdge(image.width(), random));
+            case RELATIVE -> new Size(share(image.height(), 0, 0), share(image.width(), 1, 0));
+            case RELATIVE_RANGE ->
+                    new Size(
+                            share(image.height(), 0, random.nextDouble()),
+                            share(image.width(), 1, random.nextDouble()));
         };
     }
 
     private int drawEdge(int edge, SplittableRandom random) {
-        return random.nextInt(Math.min(edge, size.get(0)), Math.min(edge, size.get(1)) + 1);
+        int least = (int) Math.min(edge, size.get(0));
+        int most = (int) Math.min(edge, size.get(1));
+        return random.nextInt(least, most + 1);
+    }
+
+    /** Returns the share of an edge that lies so far between the least one and all of it. */
+    private int share(int edge, int axis, double between) {
+        double least = size.get(axis);
+        return Math.max(1, (int) (edge * (least + between * (1 - least)) + 0.5));
+    }
+
+    /**
+     * Returns the part of the sample with a given upper left corner, after what this step does with
+     * the objects in it.
+     */
+    public Sample cut(Sample sample, int top, int left, Size part) {
+        Sample cropped = crop(sample, top, left, part);
+        boolean isNegative =
+                cropped.labels().isEmpty()
+                        && cropped.targets().size() == 0
+                        && cropped.targets().ignored().isEmpty();
+        if (isNegative && !allowNegativeCrop) {
+            return cropped.reject();
+        }
+        return recomputeBbox && cropped.targets().hasMasks()
+                ? cropped.with(cropped.image(), cropped.info(), cropped.targets().boxedByMasks())
+                : cropped;
     }
 
     /** Returns the part of the sample with a given upper left corner. */
@@ -120,7 +190,7 @@ public record RandomCrop(
         Rect frame = new Rect(left, top, part.width(), part.height());
         Sample cropped =
                 sample.with(
-                        cut(sample.image(), frame),
+                        copy(sample.image(), frame),
                         sample.info().cropped(part),
                         sample.targets()
                                 .mapBoxes(boxes -> boxes.translate(-left, -top).clip(part))
@@ -130,7 +200,7 @@ public record RandomCrop(
     }
 
     /** A copy, so that the memory of the whole image is given back. */
-    private static Mat cut(Mat image, Rect frame) {
+    private static Mat copy(Mat image, Rect frame) {
         Mat part = new Mat(image, frame);
         Mat copy = part.clone();
         part.release();

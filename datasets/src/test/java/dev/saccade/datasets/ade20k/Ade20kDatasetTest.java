@@ -174,11 +174,12 @@ class Ade20kDatasetTest {
         Dataset dataset = config(List.of("sky", "road", "car"), true, 255);
         SampleReader reader =
                 new SampleReader(
+                        dataset,
                         List.of(Configs.of(Normalize.class), new Pad(List.of(), 8)),
                         TargetKind.LABEL_MAPS);
         try (NDManager manager = NDManager.newBaseManager();
-                Sample a = reader.trainingSample(dataset, 0, 1, 0);
-                Sample b = reader.trainingSample(dataset, 1, 1, 0);
+                Sample a = reader.trainingSample(0, 1, 0);
+                Sample b = reader.trainingSample(1, 1, 0);
                 Batch batch = Batch.collate(List.of(a, b))) {
             NDArray labels = batch.labels(manager);
             assertArrayEquals(new long[] {2, 16, 24}, labels.getShape().getShape());

@@ -52,7 +52,7 @@ class DataLoaderTest {
                             true,
                             List.of(),
                             1),
-                    new RandomCrop(RandomCrop.Mode.ABSOLUTE_RANGE, List.of(30, 50), 1),
+                    new RandomCrop(RandomCrop.Mode.ABSOLUTE_RANGE, List.of(30.0, 50.0), 1, false, true),
                     Configs.of(PhotometricDistortion.class),
                     Configs.of(Normalize.class),
                     new Pad(List.of(), 16));
@@ -153,7 +153,7 @@ class DataLoaderTest {
         }
         assertTrue(objects > 3, objects + " objects");
         try (Sample unasked =
-                new SampleReader(TEST, TargetKind.BOXES).trainingSample(dataset, 0, 7, 0)) {
+                new SampleReader(dataset, TEST, TargetKind.BOXES).trainingSample(0, 7, 0)) {
             assertFalse(unasked.targets().hasMasks());
         }
     }

@@ -57,6 +57,20 @@ public final class PhotoFolder implements Dataset {
         return this;
     }
 
+    /** Gives the object of the last photograph another class. */
+    public PhotoFolder labeled(int label) {
+        int last = photos.size() - 1;
+        Annotation object = annotations.get(last).get(0);
+        annotations.set(last, List.of(object.with(object.id(), label)));
+        return this;
+    }
+
+    /** Makes the object of the last photograph too thin to be learned. */
+    public PhotoFolder thin() {
+        annotations.set(photos.size() - 1, List.of(Annotation.of(1, 1, 4, 4, 0.5, 9)));
+        return this;
+    }
+
     /** Adds a crowd to the last photograph. */
     public PhotoFolder addCrowd(double x, double y, double width, double height) {
         int last = photos.size() - 1;

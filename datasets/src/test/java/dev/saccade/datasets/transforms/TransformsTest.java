@@ -56,7 +56,7 @@ class TransformsTest {
                 List.of(
                         sized,
                         own,
-                        new RandomCrop(RandomCrop.Mode.ABSOLUTE, List.of(32, 24), 1),
+                        new RandomCrop(RandomCrop.Mode.ABSOLUTE, List.of(32.0, 24.0), 1, false, true),
                         filled,
                         new Choice(List.of(List.of(sized), List.of(own, filled)))),
                 size.applyTo(List.of(resize, own, crop, pad, choice)));
@@ -76,6 +76,7 @@ class TransformsTest {
                 names.containsAll(
                         List.of(
                                 "choice",
+                                "copy_paste",
                                 "normalize",
                                 "pad",
                                 "photometric_distortion",
@@ -192,7 +193,9 @@ class TransformsTest {
     @Property(tries = 100)
     void cropStaysInsideTheImageAndAllBoxesInsideTheCrop(
             @ForAll long seed, @ForAll RandomCrop.Mode mode) {
-        RandomCrop crop = new RandomCrop(mode, List.of(20, 300), 1);
+        boolean isShare = mode.name().startsWith("RELATIVE");
+        List<Double> edges = isShare ? List.of(0.4, 0.2) : List.of(20.0, 300.0);
+        RandomCrop crop = new RandomCrop(mode, edges, 1, false, true);
         try (Sample sample = crop.apply(sample(), new SplittableRandom(seed))) {
             Size size = sample.info().size();
             assertTrue(size.height() >= 20 && size.height() <= 60, size.toString());
@@ -304,7 +307,8 @@ class TransformsTest {
                                 List.of(2.0, 1.0),
                                 1));
         assertRefused("probability", () -> new RandomFlip(1.5, RandomFlip.Direction.HORIZONTAL));
-        assertRefused("size", () -> new RandomCrop(RandomCrop.Mode.ABSOLUTE, List.of(0, 1), 1));
+        assertRefused("size", () -> new RandomCrop(
+                                RandomCrop.Mode.ABSOLUTE, List.of(0.0, 1.0), 1, false, true));
         assertRefused("divisor", () -> new Pad(List.of(), 0));
         assertRefused("std", () -> new Normalize(List.of(1.0, 1.0, 1.0), List.of(1.0, 0.0, 1.0)));
         assertRefused("branches", () -> new Choice(List.of()));

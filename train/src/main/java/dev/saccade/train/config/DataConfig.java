@@ -3,6 +3,7 @@ package dev.saccade.train.config;
 import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.PartConfig;
 import dev.saccade.core.parts.Unwrapped;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.InputSize;
@@ -51,6 +52,7 @@ public record DataConfig(
                 .within("workers", workers, 1, 1000)
                 .throwIfAny();
         size.applyTo(trainTransforms);
+        checkAlone(valTransforms);
         checkViews(valViews, valTransforms);
     }
 
@@ -76,6 +78,16 @@ public record DataConfig(
                                 "config: data.train: missing; expected the data set to learn from,"
                                         + " such as {type: coco, annotations: train.json, images:"
                                         + " images}"));
+    }
+
+    private static void checkAlone(List<Transform> transforms) {
+        List<String> needy =
+                transforms.stream().filter(Transform::needsOthers).map(PartConfig::type).toList();
+        Checks.require(
+                needy.isEmpty(),
+                "val_transforms",
+                needy,
+                "transforms that need no other photographs, as they do in training alone");
     }
 
     private static void checkViews(

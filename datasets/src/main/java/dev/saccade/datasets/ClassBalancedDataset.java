@@ -1,0 +1,155 @@
+package dev.saccade.datasets;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.Lists;
+import com.google.common.primitives.ImmutableIntArray;
+
+import dev.saccade.core.Checks;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
+
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * A data set that shows photographs of rare classes several times (Gupta et al. 2019, LVIS;
+ * mmengine's {@code ClassBalancedDataset}).
+ *
+ * <p>A class that the share {@code f} of the photographs shows has {@code max(1, sqrt(t / f))}
+ * repeats, and a photograph, rounded up, the most of its classes. All that are trained on count; an
+ * object counts if it is learned or a crowd. Photographs that are not trained on come once.
+ * Repetitions follow one another; in training each is augmented with draws of its own.
+ */
+public final class ClassBalancedDataset implements Dataset {
+
+    private final Dataset dataset;
+
+    /** [N] positions in the other data set, ascending. */
+    private final ImmutableIntArray positions;
+
+    /**
+     * Which data set is shown, and how often.
+     *
+     * @param dataset the data set
+     * @param oversampleThreshold the share of photographs below which a class is rare, {@code t}
+     * @param filterEmptyGt whether photographs without such an object come once; otherwise they
+     *     count as a class of their own
+     */
+    @Part("class_balanced")
+    public record Config(
+            @Default("{type: coco}") Dataset.Config dataset,
+            @Default("0.001") double oversampleThreshold,
+            @Default("true") boolean filterEmptyGt)
+            implements Dataset.Config {
+
+        /** Checks the threshold. */
+        public Config {
+            new Checks().within("oversample_threshold", oversampleThreshold, 0, 1).throwIfAny();
+        }
+
+        @Override
+        public ClassBalancedDataset open(Path root) {
+            return new ClassBalancedDataset(dataset.open(root), oversampleThreshold, filterEmptyGt);
+        }
+
+        /** Says what the files hold: nothing counts twice. */
+        @Override
+        public DatasetReport check(Path root, CheckOptions options) {
+            return dataset.check(root, options);
+        }
+
+        @Override
+        public List<String> knownClasses() {
+            return dataset.knownClasses();
+        }
+    }
+
+    /**
+     * Shows a data set.
+     *
+     * @param dataset which does not change any more
+     * @param oversampleThreshold the share of photographs below which a class is rare
+     * @param filterEmptyGt whether photographs without objects come once
+     * @throws SaccadeException of kind user, if no photograph shows an object
+     */
+    public ClassBalancedDataset(
+            Dataset dataset, double oversampleThreshold, boolean filterEmptyGt) {
+        this.dataset = dataset;
+        ImmutableList.Builder<Set<Integer>> all = ImmutableList.builder();
+        Map<Integer, Integer> counts = new HashMap<>();
+        int trained = 0;
+        boolean showsObjects = false;
+        for (int i = 0; i < dataset.size(); i++) {
+            Photo photo = dataset.photo(i);
+            List<Annotation> annotations = dataset.annotations(i);
+            boolean isTrained = TrainingTargets.keeps(photo, annotations);
+            Set<Integer> classes = isTrained ? TrainingTargets.classes(photo, annotations) : Set.of();
+            showsObjects |= !classes.isEmpty();
+            if (isTrained && classes.isEmpty() && !filterEmptyGt) {
+                classes = Set.of(dataset.classes().size());
+            }
+            trained += isTrained ? 1 : 0;
+            classes.forEach(label -> counts.merge(label, 1, Integer::sum));
+            all.add(classes);
+        }
+        if (!showsObjects) {
+            throw SaccadeException.user(
+                    "class_balanced: counts labeled objects, but %s",
+                    ObjectStatistics.whyNothing(dataset.size(), dataset.classes()));
+        }
+        this.positions = repeated(all.build(), counts, trained, oversampleThreshold);
+    }
+
+    private static ImmutableIntArray repeated(
+            List<Set<Integer>> classes,
+            Map<Integer, Integer> counts,
+            double photographs,
+            double threshold) {
+        ImmutableIntArray.Builder positions = ImmutableIntArray.builder();
+        for (int i = 0; i < classes.size(); i++) {
+            double repeats =
+                    classes.get(i).stream()
+                            .mapToDouble(label -> counts.get(label) / photographs)
+                            .map(share -> Math.sqrt(threshold / share))
+                            .reduce(1, Math::max);
+            for (int k = 0; k < Math.ceil(repeats); k++) {
+                positions.add(i);
+            }
+        }
+        return positions.build();
+    }
+
+    @Override
+    public List<String> classes() {
+        return dataset.classes();
+    }
+
+    @Override
+    public long categoryId(int label) {
+        return dataset.categoryId(label);
+    }
+
+    @Override
+    public List<Photo> photos() {
+        return Lists.transform(positions.asList(), dataset::photo);
+    }
+
+    @Override
+    public int repetition(int index) {
+        int position = positions.get(index);
+        int first = index;
+        while (first > 0 && positions.get(first - 1) == position) {
+            first--;
+        }
+        return index - first;
+    }
+
+    @Override
+    public List<Annotation> annotations(int index) {
+        return dataset.annotations(positions.get(index));
+    }
+}

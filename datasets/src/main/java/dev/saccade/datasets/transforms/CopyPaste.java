@@ -1,0 +1,215 @@
+package dev.saccade.datasets.transforms;
+
+import dev.saccade.core.Checks;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
+import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Rle;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.InputSize;
+import dev.saccade.datasets.OtherSamples;
+import dev.saccade.datasets.Sample;
+import dev.saccade.datasets.Transform;
+
+import org.opencv.core.CvType;
+import org.opencv.core.Mat;
+import org.opencv.core.Rect;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/**
+ * Pastes objects of another photograph of the data set, which went through the same transforms
+ * before (Ghiasi et al. 2021, Simple Copy-Paste; mmdetection's {@code CopyPaste}).
+ *
+ * <p>What they cover is taken from the masks below them, whose objects get the smallest boxes around
+ * the rest. The others' objects come last. A map of labels takes the other's labels where objects
+ * are pasted; without objects nothing is. Crowds are not pasted; those of the photograph itself stay
+ * as they are.
+ *
+ * <p>The upper left corners of both photographs meet, and what lies beyond the edges of this one is
+ * cut off; mmdetection wants both padded to one size before. Unlike there, an object of which no
+ * pixel is left goes in any case, as nothing can be learned of it.
+ *
+ * @param maxNumPasted fewer objects than this are pasted: a number from 0 is drawn
+ * @param bboxOccludedThr an object stays if no edge of its box has moved by more pixels than this
+ * @param maskOccludedThr an object also stays if more pixels than this are left of it
+ * @param selected whether objects are drawn; otherwise all of the other photograph are pasted
+ * @param pasteByBox whether boxes are pasted where masks are not learned
+ */
+@Part("copy_paste")
+public record CopyPaste(
+        @Default("100") int maxNumPasted,
+        @Default("10") int bboxOccludedThr,
+        @Default("300") int maskOccludedThr,
+        @Default("true") boolean selected,
+        @Default("false") boolean pasteByBox)
+        implements Transform {
+
+    /** Checks the numbers. */
+    public CopyPaste {
+        new Checks()
+                .within("max_num_pasted", maxNumPasted, 1, 100_000)
+                .within("bbox_occluded_thr", bboxOccludedThr, 0, InputSize.MOST_EDGE)
+                .within("mask_occluded_thr", maskOccludedThr, 0, 1_000_000_000)
+                .throwIfAny();
+    }
+
+    @Override
+    public boolean needsOthers() {
+        return true;
+    }
+
+    @Override
+    public Sample apply(Sample sample, SplittableRandom random) {
+        return apply(sample, OtherSamples.NONE, random);
+    }
+
+    @Override
+    public Sample apply(Sample sample, OtherSamples others, SplittableRandom random) {
+        try (Sample other = others.draw(random)) {
+            int objects = other.targets().size();
+            return paste(
+                    sample,
+                    other,
+                    selected ? draw(objects, random) : IntStream.range(0, objects).toArray());
+        }
+    }
+
+    /** Returns some of so many positions, in an order that is drawn. */
+    private int[] draw(int objects, SplittableRandom random) {
+        int[] order = IntStream.range(0, objects).toArray();
+        int[] drawn = new int[random.nextInt(Math.min(objects + 1, maxNumPasted))];
+        for (int i = 0; i < drawn.length; i++) {
+            int k = random.nextInt(i, objects);
+            drawn[i] = order[k];
+            order[k] = order[i];
+        }
+        return drawn;
+    }
+
+    /**
+     * Returns the sample with objects of another one, which stays as it is; the same sample if none
+     * is chosen.
+     *
+     * @param chosen positions of objects of the other one
+     * @throws SaccadeException of kind user, if objects have no masks and boxes are not to be pasted
+     */
+    public Sample paste(Sample sample, Sample other, int... chosen) {
+        Size size = sample.info().size();
+        Instances pasted = fit(withMasks(other).select(chosen), other.info().size(), size);
+        if (pasted.size() == 0) {
+            return sample;
+        }
+        Rle region = Rle.union(pasted.masks());
+        Instances left = left(withMasks(sample), region);
+        Instances all =
+                Instances.groundTruth(
+                                Boxes.concat(List.of(left.boxes(), pasted.boxes())),
+                                concat(left.labels(), pasted.labels()))
+                        .withIgnored(sample.targets().ignored());
+        if (other.targets().hasMasks()) {
+            all =
+                    all.withMasks(
+                            Stream.concat(left.masks().stream(), pasted.masks().stream()).toList());
+        }
+        Sample mixed = sample.with(copy(sample.image(), other.image(), region), sample.info(), all);
+        return other.labels()
+                .map(labels -> mixed.mapLabels(map -> map.replacedIn(region, labels)))
+                .orElse(mixed);
+    }
+
+    private Instances withMasks(Sample sample) {
+        Instances objects = sample.targets();
+        if (objects.hasMasks() || objects.size() == 0) {
+            return objects;
+        }
+        if (!pasteByBox) {
+            throw SaccadeException.user(
+                    "copy_paste: expected objects with masks, but the model learns boxes alone;"
+                            + " paste_by_box: true pastes what is in the boxes");
+        }
+        Size size = sample.info().size();
+        Boxes inside = objects.boxes().clip(size);
+        List<Rle> masks = new ArrayList<>();
+        for (int i = 0; i < inside.size(); i++) {
+            int left = (int) inside.x1(i);
+            int top = (int) inside.y1(i);
+            int width = (int) inside.x2(i) - left;
+            int height = (int) inside.y2(i) - top;
+            masks.add(
+                    width > 0 && height > 0
+                            ? Rle.fromBox(size, left, top, width, height)
+                            : Rle.empty(size));
+        }
+        return objects.withMasks(masks);
+    }
+
+    /** Returns objects with masks of another size; those that lie outside of it are left out. */
+    private static Instances fit(Instances objects, Size from, Size to) {
+        if (from.equals(to) || objects.size() == 0) {
+            return objects;
+        }
+        Size common = common(from, to);
+        Instances cut =
+                objects.mapBoxes(boxes -> boxes.clip(common))
+                        .mapMasks(mask -> mask.crop(0, 0, common).place(0, 0, to));
+        return cut.select(
+                IntStream.range(0, cut.size())
+                        .filter(i -> cut.boxes().area(i) > 0 && cut.mask(i).area() > 0)
+                        .toArray());
+    }
+
+    private static Size common(Size a, Size b) {
+        return new Size(Math.min(a.height(), b.height()), Math.min(a.width(), b.width()));
+    }
+
+    /** Returns what is left of objects below a region, with the boxes of what is left. */
+    private Instances left(Instances objects, Rle region) {
+        if (objects.size() == 0) {
+            return objects;
+        }
+        Instances covered = objects.mapMasks(mask -> mask.minus(region));
+        int[] kept =
+                IntStream.range(0, objects.size())
+                        .filter(i -> stays(objects.boxes().select(i), covered.mask(i)))
+                        .toArray();
+        return covered.select(kept).boxedByMasks();
+    }
+
+    private boolean stays(Boxes before, Rle rest) {
+        if (rest.area() > maskOccludedThr) {
+            return true;
+        }
+        Rle.Bounds now = rest.bounds();
+        return Math.abs(now.x() - before.x1(0)) <= bboxOccludedThr
+                && Math.abs(now.y() - before.y1(0)) <= bboxOccludedThr
+                && Math.abs(now.x() + now.width() - before.x2(0)) <= bboxOccludedThr
+                && Math.abs(now.y() + now.height() - before.y2(0)) <= bboxOccludedThr;
+    }
+
+    private static int[] concat(int[] first, int[] second) {
+        return IntStream.concat(IntStream.of(first), IntStream.of(second)).toArray();
+    }
+
+    /** Returns a new image, of the type of the first: the second in a region, the first elsewhere. */
+    private static Mat copy(Mat image, Mat other, Rle region) {
+        Size size = region.size();
+        Size common = common(size, new Size(other.rows(), other.cols()));
+        Mat mask = new Mat(common.height(), common.width(), CvType.CV_8UC1);
+        mask.put(0, 0, region.crop(0, 0, common).decode());
+        Rect frame = new Rect(0, 0, common.width(), common.height());
+        Mat source = new Mat();
+        other.submat(frame).convertTo(source, image.type());
+        Mat mixed = image.clone();
+        Mat target = mixed.submat(frame);
+        source.copyTo(target, mask);
+        Stream.of(mask, source, target).forEach(Mat::release);
+        return mixed;
+    }
+}
