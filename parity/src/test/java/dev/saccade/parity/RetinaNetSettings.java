@@ -4,7 +4,6 @@ import static java.util.Map.entry;
 
 import dev.saccade.config.Configs;
 import dev.saccade.heads.anchor.RetinaNetHead;
-import dev.saccade.heads.box.MulticlassNms;
 import dev.saccade.heads.box.PseudoSampler;
 import dev.saccade.heads.loss.FocalLoss;
 import dev.saccade.heads.loss.L1Loss;
@@ -28,6 +27,7 @@ final class RetinaNetSettings {
         train.only("allowed_border", -1);
         train.only("pos_weight", -1);
         train.describes("debug");
+        test.only("min_bbox_size", 0);
         return Configs.of(
                 RetinaNetHead.Config.class,
                 Map.ofEntries(
@@ -49,14 +49,5 @@ final class RetinaNetSettings {
                         entry("assigner", AssignerKind.assigner(train.object("assigner"))),
                         entry("sampler", new PseudoSampler()),
                         entry("nms_pre", test.integer("nms_pre")),
-                        entry("nms", nms(test))));
-    }
-
-    private static MulticlassNms nms(Settings test) {
-        test.only("min_bbox_size", 0);
-        Settings nms = test.object("nms");
-        nms.onlyClass("type", "nms");
-        return new MulticlassNms(
-                test.number("score_thr"), nms.number("iou_threshold"), test.integer("max_per_img"));
-    }
-}
+                        entry("nms", NmsSettings.nms(test))));
+    }}
