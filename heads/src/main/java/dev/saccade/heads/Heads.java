@@ -6,9 +6,11 @@ import dev.saccade.heads.anchor.AtssHead;
 import dev.saccade.heads.anchor.RetinaNetHead;
 import dev.saccade.heads.box.AtssAssigner;
 import dev.saccade.heads.box.DeltaXywhBoxCoder;
+import dev.saccade.heads.box.HardNms;
 import dev.saccade.heads.box.MaxIouAssigner;
 import dev.saccade.heads.box.PseudoSampler;
 import dev.saccade.heads.box.RandomSampler;
+import dev.saccade.heads.box.SoftNms;
 import dev.saccade.heads.loss.CiouLoss;
 import dev.saccade.heads.loss.CrossEntropyLoss;
 import dev.saccade.heads.loss.DiouLoss;
@@ -45,6 +47,8 @@ public final class Heads implements PartProvider {
                 RandomSampler.class,
                 PseudoSampler.class,
                 DeltaXywhBoxCoder.class,
+                HardNms.class,
+                SoftNms.class,
                 FocalLoss.class,
                 CrossEntropyLoss.class,
                 L1Loss.class,

@@ -59,7 +59,8 @@ final class AtssSettings {
                         entry("allowed_border", train.number("allowed_border", -1)),
                         entry("nms_pre", test.integer("nms_pre")),
                         entry("min_bbox_size", test.number("min_bbox_size", -1)),
-                        entry("nms", RetinaNetSettings.nms(test))));
+                        entry("score_thr", test.number("score_thr")),
+                        entry("nms", NmsSettings.nms(test, 0))));
     }
 
     private static int groups(Settings head) {

@@ -45,6 +45,7 @@ final class Kinds {
                     entry("seg_inference", new SegInferenceKind()),
                     entry("seg_metrics", new SegMetricsKind()),
                     entry("segmentor", new SegmenterKind()),
+                    entry("soft_nms", new SoftNmsKind()),
                     entry("sync_bn", new SyncBnKind()),
                     entry("views", new ViewsKind()));
 

@@ -4,6 +4,7 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.structures.Instances;
+import dev.saccade.heads.box.HardNms;
 import dev.saccade.heads.box.MulticlassNms;
 import dev.saccade.heads.box.ScoredBoxes;
 
@@ -19,8 +20,8 @@ final class MulticlassNmsKind implements Kind {
     public void run(Case recorded) {
         Settings config = recorded.config();
         int numClasses = config.integer("num_classes");
-        MulticlassNms nms =
-                new MulticlassNms(
+        HardNms nms =
+                new HardNms(
                         config.number("score_thr"),
                         config.number("nms_iou"),
                         config.integer("max_per_img"));
@@ -54,7 +55,7 @@ final class MulticlassNmsKind implements Kind {
     }
 
     /** Returns the scores without the last column, which is background. */
-    private static float[] withoutBackground(NumpyArray scores) {
+    static float[] withoutBackground(NumpyArray scores) {
         int classes = scores.size(1) - 1;
         float[] all = scores.floats();
         float[] foreground = new float[scores.size(0) * classes];

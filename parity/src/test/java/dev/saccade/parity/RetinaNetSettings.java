@@ -4,7 +4,6 @@ import static java.util.Map.entry;
 
 import dev.saccade.config.Configs;
 import dev.saccade.heads.anchor.RetinaNetHead;
-import dev.saccade.heads.box.MulticlassNms;
 import dev.saccade.heads.box.PseudoSampler;
 import dev.saccade.heads.loss.FocalLoss;
 import dev.saccade.heads.loss.L1Loss;
@@ -50,14 +49,6 @@ final class RetinaNetSettings {
                         entry("assigner", AssignerKind.assigner(train.object("assigner"))),
                         entry("sampler", new PseudoSampler()),
                         entry("nms_pre", test.integer("nms_pre")),
-                        entry("nms", nms(test))));
-    }
-
-    /** Returns how objects are selected. */
-    static MulticlassNms nms(Settings test) {
-        Settings nms = test.object("nms");
-        nms.onlyClass("type", "nms");
-        return new MulticlassNms(
-                test.number("score_thr"), nms.number("iou_threshold"), test.integer("max_per_img"));
+                        entry("nms", NmsSettings.nms(test))));
     }
 }

@@ -7,7 +7,6 @@ import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.heads.Norm;
 import dev.saccade.heads.anchor.ProposalConfig;
 import dev.saccade.heads.anchor.RpnHead;
-import dev.saccade.heads.box.MulticlassNms;
 import dev.saccade.heads.box.RandomSampler;
 import dev.saccade.heads.box.Sampler;
 import dev.saccade.heads.loss.BoxLoss;
@@ -98,7 +97,7 @@ final class TwoStageSettings {
                         "sampler",
                         sampler(train.object("sampler")),
                         "nms",
-                        nms(test),
+                        NmsSettings.nms(test),
                         "mask_thr_binary",
                         test.number("mask_thr_binary", 0.5)));
     }
@@ -147,7 +146,7 @@ final class TwoStageSettings {
                         "mask_head",
                         maskHead(),
                         "nms",
-                        nms(test),
+                        NmsSettings.nms(test),
                         "mask_thr_binary",
                         test.number("mask_thr_binary", 0.5)));
     }
@@ -171,7 +170,7 @@ final class TwoStageSettings {
                                 semantic ? Optional.of(semanticHead()) : Optional.empty()),
                         entry("semantic_roi_extractor", semanticExtractor()),
                         entry("semantic_fusion", semanticFusion()),
-                        entry("nms", nms(test)),
+                        entry("nms", NmsSettings.nms(test)),
                         entry("mask_thr_binary", test.number("mask_thr_binary", 0.5))));
     }
 
@@ -399,12 +398,5 @@ final class TwoStageSettings {
         train.only("pos_weight", -1);
         train.only("mask_size", 2 * maskExtractor().outputSize());
         train.describes("debug");
-    }
-
-    private static MulticlassNms nms(Settings test) {
-        Settings nms = test.object("nms");
-        nms.onlyClass("type", "nms");
-        return new MulticlassNms(
-                test.number("score_thr"), nms.number("iou_threshold"), test.integer("max_per_img"));
     }
 }

@@ -62,7 +62,34 @@ public record Nms(double iouThreshold, double scoreThreshold, int max) {
      *     at most; where {@link DynamicShapes} are free, what one keeps at most
      * @param counts {@code [B]} int64: how many stay of each image
      */
-    public record Kept(NDArray positions, NDArray counts) {}
+    public record Kept(NDArray positions, NDArray counts) {
+
+        /**
+         * Returns what stays of each image, as it is known on the host.
+         *
+         * @param beside where the arrays are to lie
+         * @param kept positions of each image, best first
+         * @param most M, unless {@link DynamicShapes} are free
+         */
+        public static Kept of(NDArray beside, int[][] kept, int most) {
+            int width = most;
+            if (DynamicShapes.areFreeFor(beside)) {
+                width = Arrays.stream(kept).mapToInt(each -> each.length).max().orElse(0);
+            }
+            long[] positions = new long[kept.length * width];
+            long[] counts = new long[kept.length];
+            for (int n = 0; n < kept.length; n++) {
+                counts[n] = kept[n].length;
+                for (int k = 0; k < kept[n].length; k++) {
+                    positions[n * width + k] = kept[n][k];
+                }
+            }
+            NDManager manager = beside.getManager();
+            return new Kept(
+                    Tensors.of(manager, positions, new Shape(kept.length, width)),
+                    Tensors.of(manager, counts, new Shape(kept.length)));
+        }
+    }
 
     /**
      * Returns which boxes stay.
@@ -124,26 +151,7 @@ public record Nms(double iouThreshold, double scoreThreshold, int max) {
                             .map(k -> candidates[k])
                             .toArray();
         }
-        return onDevice(scores, kept, most);
-    }
-
-    private static Kept onDevice(NDArray beside, int[][] kept, int most) {
-        int width = most;
-        if (DynamicShapes.areFreeFor(beside)) {
-            width = Arrays.stream(kept).mapToInt(each -> each.length).max().orElse(0);
-        }
-        long[] positions = new long[kept.length * width];
-        long[] counts = new long[kept.length];
-        for (int n = 0; n < kept.length; n++) {
-            counts[n] = kept[n].length;
-            for (int k = 0; k < kept[n].length; k++) {
-                positions[n * width + k] = kept[n][k];
-            }
-        }
-        NDManager manager = beside.getManager();
-        return new Kept(
-                Tensors.of(manager, positions, new Shape(kept.length, width)),
-                Tensors.of(manager, counts, new Shape(kept.length)));
+        return Kept.of(scores, kept, most);
     }
 
     /** Boxes of an image in Java's memory. */

@@ -40,7 +40,7 @@ public final class CenternessHead extends AnchorHead {
             @Default("{type: nearest}") Assigner assigner,
             @Default("{type: pseudo}") Sampler sampler,
             @Default("1000") int nmsPre,
-            @Default("{score_thr: 0, iou_thr: 0.6}") MulticlassNms nms)
+            @Default("{type: nms, score_thr: 0, iou_thr: 0.6}") MulticlassNms nms)
             implements DetectionHead.Config, AnchorHead.Config {
 
         public Config {

@@ -44,6 +44,7 @@ class OwnNamesTest {
                         Map.entry("topk: 2", "topk: two"),
                         Map.entry("num: 32", "num: 0"),
                         Map.entry("nms_pre: 100", "nms_pre: 0"),
+                        Map.entry("exponent: 0.8", "exponent: 0"),
                         Map.entry("file: val.csv, ", ""),
                         Map.entry("probability: 1", "probability: 2"),
                         Map.entry("learning_rate: 1e-3", "rate: 1e-3"),
@@ -56,7 +57,7 @@ class OwnNamesTest {
         }
         assertEquals(
                 """
-                config: 14 problems
+                config: 15 problems
                   - config:3: model.backbone.width: got -1.0, expected more than 0
                   - config:4: model.neck.beta: got 0.0, expected more than 0
                   - config:7: model.head.loss_cls.gamma: unknown key (known: none)
@@ -66,13 +67,14 @@ class OwnNamesTest {
                   - config:10: model.head.assigner.topk: got the text "two", expected an integer
                   - config:11: model.head.sampler.num: got 0, expected at least 1
                   - config:12: model.head.nms_pre: got 0, expected at least 1
-                  - config:15: data.val.file: missing; it has no default
-                  - config:16: data.train_transforms[0].probability: got 2.0, expected at most 1
-                  - config:18: optimizer.rate: unknown key (known: learning_rate, beta1, beta2, \
+                  - config:13: model.head.nms.exponent: got 0.0, expected more than 0
+                  - config:16: data.val.file: missing; it has no default
+                  - config:17: data.train_transforms[0].probability: got 2.0, expected at most 1
+                  - config:19: optimizer.rate: unknown key (known: learning_rate, beta1, beta2, \
                 weight_decay)
-                  - config:19: schedule.gamma: got 0.0, expected more than 0
-                  - config:21: evaluation.evaluators[0].min_score: got 2.0, expected at most 1
-                  - config:22: hooks[0].momentum: got 1.0, expected less than 1""",
+                  - config:20: schedule.gamma: got 0.0, expected more than 0
+                  - config:22: evaluation.evaluators[0].min_score: got 2.0, expected at most 1
+                  - config:23: hooks[0].momentum: got 1.0, expected less than 1""",
                 refusal(yaml));
     }
 

@@ -16,6 +16,7 @@ public final class OwnParts implements PartProvider {
                 NearestAssigner.class,
                 CornerCoder.class,
                 FirstSampler.class,
+                CalibratedNms.class,
                 L2Loss.class,
                 BrierLoss.class,
                 CsvDataset.Config.class,

@@ -138,6 +138,8 @@ class OwnPartsTest {
                 "loss_bbox: {type: l2, loss_weight: 0.5}",
                 "loss_cls: {type: brier}",
                 "assigner: {type: nearest, topk: 2}",
+                "nms: {type: calibrated, exponent: 0.8}",
+                "nms: {type: soft_nms, score_thr: 0.001}",
                 "sampler: {type: first, num: 10}",
                 "bbox_coder: {type: corner}",
             })

@@ -70,7 +70,8 @@ public final class AtssHead extends AnchorHead {
      * @param nmsPre so many pairs of an anchor and a class, those of the highest scores of a level,
      *     are looked at
      * @param minBboxSize boxes not wider and higher than this many pixels go; negative: none
-     * @param nms how objects are selected; their {@code score_thr} is of the classes alone
+     * @param scoreThr the score of a class alone must be strictly greater
+     * @param nms how objects are selected by the score of a class times the centerness
      */
     @Part("atss")
     public record Config(
@@ -92,7 +93,8 @@ public final class AtssHead extends AnchorHead {
             @Default("-1") double allowedBorder,
             @Default("1000") int nmsPre,
             @Default("0") double minBboxSize,
-            @Default("{iou_thr: 0.6}") MulticlassNms nms)
+            @Default("0.05") double scoreThr,
+            @Default("{type: nms, score_thr: 0, iou_thr: 0.6}") MulticlassNms nms)
             implements DetectionHead.Config, AnchorHead.Config {
 
         /** Checks the values. */
@@ -110,6 +112,7 @@ public final class AtssHead extends AnchorHead {
                     .within("center_offset", centerOffset, 0, 1)
                     .within("allowed_border", allowedBorder, -1, 1e6)
                     .within("nms_pre", nmsPre, 1, 100_000_000)
+                    .below("score_thr", scoreThr, 0, 1)
                     .within("min_bbox_size", minBboxSize, -1, 1e6)
                     .throwIfAny();
             Checks.require(predKernelSize % 2 == 1, "pred_kernel_size", predKernelSize, "odd");
@@ -298,7 +301,7 @@ public final class AtssHead extends AnchorHead {
                                 "nms_pre",
                                 nmsPre,
                                 "score_thr",
-                                (double) (float) config.nms().scoreThr()))
+                                (double) (float) config.scoreThr()))
                 .runAll(
                         scores(maps),
                         LevelMaps.perAnchor(maps.others().get(0), 1),
@@ -315,6 +318,6 @@ public final class AtssHead extends AnchorHead {
                             .run(all.boxes(), all.scores());
             all = new ScoredBoxes(all.boxes(), scores);
         }
-        return config.nms().ofAnyScore().apply(all).detections();
+        return config.nms().apply(all).detections();
     }
 }

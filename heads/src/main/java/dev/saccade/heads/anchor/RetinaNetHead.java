@@ -70,7 +70,7 @@ public final class RetinaNetHead extends AnchorHead {
             @Default("{type: max_iou}") Assigner assigner,
             @Default("{type: pseudo}") Sampler sampler,
             @Default("1000") int nmsPre,
-            MulticlassNms nms)
+            @Default("{type: nms}") MulticlassNms nms)
             implements DetectionHead.Config, AnchorHead.Config {
 
         /** Checks the values. */

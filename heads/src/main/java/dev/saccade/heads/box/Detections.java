@@ -82,6 +82,11 @@ public record Detections(NDArray boxes, NDArray labels, NDArray scores, NDArray 
         return new Detections(change.apply(boxes), labels, scores, counts);
     }
 
+    /** Returns the same objects with other scores, in the same order and form. */
+    public Detections withScores(NDArray changed) {
+        return new Detections(boxes, labels, changed, counts);
+    }
+
     /** Returns M, the most that there can be of an image. */
     public int most() {
         return Math.toIntExact(scores.getShape().get(1));

@@ -48,7 +48,7 @@ public final class CascadeMaskRcnnHead extends TwoStageHead {
                     List<RoiStage.Config> stages,
             @Default("{output_size: 14}") RoiExtractor maskRoiExtractor,
             @Default("{}") Optional<MaskHead.Config> maskHead,
-            MulticlassNms nms,
+            @Default("{type: nms}") MulticlassNms nms,
             @Default("0.5") double maskThrBinary)
             implements TwoStageHead.Config {
 

@@ -85,7 +85,7 @@ public final class HtcHead extends TwoStageHead {
             @Default("{}") Optional<FusedSemanticHead.Config> semanticHead,
             @Default("{output_size: 14, featmap_strides: [8]}") RoiExtractor semanticRoiExtractor,
             @Default("[bbox, mask]") List<Fusion> semanticFusion,
-            @Default("{score_thr: 0.001}") MulticlassNms nms,
+            @Default("{type: nms, score_thr: 0.001}") MulticlassNms nms,
             @Default("0.5") double maskThrBinary)
             implements TwoStageHead.Config {
 

@@ -41,7 +41,7 @@ public final class MaskRcnnHead extends TwoStageHead {
             @Default("{type: max_iou, pos_iou_thr: 0.5, neg_iou_thr: 0.5, min_pos_iou: 0.5}")
                     Assigner assigner,
             @Default("{type: random}") Sampler sampler,
-            MulticlassNms nms,
+            @Default("{type: nms}") MulticlassNms nms,
             @Default("0.5") double maskThrBinary)
             implements TwoStageHead.Config {
 

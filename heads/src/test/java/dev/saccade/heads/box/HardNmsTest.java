@@ -13,7 +13,7 @@ import dev.saccade.core.structures.Instances;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-class MulticlassNmsTest {
+class HardNmsTest {
 
     private final NDManager manager = NDManager.newBaseManager("PyTorch");
 
@@ -25,7 +25,7 @@ class MulticlassNmsTest {
     private Detections selected() {
         Boxes boxes = Boxes.of(0, 0, 10, 10, 0, 0, 10, 9, 50, 50, 60, 60);
         float[] scores = {0.9f, 0.3f, 0.8f, 0.6f, 0.01f, 0.04f};
-        return Configs.of(MulticlassNms.class)
+        return Configs.of(HardNms.class)
                 .apply(Rows.scored(manager, boxes, 2, scores))
                 .detections();
     }
@@ -52,7 +52,7 @@ class MulticlassNmsTest {
     @Test
     void selectsNothingFromNothing() {
         Detections none =
-                Configs.of(MulticlassNms.class)
+                Configs.of(HardNms.class)
                         .apply(Rows.scored(manager, Boxes.empty(), 3))
                         .detections();
         assertEquals(0, none.toInstances().get(0).size());

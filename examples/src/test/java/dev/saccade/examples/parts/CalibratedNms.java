@@ -1,0 +1,41 @@
+package dev.saccade.examples.parts;
+
+import dev.saccade.core.Checks;
+import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
+import dev.saccade.heads.box.HardNms;
+import dev.saccade.heads.box.MulticlassNms;
+import dev.saccade.heads.box.ScoredBoxes;
+
+import java.util.Map;
+
+/** Bends scores by a power, such that they are the shares of boxes that are right, and selects. */
+@Part("calibrated")
+public record CalibratedNms(
+        @Default("1") double exponent,
+        @Default("0.05") double scoreThr,
+        @Default("0.5") double iouThr,
+        @Default("100") int maxPerImg)
+        implements MulticlassNms {
+
+    /** What is not there scores minus infinity before, and 0 behind, which no threshold lets by. */
+    private static final ScriptTemplate BENT =
+            ScriptTemplate.of(
+                    "(scores: Tensor) -> Tensor",
+                    "return torch.pow(torch.clamp(scores, 0), {exponent})");
+
+    public CalibratedNms {
+        new Checks().above("exponent", exponent, 0, 100).throwIfAny();
+        new HardNms(scoreThr, iouThr, maxPerImg);
+    }
+
+    @Override
+    public Kept apply(ScoredBoxes scored) {
+        ScoredBoxes bent =
+                new ScoredBoxes(
+                        scored.boxes(),
+                        BENT.with(Map.of("exponent", exponent)).run(scored.scores()));
+        return new HardNms(scoreThr, iouThr, maxPerImg).apply(bent);
+    }
+}

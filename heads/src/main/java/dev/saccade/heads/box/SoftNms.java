@@ -1,0 +1,246 @@
+package dev.saccade.heads.box;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.types.Shape;
+
+import dev.saccade.core.Checks;
+import dev.saccade.core.ops.Nms;
+import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.Part;
+
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.stream.IntStream;
+
+/**
+ * Lowers the scores of boxes that overlap a better one of their class, instead of dropping them
+ * (Soft-NMS, Bodla et al. 2017); follows mmcv's {@code soft_nms} and {@code batched_nms} to the
+ * tie.
+ *
+ * <p>It runs in Java, in float32, on boxes and scores that are read once. The first box that is
+ * selected may score less than {@code min_score}, as in the original; boxes without area overlap
+ * nothing, where the original makes their scores no numbers.
+ *
+ * @param scoreThr scores must be strictly greater, before any is lowered
+ * @param iouThr from this IoU on boxes overlap; {@code gaussian} has no use for it
+ * @param maxPerImg at most so many objects an image
+ * @param method how scores are lowered
+ * @param sigma width of {@code gaussian}
+ * @param minScore boxes whose lowered score is less go
+ * @param offset what is added to widths and heights, in pixels: 1 for corners that are pixels
+ * @param splitThr from so many boxes of an image on, every class is looked at by itself
+ * @param classAgnostic whether boxes of other classes count, too, with fewer boxes than that
+ */
+@Part("soft_nms")
+public record SoftNms(
+        @Default("0.05") double scoreThr,
+        @Default("0.5") double iouThr,
+        @Default("100") int maxPerImg,
+        @Default("linear") Method method,
+        @Default("0.5") double sigma,
+        @Default("0.001") double minScore,
+        @Default("0") int offset,
+        @Default("10000") int splitThr,
+        @Default("false") boolean classAgnostic)
+        implements MulticlassNms {
+
+    /** What the score of a box is multiplied by that overlaps a better one. */
+    public enum Method {
+        /** 1 - IoU. */
+        LINEAR,
+        /** exp(-IoU² / sigma), of all boxes. */
+        GAUSSIAN,
+        /** 0: plain NMS, with a threshold that is met by equality. */
+        NAIVE
+    }
+
+    /** Boxes and scores of each image in one row. */
+    private static final Script ROWS =
+            Script.compile(
+                    "(boxes: Tensor, scores: Tensor) -> Tensor",
+                    "return torch.cat([torch.flatten(boxes, 1), torch.flatten(scores, 1)], 1)");
+
+    /** Checks the values. */
+    public SoftNms {
+        new Checks()
+                .below("score_thr", scoreThr, 0, 1)
+                .within("iou_thr", iouThr, 0, 1)
+                .within("max_per_img", maxPerImg, 1, 100_000_000)
+                .within("sigma", sigma, 0.000001, 1000)
+                .within("min_score", minScore, 0, 1)
+                .within("offset", offset, 0, 1)
+                .within("split_thr", splitThr, 1, 100_000_000)
+                .throwIfAny();
+    }
+
+    @Override
+    public Kept apply(ScoredBoxes scored) {
+        Shape shape = scored.scores().getShape();
+        int images = (int) shape.get(0);
+        int classes = (int) shape.get(2);
+        int pairs = (int) shape.get(1) * classes;
+        int corners = 4 * (int) scored.boxes().getShape().get(1);
+        float[] rows = Tensors.readFloats(ROWS.run(scored.boxes(), scored.scores()));
+        int[][] kept = new int[images][];
+        float[][] scores = new float[images][];
+        for (int n = 0; n < images; n++) {
+            int row = n * (corners + pairs);
+            float[] boxes = Arrays.copyOfRange(rows, row, row + corners);
+            scores[n] = Arrays.copyOfRange(rows, row + corners, row + corners + pairs);
+            kept[n] = select(boxes, scores[n], classes);
+        }
+        Nms.Kept found = Nms.Kept.of(scored.scores(), kept, Math.min(maxPerImg, pairs));
+        Detections detections = Detections.of(scored, found);
+        NDArray lowered = lowered(scored.scores(), kept, scores, detections.most());
+        return new Kept(detections.withScores(lowered), found.positions());
+    }
+
+    private static NDArray lowered(NDArray beside, int[][] kept, float[][] scores, int width) {
+        float[] values = new float[kept.length * width];
+        Arrays.fill(values, Float.NEGATIVE_INFINITY);
+        for (int n = 0; n < kept.length; n++) {
+            for (int k = 0; k < kept[n].length; k++) {
+                values[n * width + k] = scores[n][kept[n][k]];
+            }
+        }
+        return Tensors.of(beside.getManager(), values, new Shape(kept.length, width));
+    }
+
+    /**
+     * Returns which pairs of an image stay, the best first.
+     *
+     * @param boxes corners of R boxes, or of {@code R * C}
+     * @param scores {@code R * C}; those of what stays are lowered in place
+     */
+    private int[] select(float[] boxes, float[] scores, int classes) {
+        int[] candidates =
+                IntStream.range(0, scores.length)
+                        .filter(pair -> scores[pair] > (float) scoreThr)
+                        .toArray();
+        boolean perClass = boxes.length == 4 * scores.length;
+        float[] corners = new float[4 * candidates.length];
+        float max = Float.NEGATIVE_INFINITY;
+        for (int i = 0; i < corners.length; i++) {
+            int pair = candidates[i / 4];
+            corners[i] = boxes[4 * (perClass ? pair : pair / classes) + i % 4];
+            max = Math.max(max, corners[i]);
+        }
+        for (int i = 0; i < corners.length && !classAgnostic; i++) {
+            corners[i] += candidates[i / 4] % classes * (max + 1);
+        }
+        if (candidates.length < splitThr) {
+            int[] all = IntStream.range(0, candidates.length).toArray();
+            return new WorkingList(candidates, corners, scores, all).select(maxPerImg, scores);
+        }
+        return IntStream.range(0, classes)
+                .mapToObj(c -> membersOf(c, candidates, classes))
+                .map(members -> new WorkingList(candidates, corners, scores, members))
+                .flatMapToInt(list -> Arrays.stream(list.select(list.end, scores)))
+                .sorted()
+                .boxed()
+                .sorted(Comparator.comparingDouble(pair -> -scores[pair]))
+                .limit(maxPerImg)
+                .mapToInt(Integer::intValue)
+                .toArray();
+    }
+
+    private static int[] membersOf(int label, int[] candidates, int classes) {
+        return IntStream.range(0, candidates.length)
+                .filter(k -> candidates[k] % classes == label)
+                .toArray();
+    }
+
+    /** Boxes that are selected, and behind them those that may be; their order decides ties. */
+    private final class WorkingList {
+
+        private static final int AREA = 4;
+        private static final int SCORE = 5;
+        private static final int COLUMNS = 6;
+
+        private final float[] rows;
+        private final int[] pairs;
+        private int end;
+
+        WorkingList(int[] candidates, float[] corners, float[] scores, int[] members) {
+            end = members.length;
+            // The last row is for one that is on its way.
+            rows = new float[COLUMNS * (end + 1)];
+            pairs = new int[end + 1];
+            for (int i = 0; i < end; i++) {
+                int row = COLUMNS * i;
+                System.arraycopy(corners, 4 * members[i], rows, row, 4);
+                float width = rows[row + 2] - rows[row] + offset;
+                rows[row + AREA] = width * (rows[row + 3] - rows[row + 1] + offset);
+                pairs[i] = candidates[members[i]];
+                rows[row + SCORE] = scores[pairs[i]];
+            }
+        }
+
+        /** Returns the best, in order, and writes their scores. */
+        int[] select(int most, float[] scores) {
+            int spare = end;
+            int count = 0;
+            for (; count < Math.min(end, most); count++) {
+                int best = best(count);
+                move(best, spare);
+                move(count, best);
+                move(spare, count);
+                scores[pairs[count]] = rows[COLUMNS * count + SCORE];
+                lower(count);
+            }
+            return Arrays.copyOf(pairs, count);
+        }
+
+        private int best(int from) {
+            int best = from;
+            for (int i = from + 1; i < end; i++) {
+                if (rows[COLUMNS * best + SCORE] < rows[COLUMNS * i + SCORE]) {
+                    best = i;
+                }
+            }
+            return best;
+        }
+
+        /** Lowers the scores of all behind a box; the last takes the place of one that goes. */
+        private void lower(int selected) {
+            int i = selected + 1;
+            while (i < end) {
+                int score = COLUMNS * i + SCORE;
+                rows[score] *= weight(iou(COLUMNS * selected, COLUMNS * i));
+                if (rows[score] < (float) minScore) {
+                    end--;
+                    move(end, i);
+                } else {
+                    i++;
+                }
+            }
+        }
+
+        private void move(int from, int to) {
+            System.arraycopy(rows, COLUMNS * from, rows, COLUMNS * to, COLUMNS);
+            pairs[to] = pairs[from];
+        }
+
+        private float iou(int a, int b) {
+            float left = Math.max(rows[a], rows[b]);
+            float top = Math.max(rows[a + 1], rows[b + 1]);
+            float right = Math.min(rows[a + 2], rows[b + 2]);
+            float bottom = Math.min(rows[a + 3], rows[b + 3]);
+            float width = Math.max(0, right - left + offset);
+            float shared = width * Math.max(0, bottom - top + offset);
+            return shared / (rows[a + AREA] + rows[b + AREA] - shared);
+        }
+    }
+
+    private float weight(float iou) {
+        boolean overlaps = iou >= (float) iouThr;
+        return switch (method) {
+            case LINEAR -> overlaps ? 1 - iou : 1;
+            case GAUSSIAN ->
+                    Float.isNaN(iou) ? 1 : (float) Math.exp(-(iou * iou) / (float) sigma);
+            case NAIVE -> overlaps ? 0 : 1;
+        };
+    }
+}
