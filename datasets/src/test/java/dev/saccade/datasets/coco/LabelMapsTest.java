@@ -136,8 +136,9 @@ class LabelMapsTest {
             CheckOptions options = new CheckOptions(false, kind, 1, () -> {});
             assertEquals(List.of(), config().check(folder, options).findings());
         }
-        SampleReader reader = new SampleReader(List.of(), TargetKind.MASKS);
-        try (Sample sample = reader.trainingSample(config().open(folder), 0, 0, 0)) {
+        SampleReader reader =
+                new SampleReader(config().open(folder), List.of(), TargetKind.MASKS);
+        try (Sample sample = reader.trainingSample(0, 0, 0)) {
             assertTrue(sample.labels().isEmpty());
             assertTrue(sample.targets().hasMasks());
         }
@@ -207,12 +208,14 @@ class LabelMapsTest {
                 List.of(
                         Configs.of(Resize.class, "scales=[[160, 120]]"),
                         Configs.of(RandomFlip.class, "probability=1"),
-                        new RandomCrop(RandomCrop.Mode.ABSOLUTE, List.of(100, 130), 1),
+                        Configs.of(RandomCrop.class, "mode=absolute", "size=[100, 130]"),
                         Configs.of(Normalize.class),
                         new Pad(List.of(), 32));
-        SampleReader reader = new SampleReader(transforms, TargetKind.MASKS_AND_LABEL_MAPS);
+        SampleReader reader =
+                new SampleReader(
+                        config().open(folder), transforms, TargetKind.MASKS_AND_LABEL_MAPS);
         for (int index = 0; index < 2; index++) {
-            try (Sample sample = reader.trainingSample(config().open(folder), index, 3, index)) {
+            try (Sample sample = reader.trainingSample(index, 3, index)) {
                 Rle mask = sample.targets().mask(0);
                 LabelMap labels = sample.labels().orElseThrow();
                 assertEquals(new Size(128, 160), labels.size());
