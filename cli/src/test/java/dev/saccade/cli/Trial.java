@@ -29,6 +29,7 @@ import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.datasets.loader.ViewReader;
 import dev.saccade.heads.box.Assigner;
 import dev.saccade.heads.box.BoxCoder;
+import dev.saccade.heads.box.MulticlassNms;
 import dev.saccade.heads.box.Sampler;
 import dev.saccade.heads.loss.BoxLoss;
 import dev.saccade.heads.loss.ClassificationLoss;
@@ -72,6 +73,7 @@ final class Trial {
             Map.of(
                     Assigner.class, "assigner",
                     Sampler.class, "sampler",
+                    MulticlassNms.class, "nms",
                     BoxCoder.class, "bbox_coder",
                     BoxLoss.class, "loss_bbox",
                     ClassificationLoss.class, "loss_cls");

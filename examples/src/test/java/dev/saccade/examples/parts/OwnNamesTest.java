@@ -66,8 +66,8 @@ class OwnNamesTest {
                 (known: corner, delta_xywh)
                   - config:10: model.head.assigner.topk: got the text "two", expected an integer
                   - config:11: model.head.sampler.num: got 0, expected at least 1
-                  - config:12: model.head.nms_pre: got 0, expected at least 1
                   - config:13: model.head.nms.exponent: got 0.0, expected more than 0
+                  - config:12: model.head.nms_pre: got 0, expected at least 1
                   - config:16: data.val.file: missing; it has no default
                   - config:17: data.train_transforms[0].probability: got 2.0, expected at most 1
                   - config:19: optimizer.rate: unknown key (known: learning_rate, beta1, beta2, \

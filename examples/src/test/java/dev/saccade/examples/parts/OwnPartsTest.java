@@ -135,11 +135,20 @@ class OwnPartsTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
+                "nms: {type: calibrated, exponent: 0.8, score_thr: 0}",
+                "nms: {type: soft_nms, score_thr: 0}"
+            })
+    void everySelectionServesEveryHead(String selection) {
+        learnsAndPredicts(RETINANET + ", " + selection);
+        learnsAndPredicts(MASK_RCNN.formatted("", "", ", " + selection));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
                 "loss_bbox: {type: l2, loss_weight: 0.5}",
                 "loss_cls: {type: brier}",
                 "assigner: {type: nearest, topk: 2}",
-                "nms: {type: calibrated, exponent: 0.8}",
-                "nms: {type: soft_nms, score_thr: 0.001}",
                 "sampler: {type: first, num: 10}",
                 "bbox_coder: {type: corner}",
             })
