@@ -9,10 +9,12 @@ import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.GroupNorm;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.nn.WeightInit;
+import dev.saccade.core.ops.Autocast;
 import dev.saccade.core.ops.DeformConv2d;
 import dev.saccade.core.ops.Interpolation;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.structures.FeaturePyramid;
 
 import java.util.ArrayList;
@@ -86,7 +88,10 @@ final class DyHeadBlock extends Module {
                     return torch.div(sum, torch.len(maps))
                     """);
 
-    /** A modulated deformable 3x3 convolution with group normalization. */
+    /**
+     * A modulated deformable 3x3 convolution with group normalization. It computes in float32, as
+     * torchvision's does: in 16 bits cells could not be told from one another.
+     */
     private static final class SpatialConv extends Module {
 
         private final Conv2d conv;
@@ -102,7 +107,16 @@ final class DyHeadBlock extends Module {
 
         NDArray forward(NDArray x, NDArray offset, NDArray mask) {
             return Scope.array(
-                    () -> norm.forward(deformed.run(x, offset, mask, conv.weight(), null)));
+                    () ->
+                            Autocast.off(
+                                    () ->
+                                            norm.forward(
+                                                    deformed.run(
+                                                            Tensors.toFloat32(x),
+                                                            Tensors.toFloat32(offset),
+                                                            Tensors.toFloat32(mask),
+                                                            conv.weight(),
+                                                            null))));
         }
 
         @Override
