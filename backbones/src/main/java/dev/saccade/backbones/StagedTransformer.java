@@ -150,7 +150,8 @@ abstract class StagedTransformer extends Backbone {
             Optional<Layer> downsample = Optional.empty();
             if (s < STAGES - 1) {
                 downsample =
-                        Optional.of(add(layer + "downsample", new PatchMerging(config.channels(s))));
+                        Optional.of(
+                                add(layer + "downsample", new PatchMerging(config.channels(s))));
             } else {
                 globalBlock.ifPresent(block -> all.add(add("global_block", block)));
             }

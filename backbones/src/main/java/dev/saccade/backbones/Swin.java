@@ -47,7 +47,8 @@ public final class Swin extends StagedTransformer {
      * @param ape whether learned absolute position embeddings are added to the patches
      * @param pretrainImgSize image size that the absolute position embeddings are for
      * @param globalBlock whether a block whose tokens attend to all of their map follows the last
-     *     stage, as in the paper's HTC++; it has no relative position bias, and no pretrained weights
+     *     stage, as in the paper's HTC++; it has no relative position bias, and no pretrained
+     *     weights
      * @param stages depths, stochastic depth, outputs and frozen stages
      */
     @Part("swin")
@@ -247,7 +248,8 @@ public final class Swin extends StagedTransformer {
             return Scope.array(
                     () ->
                             proj.forward(
-                                    DotProductAttention.attend(q.forward(x), kv.forward(x), heads)));
+                                    DotProductAttention.attend(
+                                            q.forward(x), kv.forward(x), heads)));
         }
     }
 }

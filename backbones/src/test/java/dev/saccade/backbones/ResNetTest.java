@@ -73,18 +73,15 @@ class ResNetTest {
     void groupsWidenTheMiddleOfABottleneckAlone(int groups, int baseWidth, int out, int in) {
         Map<String, Parameter> parameters =
                 new ResNet(grouped(50, groups, baseWidth)).namedParameters();
-        assertEquals(
-                new Shape(out, in, 3, 3), parameters.get("layer1.0.conv2.weight").getShape());
+        assertEquals(new Shape(out, in, 3, 3), parameters.get("layer1.0.conv2.weight").getShape());
         assertEquals(
                 new Shape(8L * out, 8L * in, 3, 3),
                 parameters.get("layer4.1.conv2.weight").getShape());
-        assertEquals(
-                new Shape(32, out, 1, 1), parameters.get("layer1.0.conv3.weight").getShape());
+        assertEquals(new Shape(32, out, 1, 1), parameters.get("layer1.0.conv3.weight").getShape());
     }
 
     private static ResNet.Config grouped(int depth, int groups, int baseWidth) {
-        return Configs.with(
-                config(depth, -1, true), "groups=" + groups, "base_width=" + baseWidth);
+        return Configs.with(config(depth, -1, true), "groups=" + groups, "base_width=" + baseWidth);
     }
 
     private static ResNet narrowOnlyIn(int depth, int frozenStages) {

@@ -109,8 +109,7 @@ class SwinTest {
         double change = lastToken(swin, image).sub(lastToken(swin, other)).abs().max().getFloat();
         assertEquals(globalBlock, change > 0, "changes by " + change);
         assertEquals(
-                globalBlock,
-                swin.namedParameters().containsKey("global_block.attn.kv.weight"));
+                globalBlock, swin.namedParameters().containsKey("global_block.attn.kv.weight"));
     }
 
     private static NDArray lastToken(Swin swin, NDArray image) {

@@ -86,7 +86,8 @@ final class BrowseCommand implements Callable<Integer> {
                 new CheckOptions(false, run.model().head(), run.data().workers(), () -> {});
         BrowsedFaults faults =
                 BrowsedFaults.of(dataset, named.check(run.data().root(), quick).findings());
-        SampleReader reader = new SampleReader(dataset, run.data().trainTransformsAtSize(), targets);
+        SampleReader reader =
+                new SampleReader(dataset, run.data().trainTransformsAtSize(), targets);
         MadeFolder made = MadeFolder.cleared(out, "browse");
         Pictures written = new Pictures(made, dataset.classes());
         int wanted = Math.min(count, dataset.size());

@@ -87,7 +87,8 @@ public final class ClassBalancedDataset implements Dataset {
             Photo photo = dataset.photo(i);
             List<Annotation> annotations = dataset.annotations(i);
             boolean isTrained = TrainingTargets.keeps(photo, annotations);
-            Set<Integer> classes = isTrained ? TrainingTargets.classes(photo, annotations) : Set.of();
+            Set<Integer> classes =
+                    isTrained ? TrainingTargets.classes(photo, annotations) : Set.of();
             showsObjects |= !classes.isEmpty();
             if (isTrained && classes.isEmpty() && !filterEmptyGt) {
                 classes = Set.of(dataset.classes().size());

@@ -13,9 +13,8 @@ import java.util.List;
  *
  * <p>One of one's own has three methods: {@link #classes}, {@link #photos}, and {@link
  * #annotations} where objects are labeled or {@link #labels} where pixels are; with label maps
- * beside objects all four, and {@link #semanticClasses}. They are asked
- * often, by many threads, and always say the same. Reading the pixels of photographs is left to
- * {@link ImageReader}.
+ * beside objects all four, and {@link #semanticClasses}. They are asked often, by many threads, and
+ * always say the same. Reading the pixels of photographs is left to {@link ImageReader}.
  */
 public interface Dataset {
 

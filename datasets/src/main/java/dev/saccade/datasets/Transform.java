@@ -78,8 +78,7 @@ public interface Transform extends PartConfig {
                 Transform step = steps.get(i);
                 boolean hasOthers = others != OtherSamples.NONE || !step.needsOthers();
                 require(hasOthers, step, "needs other photographs, expected in training only");
-                Sample result =
-                        step.apply(changed, others.after(steps.subList(0, i)), random);
+                Sample result = step.apply(changed, others.after(steps.subList(0, i)), random);
                 require(result != null, step, "gave nothing, expected a sample");
                 changed = result;
                 changed.mismatch().ifPresent(told -> require(false, step, told));

@@ -142,8 +142,7 @@ class RecordedTest {
         assertEquals(4, all.cases.size());
         for (Balanced recorded : all.cases) {
             ClassBalancedDataset balanced =
-                    new ClassBalancedDataset(
-                            new Shown(recorded.classes), recorded.threshold, true);
+                    new ClassBalancedDataset(new Shown(recorded.classes), recorded.threshold, true);
             assertEquals(
                     recorded.positions,
                     balanced.photos().stream().map(photo -> (int) photo.id()).toList());

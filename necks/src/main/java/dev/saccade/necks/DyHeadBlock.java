@@ -148,8 +148,7 @@ final class DyHeadBlock extends Module {
                         new Conv2d(
                                 new Geometry(in, 3 * KERNEL * KERNEL, KERNEL).padding(1),
                                 zeroInitOffset ? WeightInit.ZEROS : init));
-        scaleAttention =
-                add("scale_attn_module.1", new Conv2d(new Geometry(out, 1, 1), init));
+        scaleAttention = add("scale_attn_module.1", new Conv2d(new Geometry(out, 1, 1), init));
         taskAttention = add("task_attn_module", new DyRelu(out));
     }
 

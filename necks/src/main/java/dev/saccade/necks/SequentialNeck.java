@@ -26,8 +26,7 @@ public final class SequentialNeck extends Neck {
      *     before
      */
     @Part("sequential")
-    public record Config(@Default("[{type: fpn}]") List<Neck.Config> necks)
-            implements Neck.Config {
+    public record Config(@Default("[{type: fpn}]") List<Neck.Config> necks) implements Neck.Config {
 
         /** Checks that there are some. */
         public Config {

@@ -80,12 +80,12 @@ final class AtssKind implements Kind {
             long[] gtInds = assigned.gtInds().toLongArray();
             long[] positions =
                     inside.map(part -> part.positions().toLongArray())
-                            .orElseGet(() -> IntStream.range(0, all.length).asLongStream().toArray());
+                            .orElseGet(
+                                    () -> IntStream.range(0, all.length).asLongStream().toArray());
             for (int i = 0; i < gtInds.length; i++) {
                 all[(int) positions[i]] = (int) gtInds[i];
             }
-            recorded.compare(
-                    "assigned" + built.suffix(image), NumpyArray.of(all), Tolerance.EXACT);
+            recorded.compare("assigned" + built.suffix(image), NumpyArray.of(all), Tolerance.EXACT);
         }
         AtssHead atss = (AtssHead) built.detector().head();
         AnchorTargets learned = atss.targets(grid, images, objects);
@@ -139,8 +139,7 @@ final class AtssKind implements Kind {
                     "pos_targets" + suffix,
                     NumpyArray.of(boxes).reshape(positives.size(), 4),
                     PIXELS);
-            recorded.compare(
-                    "centerness_targets" + suffix, NumpyArray.of(centerness), CENTERNESS);
+            recorded.compare("centerness_targets" + suffix, NumpyArray.of(centerness), CENTERNESS);
         }
     }
 }

@@ -181,8 +181,7 @@ final class BackboneKind implements Kind {
                         "norm=" + norm(config.objectOrEmpty("norm_cfg")),
                         "zero_init_residual=" + config.flag("zero_init_residual", true));
         return Configs.of(
-                ResNet.Config.class,
-                Stream.concat(shared, Stream.of(own)).toArray(String[]::new));
+                ResNet.Config.class, Stream.concat(shared, Stream.of(own)).toArray(String[]::new));
     }
 
     private static String norm(Settings norm) {

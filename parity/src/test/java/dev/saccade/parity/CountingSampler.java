@@ -34,8 +34,7 @@ record CountingSampler(Sampler sampler) implements Sampler {
 
     /** Returns the counts, [draws, 2], and begins anew. */
     static NumpyArray takeCounts() {
-        double[] counts =
-                COUNTS.stream().flatMapToDouble(Arrays::stream).toArray();
+        double[] counts = COUNTS.stream().flatMapToDouble(Arrays::stream).toArray();
         COUNTS.clear();
         return NumpyArray.of(counts).reshape(counts.length / 2, 2);
     }
@@ -43,10 +42,7 @@ record CountingSampler(Sampler sampler) implements Sampler {
     @Override
     public SamplingResult sample(Assignment assignment, SplittableRandom random) {
         SamplingResult drawn = sampler.sample(assignment, random);
-        COUNTS.add(
-                new double[] {
-                    drawn.posMask().sum().getLong(), drawn.negMask().sum().getLong()
-                });
+        COUNTS.add(new double[] {drawn.posMask().sum().getLong(), drawn.negMask().sum().getLong()});
         return drawn;
     }
 

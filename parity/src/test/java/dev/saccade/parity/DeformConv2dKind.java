@@ -24,8 +24,7 @@ final class DeformConv2dKind implements Kind {
     private static void run(
             Case recorded, Settings config, String k, Tolerance stated, Tolerance ofGradients) {
         // The operator takes these from the shapes.
-        config.describes(
-                "input", "out_channels", "kernel", "groups", "offset_groups", "offsets");
+        config.describes("input", "out_channels", "kernel", "groups", "offset_groups", "offsets");
         DeformConv2d operator =
                 new DeformConv2d(
                         config.integers("stride"),

@@ -21,8 +21,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * A whole Mask R-CNN, Cascade Mask R-CNN or Hybrid Task Cascade: maps, proposals, objects with masks in the original
- * image, losses and gradients.
+ * A whole Mask R-CNN, Cascade Mask R-CNN or Hybrid Task Cascade: maps, proposals, objects with
+ * masks in the original image, losses and gradients.
  */
 final class TwoStageKind implements Kind {
 
@@ -65,8 +65,7 @@ final class TwoStageKind implements Kind {
         }
         if (recorded.has("mask_prob_mean" + built.suffix(0))) {
             RecordedDetector averaging =
-                    new RecordedDetector(
-                            recorded, settings.averagingHead(), settings.numClasses());
+                    new RecordedDetector(recorded, settings.averagingHead(), settings.numClasses());
             compareProbabilities(averaging, "mask_prob_mean", pyramid, found);
         }
         CountingSampler.takeCounts();
@@ -157,8 +156,7 @@ final class TwoStageKind implements Kind {
      */
     static List<Rle> masks(Case recorded, String name, String suffix) {
         NumpyArray bits =
-                recorded.array(name + suffix)
-                        .unpackBits(recorded.array(name + "_shape" + suffix));
+                recorded.array(name + suffix).unpackBits(recorded.array(name + "_shape" + suffix));
         Size size = new Size(bits.size(1), bits.size(2));
         int pixels = Math.toIntExact(size.area());
         List<Rle> masks = new ArrayList<>();

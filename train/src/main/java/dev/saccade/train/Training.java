@@ -150,8 +150,7 @@ public final class Training {
     }
 
     private static CheckOptions options(RunConfig config, boolean decode, Runnable onPhoto) {
-        return new CheckOptions(
-                decode, config.model().head(), config.data().workers(), onPhoto);
+        return new CheckOptions(decode, config.model().head(), config.data().workers(), onPhoto);
     }
 
     /**

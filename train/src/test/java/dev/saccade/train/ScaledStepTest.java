@@ -99,8 +99,7 @@ class ScaledStepTest {
     private Iterator<Batch> batches(int number) {
         TinyRun.Photos photos = TinyRun.Photos.in(folder);
         SampleReader reader =
-                new SampleReader(
-                        photos, List.of(Configs.of(Normalize.class)), TargetKind.BOXES);
+                new SampleReader(photos, List.of(Configs.of(Normalize.class)), TargetKind.BOXES);
         return IntStream.range(0, number)
                 .mapToObj(
                         i -> {

@@ -39,12 +39,9 @@ class TrainStepTest {
 
     private Batch batch(int from, int to) {
         SampleReader reader =
-                new SampleReader(
-                        photos, List.of(Configs.of(Normalize.class)), TargetKind.BOXES);
+                new SampleReader(photos, List.of(Configs.of(Normalize.class)), TargetKind.BOXES);
         List<Sample> samples =
-                IntStream.range(from, to)
-                        .mapToObj(i -> reader.trainingSample(i, 0, 0))
-                        .toList();
+                IntStream.range(from, to).mapToObj(i -> reader.trainingSample(i, 0, 0)).toList();
         Batch batch = Batch.collate(samples);
         samples.forEach(Sample::close);
         return batch;

@@ -88,9 +88,7 @@ public final class Proposal {
                         + " with %s%s"
                                 .formatted(
                                         Count.of(contents.objects(), "object"),
-                                        contents.targets().hasMasks()
-                                                ? " and their outlines"
-                                                : "");
+                                        contents.targets().hasMasks() ? " and their outlines" : "");
     }
 
     private String classes() {

@@ -58,8 +58,7 @@ class ProposalTest {
     @Test
     void everyDataSetAndMachineGetsAConfigThatFitsThem() throws IOException {
         Random random = new Random(7);
-        List<TargetKind> kinds =
-                List.of(TargetKind.BOXES, TargetKind.MASKS, TargetKind.LABEL_MAPS);
+        List<TargetKind> kinds = List.of(TargetKind.BOXES, TargetKind.MASKS, TargetKind.LABEL_MAPS);
         for (int i = 0; i < 300; i++) {
             TargetKind targets = kinds.get(random.nextInt(kinds.size()));
             int shortEdge = 1 + (int) Math.pow(10, 4 * random.nextDouble());

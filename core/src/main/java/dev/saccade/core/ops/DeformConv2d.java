@@ -115,8 +115,7 @@ public record DeformConv2d(List<Integer> stride, List<Integer> padding, List<Int
      * @return {@code [N, O, OH, OW]} with {@code OH = (H + 2 p - d (kh - 1) - 1) / s + 1}
      * @throws SaccadeException of kind user, with every shape that does not fit the others
      */
-    public NDArray run(
-            NDArray input, NDArray offset, NDArray mask, NDArray weight, NDArray bias) {
+    public NDArray run(NDArray input, NDArray offset, NDArray mask, NDArray weight, NDArray bias) {
         new Shapes(input, offset, mask, weight, bias).check();
         NDArray y = portable(input, offset, mask, weight, bias);
         MultiplyAdds.add(y.size() * weight.getShape().slice(1).size());

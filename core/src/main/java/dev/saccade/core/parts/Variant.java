@@ -9,8 +9,8 @@ import java.lang.annotation.Target;
 
 /**
  * A published member of a family: what it has otherwise than the {@link Default}s. The smallest
- * stands first. Where the settings have a key {@code variant}, that selects the member, which goes by
- * the names of the part and of the variant, such as {@code swin_tiny}.
+ * stands first. Where the settings have a key {@code variant}, that selects the member, which goes
+ * by the names of the part and of the variant, such as {@code swin_tiny}.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)

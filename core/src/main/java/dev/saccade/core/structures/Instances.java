@@ -200,7 +200,8 @@ public final class Instances {
      * @throws IllegalArgumentException if there are objects without masks
      */
     public Instances boxedByMasks() {
-        checkArgument(masks.size() == labels.length, "%s masks for %s", masks.size(), labels.length);
+        checkArgument(
+                masks.size() == labels.length, "%s masks for %s", masks.size(), labels.length);
         Boxes tight = Boxes.concat(masks.stream().map(Instances::bounds).toList());
         Instances boxed = new Instances(tight, labels, scores, masks, ignored);
         return boxed.select(positionsWithArea(tight));

@@ -160,8 +160,7 @@ class DeformConv2dTest {
         NDArray weight = manager.ones(new Shape(1, 1, 1, 1));
         float[] far = {1e30f, -1e30f, Float.POSITIVE_INFINITY, 2e9f, 0, 0, 0, 0};
         NDArray offset = manager.create(far, new Shape(1, 2, 1, 4));
-        for (NDArray found :
-                inEveryForm(() -> point.run(input, offset, null, weight, null))) {
+        for (NDArray found : inEveryForm(() -> point.run(input, offset, null, weight, null))) {
             assertArrayEquals(new float[4], found.toFloatArray());
         }
     }
@@ -239,8 +238,7 @@ class DeformConv2dTest {
                 assertThrows(
                         SaccadeException.class,
                         () -> same().run(input, input, input, input.get(0), null));
-        assertEquals(
-                "deform_conv2d: weight: got (6, 5, 4), expected 4 axes", axes.getMessage());
+        assertEquals("deform_conv2d: weight: got (6, 5, 4), expected 4 axes", axes.getMessage());
     }
 
     private static <T> List<T> inEveryForm(Supplier<T> body) {
@@ -280,8 +278,7 @@ class DeformConv2dTest {
 
     private static NDList gradients(Setting setting, NDList inputs, NDArray cotangent) {
         NDList leaves = new NDList(inputs.stream().map(NDArray::duplicate).toList());
-        return Autograd.gradients(
-                () -> setting.run(leaves).mul(cotangent).sum(), tracked(leaves));
+        return Autograd.gradients(() -> setting.run(leaves).mul(cotangent).sum(), tracked(leaves));
     }
 
     private double[] differences(Setting setting, NDList inputs, int i, NDArray cotangent) {

@@ -151,8 +151,7 @@ public final class DatasetCheck {
         return LabelCheck.run(DATA_SET, dataset.classes(), checks, options, findings);
     }
 
-    private LabelCheck.Found checkLabels(
-            Photo photo, int index, int classes, List<Finding> found) {
+    private LabelCheck.Found checkLabels(Photo photo, int index, int classes, List<Finding> found) {
         String subject = "labels of image %d (%s)".formatted(photo.id(), photo.file());
         try {
             LabelMap labels = dataset.labels(index);

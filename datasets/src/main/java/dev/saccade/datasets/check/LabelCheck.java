@@ -73,8 +73,7 @@ public final class LabelCheck {
      *
      * @param checks one for each label map
      */
-    public static void run(
-            List<Callable<Found>> checks, CheckOptions options, Findings findings) {
+    public static void run(List<Callable<Found>> checks, CheckOptions options, Findings findings) {
         run(checks, options, findings, found -> {});
     }
 

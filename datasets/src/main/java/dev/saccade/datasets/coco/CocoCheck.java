@@ -13,7 +13,6 @@ import dev.saccade.datasets.check.ObjectCounter;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -30,10 +29,7 @@ final class CocoCheck {
     private final Findings findings = new Findings();
 
     private CocoCheck(
-            Path annotations,
-            Path images,
-            List<String> classes,
-            Optional<LabelMaps> labelMaps) {
+            Path annotations, Path images, List<String> classes, Optional<LabelMaps> labelMaps) {
         this.annotations = annotations;
         this.images = images;
         this.classes = classes;

@@ -46,7 +46,9 @@ public final class CocoDataset implements Dataset {
     private static final Logger log = LoggerFactory.getLogger(CocoDataset.class);
     static final int UNWANTED = -1;
 
-    /** Classes of the label maps of COCO-Stuff: things and stuff by their ids, and one for other. */
+    /**
+     * Classes of the label maps of COCO-Stuff: things and stuff by their ids, and one for other.
+     */
     private static final int STUFF_CLASSES = 183;
 
     /** The files of COCO 2017, whose classes are known. */
@@ -182,10 +184,7 @@ public final class CocoDataset implements Dataset {
     }
 
     private static CocoDataset open(
-            Path annotations,
-            Path images,
-            List<String> classes,
-            Optional<LabelMaps> labelMaps) {
+            Path annotations, Path images, List<String> classes, Optional<LabelMaps> labelMaps) {
         Findings findings = new Findings();
         AnnotationTable table = CocoReader.read(annotations, findings);
         CocoReferences references = new CocoReferences(table, annotations.toString(), images);
@@ -224,8 +223,7 @@ public final class CocoDataset implements Dataset {
         found.kept().forEach(findings);
         return isSound
                 ? Optional.of(
-                        new CocoDataset(
-                                table, references.files(), List.of(), Optional.empty()))
+                        new CocoDataset(table, references.files(), List.of(), Optional.empty()))
                 : Optional.empty();
     }
 

@@ -118,7 +118,6 @@ public record LabelCode(int classes, boolean reduceZeroLabel, int ignoreIndex, S
     private String expected() {
         return reduceZeroLabel
                 ? "0 (no class), 1 to %d (classes) or %d (ignored)".formatted(classes, ignoreIndex)
-                : "0 to %d (classes) or %d (ignored); %s"
-                        .formatted(classes - 1, ignoreIndex, hint);
+                : "0 to %d (classes) or %d (ignored); %s".formatted(classes - 1, ignoreIndex, hint);
     }
 }

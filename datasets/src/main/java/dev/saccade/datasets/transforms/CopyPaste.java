@@ -27,10 +27,10 @@ import java.util.stream.Stream;
  * Pastes objects of another photograph of the data set, which went through the same transforms
  * before (Ghiasi et al. 2021, Simple Copy-Paste; mmdetection's {@code CopyPaste}).
  *
- * <p>What they cover is taken from the masks below them, whose objects get the smallest boxes around
- * the rest. The others' objects come last. A map of labels takes the other's labels where objects
- * are pasted; without objects nothing is. Crowds are not pasted; those of the photograph itself stay
- * as they are.
+ * <p>What they cover is taken from the masks below them, whose objects get the smallest boxes
+ * around the rest. The others' objects come last. A map of labels takes the other's labels where
+ * objects are pasted; without objects nothing is. Crowds are not pasted; those of the photograph
+ * itself stay as they are.
  *
  * <p>The upper left corners of both photographs meet, and what lies beyond the edges of this one is
  * cut off; mmdetection wants both padded to one size before. Unlike there, an object of which no
@@ -98,7 +98,8 @@ public record CopyPaste(
      * is chosen.
      *
      * @param chosen positions of objects of the other one
-     * @throws SaccadeException of kind user, if objects have no masks and boxes are not to be pasted
+     * @throws SaccadeException of kind user, if objects have no masks and boxes are not to be
+     *     pasted
      */
     public Sample paste(Sample sample, Sample other, int... chosen) {
         Size size = sample.info().size();
@@ -197,7 +198,9 @@ public record CopyPaste(
         return IntStream.concat(IntStream.of(first), IntStream.of(second)).toArray();
     }
 
-    /** Returns a new image, of the type of the first: the second in a region, the first elsewhere. */
+    /**
+     * Returns a new image, of the type of the first: the second in a region, the first elsewhere.
+     */
     private static Mat copy(Mat image, Mat other, Rle region) {
         Size size = region.size();
         Size common = common(size, new Size(other.rows(), other.cols()));

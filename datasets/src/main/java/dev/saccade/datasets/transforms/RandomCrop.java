@@ -69,7 +69,11 @@ public record RandomCrop(
         size = List.copyOf(size);
         new Checks()
                 .size("size", size, size.isEmpty() ? 0 : 2, 2)
-                .each("size", size, mode.isShare ? 0.001 : 1, mode.isShare ? 1 : InputSize.MOST_EDGE)
+                .each(
+                        "size",
+                        size,
+                        mode.isShare ? 0.001 : 1,
+                        mode.isShare ? 1 : InputSize.MOST_EDGE)
                 .above("cat_max_ratio", catMaxRatio, 0, 1)
                 .throwIfAny();
         Checks.require(

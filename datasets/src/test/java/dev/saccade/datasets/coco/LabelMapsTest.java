@@ -136,8 +136,7 @@ class LabelMapsTest {
             CheckOptions options = new CheckOptions(false, kind, 1, () -> {});
             assertEquals(List.of(), config().check(folder, options).findings());
         }
-        SampleReader reader =
-                new SampleReader(config().open(folder), List.of(), TargetKind.MASKS);
+        SampleReader reader = new SampleReader(config().open(folder), List.of(), TargetKind.MASKS);
         try (Sample sample = reader.trainingSample(0, 0, 0)) {
             assertTrue(sample.labels().isEmpty());
             assertTrue(sample.targets().hasMasks());
@@ -227,8 +226,7 @@ class LabelMapsTest {
 
     @Test
     void comeInBatchesWithTheObjects() {
-        List<Transform> transforms =
-                List.of(Configs.of(Normalize.class), new Pad(List.of(), 32));
+        List<Transform> transforms = List.of(Configs.of(Normalize.class), new Pad(List.of(), 32));
         try (NDManager manager = NDManager.newBaseManager();
                 DataLoader<Batch> loader =
                         DataLoader.training(
@@ -242,8 +240,7 @@ class LabelMapsTest {
                 Batch batch = epoch.next()) {
             assertTrue(batch.targets().stream().allMatch(objects -> objects.hasMasks()));
             long[] labels = batch.labels(manager).toLongArray();
-            assertArrayEquals(
-                    new long[] {2, 64, 96}, batch.labels(manager).getShape().getShape());
+            assertArrayEquals(new long[] {2, 64, 96}, batch.labels(manager).getShape().getShape());
             assertEquals(2 * 40 * 32, LongStream.of(labels).filter(x -> x == THING).count());
             assertFalse(LongStream.of(labels).anyMatch(x -> x == 255));
             assertTrue(LongStream.of(labels).anyMatch(x -> x == 2));

@@ -52,7 +52,8 @@ class DataLoaderTest {
                             true,
                             List.of(),
                             1),
-                    new RandomCrop(RandomCrop.Mode.ABSOLUTE_RANGE, List.of(30.0, 50.0), 1, false, true),
+                    new RandomCrop(
+                            RandomCrop.Mode.ABSOLUTE_RANGE, List.of(30.0, 50.0), 1, false, true),
                     Configs.of(PhotometricDistortion.class),
                     Configs.of(Normalize.class),
                     new Pad(List.of(), 16));

@@ -160,8 +160,7 @@ class OtherSamplesTest {
 
     @Test
     void whatIsRejectedIsReplaced() {
-        PhotoFolder photos =
-                new PhotoFolder(folder).add(80, 60).add(80, 60);
+        PhotoFolder photos = new PhotoFolder(folder).add(80, 60).add(80, 60);
         List<Transform> crop =
                 List.of(
                         Configs.of(
@@ -217,8 +216,7 @@ class OtherSamplesTest {
     @Test
     void whatLiesBeyondTheEdgesIsCutOff() {
         Sample small = sample(new Size(10, 30), 1, Boxes.of(0, 0, 4, 4));
-        try (Sample large =
-                        sample(new Size(20, 20), 9, Boxes.of(15, 5, 20, 20, 2, 12, 9, 18));
+        try (Sample large = sample(new Size(20, 20), 9, Boxes.of(15, 5, 20, 20, 2, 12, 9, 18));
                 Sample mixed = ALL.paste(small, large, 0, 1)) {
             assertEquals(Boxes.of(0, 0, 4, 4, 15, 5, 20, 10), mixed.targets().boxes());
             assertEquals(25, mixed.targets().mask(1).area());
@@ -335,9 +333,7 @@ class OtherSamplesTest {
         Mat image = new Mat(size.height(), size.width(), CvType.CV_8UC3, Scalar.all(gray));
         List<Rle> masks = new ArrayList<>();
         for (int i = 0; i < boxes.size(); i++) {
-            masks.add(
-                    Rle.fromBox(
-                            size, boxes.x1(i), boxes.y1(i), boxes.width(i), boxes.height(i)));
+            masks.add(Rle.fromBox(size, boxes.x1(i), boxes.y1(i), boxes.width(i), boxes.height(i)));
         }
         Instances objects = Instances.groundTruth(boxes, new int[boxes.size()]).withMasks(masks);
         return Sample.of(image, ImageInfo.of(size), objects);

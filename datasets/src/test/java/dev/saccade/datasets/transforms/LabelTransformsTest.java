@@ -41,7 +41,8 @@ class LabelTransformsTest {
         Sample sample = noise(new Size(height, width), random);
         List<Transform> steps =
                 List.of(
-                        new RandomCrop(RandomCrop.Mode.ABSOLUTE, List.of(20.0, 30.0), 0.75, false, true),
+                        new RandomCrop(
+                                RandomCrop.Mode.ABSOLUTE, List.of(20.0, 30.0), 0.75, false, true),
                         new RandomFlip(0.5, direction));
         for (Transform step : steps) {
             sample = step.apply(sample, random);
@@ -138,7 +139,8 @@ class LabelTransformsTest {
             corner = corner(draws);
         }
 
-        RandomCrop crop = new RandomCrop(RandomCrop.Mode.ABSOLUTE, List.of(10.0, 12.0), 0.75, false, true);
+        RandomCrop crop =
+                new RandomCrop(RandomCrop.Mode.ABSOLUTE, List.of(10.0, 12.0), 0.75, false, true);
         Mat pixels = new Mat(40, 40, CvType.CV_8UC3);
         pixels.put(0, 0, coordinates());
         try (Sample sample =
@@ -170,7 +172,8 @@ class LabelTransformsTest {
         short[] stored = new short[1600];
         Arrays.fill(stored, 0, 800, (short) 1);
         LabelMap labels = LabelMap.of(image, stored);
-        RandomCrop crop = new RandomCrop(RandomCrop.Mode.ABSOLUTE, List.of(20.0, 20.0), 0.75, false, true);
+        RandomCrop crop =
+                new RandomCrop(RandomCrop.Mode.ABSOLUTE, List.of(20.0, 20.0), 0.75, false, true);
         long varied =
                 IntStream.range(0, 200)
                         .filter(

@@ -56,7 +56,8 @@ class TransformsTest {
                 List.of(
                         sized,
                         own,
-                        new RandomCrop(RandomCrop.Mode.ABSOLUTE, List.of(32.0, 24.0), 1, false, true),
+                        new RandomCrop(
+                                RandomCrop.Mode.ABSOLUTE, List.of(32.0, 24.0), 1, false, true),
                         filled,
                         new Choice(List.of(List.of(sized), List.of(own, filled)))),
                 size.applyTo(List.of(resize, own, crop, pad, choice)));
@@ -307,8 +308,9 @@ class TransformsTest {
                                 List.of(2.0, 1.0),
                                 1));
         assertRefused("probability", () -> new RandomFlip(1.5, RandomFlip.Direction.HORIZONTAL));
-        assertRefused("size", () -> new RandomCrop(
-                                RandomCrop.Mode.ABSOLUTE, List.of(0.0, 1.0), 1, false, true));
+        assertRefused(
+                "size",
+                () -> new RandomCrop(RandomCrop.Mode.ABSOLUTE, List.of(0.0, 1.0), 1, false, true));
         assertRefused("divisor", () -> new Pad(List.of(), 0));
         assertRefused("std", () -> new Normalize(List.of(1.0, 1.0, 1.0), List.of(1.0, 0.0, 1.0)));
         assertRefused("branches", () -> new Choice(List.of()));

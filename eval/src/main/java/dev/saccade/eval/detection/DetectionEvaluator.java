@@ -63,9 +63,7 @@ public final class DetectionEvaluator implements Evaluator<Instances> {
             CocoParameters masks =
                     new CocoParameters(IouType.MASK, areaOf, boxes.maxDetections(), true);
             return new DetectionEvaluator(
-                    dataset,
-                    targets.hasMasks() ? List.of(boxes, masks) : List.of(boxes),
-                    threads);
+                    dataset, targets.hasMasks() ? List.of(boxes, masks) : List.of(boxes), threads);
         }
     }
 

@@ -49,8 +49,8 @@ import java.util.stream.IntStream;
  * A head that scores and regresses anchors, as mmdetection's of the same name: it lays them out,
  * says what each should learn, computes the losses and decodes what is predicted.
  *
- * <p>A subclass adds layers and says what they make of a level ({@link #forward(NDArray, int)}) and how
- * objects are selected ({@link #bboxPostProcess}). Where it learns or scores in another way, it
+ * <p>A subclass adds layers and says what they make of a level ({@link #forward(NDArray, int)}) and
+ * how objects are selected ({@link #bboxPostProcess}). Where it learns or scores in another way, it
  * overrides {@link #levelLosses}, {@link #avgFactor}, {@link #targets}, {@link #scores} or {@link
  * #top}.
  */

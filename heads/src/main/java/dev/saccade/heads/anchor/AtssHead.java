@@ -296,12 +296,7 @@ public final class AtssHead extends AnchorHead {
      */
     @Override
     protected NDList top(LevelMaps maps, NDArray anchors, int nmsPre) {
-        return TOP.with(
-                        Map.of(
-                                "nms_pre",
-                                nmsPre,
-                                "score_thr",
-                                (double) (float) config.scoreThr()))
+        return TOP.with(Map.of("nms_pre", nmsPre, "score_thr", (double) (float) config.scoreThr()))
                 .runAll(
                         scores(maps),
                         LevelMaps.perAnchor(maps.others().get(0), 1),

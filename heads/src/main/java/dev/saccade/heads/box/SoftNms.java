@@ -238,8 +238,7 @@ public record SoftNms(
         boolean overlaps = iou >= (float) iouThr;
         return switch (method) {
             case LINEAR -> overlaps ? 1 - iou : 1;
-            case GAUSSIAN ->
-                    Float.isNaN(iou) ? 1 : (float) Math.exp(-(iou * iou) / (float) sigma);
+            case GAUSSIAN -> Float.isNaN(iou) ? 1 : (float) Math.exp(-(iou * iou) / (float) sigma);
             case NAIVE -> overlaps ? 0 : 1;
         };
     }

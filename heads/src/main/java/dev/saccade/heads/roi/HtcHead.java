@@ -26,9 +26,9 @@ import java.util.Optional;
 
 /**
  * The heads of Hybrid Task Cascade (Chen et al. 2019) on a pyramid, as in mmdetection: a cascade
- * whose masks are drawn in the boxes that the same stage has refined, whose mask heads pass on their
- * features, and that a semantic branch helps, which learns the class of every pixel beside the
- * objects.
+ * whose masks are drawn in the boxes that the same stage has refined, whose mask heads pass on
+ * their features, and that a semantic branch helps, which learns the class of every pixel beside
+ * the objects.
  */
 public final class HtcHead extends TwoStageHead {
 

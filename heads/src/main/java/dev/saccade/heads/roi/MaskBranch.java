@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The mask heads of all stages. Where they pass on what they make of a region (Chen et al. 2019),
- * a head is preceded by all those before it, in training as well.
+ * The mask heads of all stages. Where they pass on what they make of a region (Chen et al. 2019), a
+ * head is preceded by all those before it, in training as well.
  *
  * @param heads one of each stage
  * @param averages whether the masks of all stages are averaged, instead of the last one's drawn
@@ -65,7 +65,9 @@ record MaskBranch(List<MaskHead> heads, boolean averages) {
         for (MaskHead head : heads) {
             NDArray features =
                     head.features(
-                            pooled, head.isResidual() ? before : Optional.empty(), Optional.empty());
+                            pooled,
+                            head.isResidual() ? before : Optional.empty(),
+                            Optional.empty());
             sum = sum.add(head.probabilities(head.draw(features), shown));
             before = Optional.of(features);
         }

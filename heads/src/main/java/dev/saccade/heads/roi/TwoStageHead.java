@@ -102,8 +102,7 @@ public abstract class TwoStageHead extends DetectionHead {
         int size = config.bboxRoiExtractor().outputSize();
         BoxHead box = new BoxHead(stage.bboxHead(), channels, size, numClasses);
         Optional<MaskHead> mask =
-                config.maskHead().map(
-                                head -> new MaskHead(head, channels, numClasses, residual));
+                config.maskHead().map(head -> new MaskHead(head, channels, numClasses, residual));
         add("roi_head.bbox_head" + place, box);
         mask.ifPresent(head -> add("roi_head.mask_head" + place, head));
         stages.add(new RoiStage(stage, stages.size(), prefix, box, mask));

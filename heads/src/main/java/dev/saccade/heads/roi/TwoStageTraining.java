@@ -56,8 +56,7 @@ record TwoStageTraining(TwoStageHead head, RoiFeatures features, List<ImageInfo>
                             Candidates.of(head.rpn().trainProposals(maps, images));
                     for (RoiStage stage : head.stages()) {
                         RoiSamples samples =
-                                stage.sample(
-                                        stage.box(), candidates, objects, head.numClasses());
+                                stage.sample(stage.box(), candidates, objects, head.numClasses());
                         BoxHead.Output output =
                                 head.forward(
                                         stage,
@@ -119,8 +118,7 @@ record TwoStageTraining(TwoStageHead head, RoiFeatures features, List<ImageInfo>
         RoiSamples.Learned learned = samples.learned();
         Rois rois = samples.rois().select(learned.positions());
         NDArray pooled = head.poolForMasks(features, rois);
-        NDArray drawn =
-                head.masks().logits(stage.index(), pooled, ofFillers(learned.weights()));
+        NDArray drawn = head.masks().logits(stage.index(), pooled, ofFillers(learned.weights()));
         return Autocast.off(() -> stage.mask().orElseThrow().loss(drawn, learned, masks));
     }
 

@@ -56,8 +56,7 @@ record TwoStageViews(TwoStageHead head, List<FeaturePyramid> views, List<ImageIn
         if (found.size() == 0) {
             return List.of();
         }
-        List<NDArray> masks =
-                looks.stream().map(view -> view.masks(List.of(found))).toList();
+        List<NDArray> masks = looks.stream().map(view -> view.masks(List.of(found))).toList();
         return head.paste(Tensors.readFloats(mean(masks)), found.boxes(), images.get(0).original());
     }
 

@@ -111,7 +111,8 @@ class AtssHeadTest {
 
     @Test
     void centernessIsOneInTheMiddleAndZeroFromTheBorderOn() {
-        NDArray anchors = manager.create(new float[] {0, 0, 8, 8, 2, 0, 6, 8, -9, 0, 7, 8}, three());
+        NDArray anchors =
+                manager.create(new float[] {0, 0, 8, 8, 2, 0, 6, 8, -9, 0, 7, 8}, three());
         NDArray boxes = manager.create(new float[] {0, 0, 8, 8, 3, 0, 9, 8, 0, 0, 8, 8}, three());
         float[] found = CenternessLoss.targets(anchors, boxes).toFloatArray();
         assertEquals(1, found[0]);
@@ -127,7 +128,10 @@ class AtssHeadTest {
     void theThresholdIsOfTheClassesAlone() {
         AtssHead head = head("nms={score_thr: 0.4, max_per_img: 10}", "stacked_convs=0");
         head.namedParameters().get("bbox_head.atss_cls.bias").getArray().set(new float[] {0, -9});
-        head.namedParameters().get("bbox_head.atss_centerness.bias").getArray().set(new float[] {-2});
+        head.namedParameters()
+                .get("bbox_head.atss_centerness.bias")
+                .getArray()
+                .set(new float[] {-2});
         head.train(false);
         Instances found = head.predict(pyramid(0), List.of(image(), image())).get(0);
         assertTrue(found.size() > 0);
@@ -147,7 +151,8 @@ class AtssHeadTest {
 
     /** Anchors of a tenth of a pixel, of which those of the last rows and columns lie outside. */
     private int found(String size) {
-        AtssHead head = head("octave_base_scale=0.01", "nms={score_thr: 0, max_per_img: 500}", size);
+        AtssHead head =
+                head("octave_base_scale=0.01", "nms={score_thr: 0, max_per_img: 500}", size);
         head.train(false);
         ImageInfo narrow = ImageInfo.of(new Size(30, 44));
         return head.predict(pyramid(0), List.of(narrow, narrow)).get(0).size();
@@ -188,7 +193,12 @@ class AtssHeadTest {
     void saysWhatDoesNotFit(String setting) {
         assertThrows(
                 SaccadeException.class,
-                () -> Configs.of(AtssHead.Config.class, "feat_channels=8", "norm_groups=4", setting));
+                () ->
+                        Configs.of(
+                                AtssHead.Config.class,
+                                "feat_channels=8",
+                                "norm_groups=4",
+                                setting));
     }
 
     private FeaturePyramid pyramid(float scale) {

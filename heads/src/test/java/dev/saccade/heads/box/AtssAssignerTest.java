@@ -90,7 +90,9 @@ class AtssAssignerTest {
                 start += count;
             }
             double[] iou =
-                    candidates.stream().mapToDouble(i -> iou(anchors, i, objects, object)).toArray();
+                    candidates.stream()
+                            .mapToDouble(i -> iou(anchors, i, objects, object))
+                            .toArray();
             double mean = Arrays.stream(iou).average().orElseThrow();
             double squares = Arrays.stream(iou).map(x -> (x - mean) * (x - mean)).sum();
             double threshold = mean + Math.sqrt(squares / (iou.length - 1));
@@ -171,9 +173,7 @@ class AtssAssignerTest {
     @Test
     void saysWhichNumberIsWrong() {
         String message =
-                assertThrows(
-                                SaccadeException.class,
-                                () -> Configs.of(AtssAssigner.class, "topk=0"))
+                assertThrows(SaccadeException.class, () -> Configs.of(AtssAssigner.class, "topk=0"))
                         .getMessage();
         assertTrue(message.contains("topk: got 0"), message);
     }

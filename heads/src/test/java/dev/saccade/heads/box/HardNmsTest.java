@@ -25,9 +25,7 @@ class HardNmsTest {
     private Detections selected() {
         Boxes boxes = Boxes.of(0, 0, 10, 10, 0, 0, 10, 9, 50, 50, 60, 60);
         float[] scores = {0.9f, 0.3f, 0.8f, 0.6f, 0.01f, 0.04f};
-        return Configs.of(HardNms.class)
-                .apply(Rows.scored(manager, boxes, 2, scores))
-                .detections();
+        return Configs.of(HardNms.class).apply(Rows.scored(manager, boxes, 2, scores)).detections();
     }
 
     @Test

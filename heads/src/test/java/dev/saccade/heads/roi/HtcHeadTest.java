@@ -206,7 +206,10 @@ class HtcHeadTest {
         for (boolean flows : new boolean[] {true, false}) {
             HtcHead head = head("mask_info_flow=" + flows, "stages[0].loss_weight=0");
             Map<String, float[]> numbers =
-                    trained(head, pyramid(1), List.of(object(Boxes.of(3, 3, 40, 44)), Instances.empty()));
+                    trained(
+                            head,
+                            pyramid(1),
+                            List.of(object(Boxes.of(3, 3, 40, 44)), Instances.empty()));
             float[] gradient = numbers.get("roi_head.mask_head.0.convs.0.conv.weight");
             boolean learns = false;
             for (float number : gradient) {
@@ -295,8 +298,7 @@ class HtcHeadTest {
                         () ->
                                 DynamicShapes.avoidedBy(
                                         () -> fixed.addAll(head.predict(pyramid, IMAGES))));
-        assertEquals(
-                2, inference.reads().values().stream().mapToInt(Integer::intValue).sum());
+        assertEquals(2, inference.reads().values().stream().mapToInt(Integer::intValue).sum());
         assertTrue(exact.get(0).size() > 0);
         for (int n = 0; n < exact.size(); n++) {
             assertArrayEquals(
@@ -355,8 +357,7 @@ class HtcHeadTest {
         head.predict(pyramid(1), IMAGES).forEach(found -> assertEquals(0, found.size()));
         HtcHead other = head();
         other.train(false);
-        other.predict(pyramid(Float.NaN), IMAGES)
-                .forEach(found -> assertEquals(0, found.size()));
+        other.predict(pyramid(Float.NaN), IMAGES).forEach(found -> assertEquals(0, found.size()));
     }
 
     @Test

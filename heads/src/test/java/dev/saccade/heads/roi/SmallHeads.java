@@ -59,7 +59,10 @@ final class SmallHeads {
     }
 
     private static String twoLayers(double iou) {
-        return stage(iou).replace("num_shared_convs: 1", "num_shared_convs: 0, norm: none, num_shared_fcs: 2");
+        return stage(iou)
+                .replace(
+                        "num_shared_convs: 1",
+                        "num_shared_convs: 0, norm: none, num_shared_fcs: 2");
     }
 
     private static String stage(double iou) {
