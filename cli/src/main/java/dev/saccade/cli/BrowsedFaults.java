@@ -31,10 +31,10 @@ record BrowsedFaults(ListMultimap<Integer, String> byPhoto, List<String> ofSet) 
         Map<String, Integer> places = new HashMap<>();
         if (!findings.isEmpty()) {
             for (int i = 0; i < dataset.size(); i++) {
-                places.put(dataset.photo(i).file().toString(), i);
-                places.put("image " + dataset.photo(i).id(), i);
+                places.putIfAbsent(dataset.photo(i).file().toString(), i);
+                places.putIfAbsent("image " + dataset.photo(i).id(), i);
                 for (Annotation annotation : dataset.annotations(i)) {
-                    places.put("annotation " + annotation.id(), i);
+                    places.putIfAbsent("annotation " + annotation.id(), i);
                 }
             }
         }
