@@ -52,7 +52,7 @@ class DeformConv2dTest {
 
         Shape maps(int each) {
             long taps = weight.get(2) * weight.get(3);
-            return new Shape(input.get(0), each * parts * taps, positions(0), positions(1));
+            return new Shape(input.get(0), taps * each * parts, positions(0), positions(1));
         }
 
         Shape output() {
