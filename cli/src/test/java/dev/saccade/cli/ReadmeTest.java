@@ -31,6 +31,7 @@ class ReadmeTest {
     private static final Map<String, List<String>> BACKBONES =
             ImmutableMap.of(
                     "resnet", List.of("18", "50", "101"),
+                    "resnext101_", List.of("32x4d", "64x4d"),
                     "pvt_", List.of("tiny", "small", "medium", "large"),
                     "swin_", List.of("tiny", "small", "base"),
                     "elsa_swin_", List.of("tiny", "small", "base"),
@@ -46,31 +47,51 @@ class ReadmeTest {
                     "semantic_fpn", List.of("miou"),
                     "upernet", List.of("miou_scales"));
 
+    /** The same of the table of the strongest detectors. */
+    private static final Map<String, List<String>> LARGE =
+            ImmutableMap.of(
+                    "resnet", List.of("50", "101"),
+                    "resnext101_", List.of("32x4d", "64x4d"),
+                    "swin_", List.of("base", "large"),
+                    "focal_", List.of("large"));
+
+    private static final Map<String, List<String>> STRONG =
+            ImmutableMap.of(
+                    "atss", List.of("box_ap"),
+                    "dyhead", List.of("box_ap"),
+                    "htc", List.of("box_ap", "mask_ap"));
+
     private static final Pattern LINK = Pattern.compile("\\]\\(([^)#:]+)(#[^)]*)?\\)");
 
     @Test
-    void theTableOfModelsIsThatOfTheRecipes() throws IOException {
+    void theTablesOfModelsAreThoseOfTheRecipes() throws IOException {
         String page = Files.readString(HOME.resolve("README.md"));
         List<Recipe> recipes = List.copyOf(Zoo.packaged().recipes());
-        BACKBONES.forEach(
+        requireRows(page, recipes, BACKBONES, HEADS);
+        requireRows(page, recipes, LARGE, STRONG);
+        long published = recipes.stream().filter(recipe -> recipe.original().isPresent()).count();
+        assertTrue(page.contains(published + " recipes"), published + " recipes");
+    }
+
+    private static void requireRows(
+            String page,
+            List<Recipe> recipes,
+            Map<String, List<String>> backbones,
+            Map<String, List<String>> heads) {
+        backbones.forEach(
                 (backbone, variants) -> {
                     List<String> cells = new ArrayList<>();
-                    HEADS.forEach(
+                    heads.forEach(
                             (head, names) ->
                                     cells.add(
                                             cell(
                                                     variants.stream()
-                                                            .map(
-                                                                    v ->
-                                                                            head + "/" + backbone
-                                                                                    + v + "_")
+                                                            .map(v -> head + "/" + backbone + v + "_")
                                                             .map(s -> figures(recipes, s, names))
                                                             .toList())));
                     String row = " | " + String.join(" | ", cells) + " |\n";
                     assertTrue(page.contains(row), () -> backbone + row);
                 });
-        long published = recipes.stream().filter(recipe -> recipe.original().isPresent()).count();
-        assertTrue(page.contains(published + " recipes"), published + " recipes");
     }
 
     private static String cell(List<String> figures) {
