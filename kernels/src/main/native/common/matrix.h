@@ -66,6 +66,15 @@ struct Zeros {
   Zeros from(int64_t, int64_t) const { return {}; }
 };
 
+// Sums go on from what there is.
+template <class T>
+struct GoOn {
+  const T* at;
+  int64_t stride;
+  Vec<T> operator()(int64_t row, int64_t column) const { return load(at + row * stride + column); }
+  GoOn from(int64_t row, int64_t column) const { return {at + row * stride + column, stride}; }
+};
+
 // out = start + left right, of whole vectors of columns, in blocks of V vectors and rows as equal
 // as can be.
 template <class T, int V = SACCADE_REGISTERS / 8, class Left, class Start = Zeros<T>>

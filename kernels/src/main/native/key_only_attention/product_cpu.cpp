@@ -44,15 +44,6 @@ struct Block {
   }
 };
 
-// Sums go on from what there is.
-template <class T>
-struct GoOn {
-  const T* at;
-  int64_t stride;
-  Vec<T> operator()(int64_t row, int64_t column) const { return load(at + row * stride + column); }
-  GoOn from(int64_t row, int64_t column) const { return {at + row * stride + column, stride}; }
-};
-
 template <class T>
 class Tile {
  public:

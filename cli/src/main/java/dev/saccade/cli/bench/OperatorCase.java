@@ -12,6 +12,7 @@ import com.google.common.collect.ImmutableList;
 import dev.saccade.core.SeededRandom;
 import dev.saccade.core.ops.Activations;
 import dev.saccade.core.ops.Affine;
+import dev.saccade.core.ops.DeformConv2d;
 import dev.saccade.core.ops.ElsaAttention;
 import dev.saccade.core.ops.FocalAttention;
 import dev.saccade.core.ops.FocalBias;
@@ -90,6 +91,7 @@ record OperatorCase(
                     gelu(images, side, 4 * heads * DEPTH));
         }
         cases.add(keyOnly(images, 56, 64), keyOnly(images, 28, 128));
+        cases.add(deformConv2d(images, 28, 128), deformConv2d(images, 14, 256));
         cases.add(roiAlign(512, 7), roiAlign(128, 14), nms(1_000), nms(5_000));
         cases.add(maxIouAssign(200_000, 20));
         return cases.build();
@@ -137,6 +139,27 @@ record OperatorCase(
         long groups = maps.getShape().get(1) / weight.getShape().get(1);
         return Conv2d.conv2d(maps, weight, null, one, new Shape(3, 3), one, (int) groups)
                 .singletonOrThrow();
+    }
+
+    private static OperatorCase deformConv2d(int images, int side, int channels) {
+        int taps = 9;
+        Shape map = new Shape(images, channels, side, side);
+        long moves = 3L * taps * map.size() / channels;
+        DeformConv2d operator = new DeformConv2d(1, 1, 1);
+        return new OperatorCase(
+                "deform_conv2d",
+                size(images, side, channels),
+                List.of(
+                        map,
+                        new Shape(images, 2L * taps, side, side),
+                        new Shape(images, taps, side, side),
+                        new Shape(channels, channels, 3, 3),
+                        new Shape(channels)),
+                true,
+                new Work(
+                        2L * taps * channels * map.size(),
+                        2 * map.size() + moves + (long) taps * channels * channels),
+                in -> operator.run(in.get(0), in.get(1), in.get(2), in.get(3), in.get(4)));
     }
 
     private static OperatorCase window(int images, int side, int heads) {

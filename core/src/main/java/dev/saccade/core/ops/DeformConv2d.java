@@ -82,6 +82,12 @@ public record DeformConv2d(List<Integer> stride, List<Integer> padding, List<Int
                     return {shifted}
                     """);
 
+    private static final ScriptTemplate FUSED =
+            ScriptTemplate.of(
+                    SIGNATURE,
+                    "return ops.saccade.deform_conv2d(input, offset, {mask}, weight, {bias},"
+                            + " {stride}, {padding}, {dilation})");
+
     /** Checks the values. */
     public DeformConv2d {
         stride = ImmutableList.copyOf(stride);
@@ -117,9 +123,23 @@ public record DeformConv2d(List<Integer> stride, List<Integer> padding, List<Int
      */
     public NDArray run(NDArray input, NDArray offset, NDArray mask, NDArray weight, NDArray bias) {
         new Shapes(input, offset, mask, weight, bias).check();
-        NDArray y = portable(input, offset, mask, weight, bias);
+        NDArray y =
+                Kernels.isFusedForCpu(input)
+                        ? fused(input, offset, mask, weight, bias)
+                        : portable(input, offset, mask, weight, bias);
         MultiplyAdds.add(y.size() * weight.getShape().slice(1).size());
         return y;
+    }
+
+    NDArray fused(NDArray input, NDArray offset, NDArray mask, NDArray weight, NDArray bias) {
+        Map<String, ?> constants =
+                Map.of(
+                        "mask", mask == null ? "None" : "mask",
+                        "bias", bias == null ? "None" : "bias",
+                        "stride", stride,
+                        "padding", padding,
+                        "dilation", dilation);
+        return run(FUSED.with(constants), input, offset, mask, weight, bias);
     }
 
     NDArray portable(NDArray input, NDArray offset, NDArray mask, NDArray weight, NDArray bias) {
