@@ -2,7 +2,8 @@
 from mmcv-lite, which has none. To be imported before mmdet."""
 
 import sys
-import types
+from importlib.machinery import ModuleSpec
+from importlib.util import module_from_spec
 
 import torch
 import torchvision
@@ -72,7 +73,7 @@ def missing(name):
     return operator
 
 
-module = types.ModuleType("mmcv._ext")
+module = module_from_spec(ModuleSpec("mmcv._ext", None))
 for operator in (nms, roi_align_forward, roi_align_backward, modulated_deform_conv_forward,
                  modulated_deform_conv_backward):  # fmt: skip
     setattr(module, operator.__name__, operator)

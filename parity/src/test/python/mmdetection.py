@@ -10,7 +10,7 @@ import mmcv_operators  # noqa: F401, before mmdet
 import mmdet
 from mmdet.registry import MODELS
 from mmdet.utils import register_all_modules
-from mmengine.config import Config, ConfigDict
+from mmengine.config import Config
 from mmengine.hooks import Hook
 from mmengine.runner import Runner, load_checkpoint, set_random_seed
 
@@ -120,25 +120,20 @@ def train(kind, recipe, seed, weights, data, run, steps, annotations, plain, cla
     all_steps = steps or recipe["epochs"] * -(-images // batch)
     optimizer = recipe["optimizer"]
     assert optimizer["type"] == "adamw" and recipe["schedule"]["type"] == "cosine"
-    config.update(
-        optim_wrapper=dict(
-            type="OptimWrapper",
-            optimizer=dict(type="AdamW", lr=optimizer["learning_rate"], weight_decay=optimizer["weight_decay"]),
-            clip_grad=dict(max_norm=recipe["max_gradient_norm"]),
-        ),
-        param_scheduler=schedule(recipe, all_steps),
-        train_cfg=ConfigDict(type="IterBasedTrainLoop", max_iters=all_steps, val_interval=all_steps + 1),
-        val_cfg=None,
-        val_dataloader=None,
-        val_evaluator=None,
-        default_hooks=dict(checkpoint=None),
-        custom_hooks=[],
-        randomness=dict(seed=seed),
-        work_dir=str(run),
+    config.train_dataloader.sampler = dict(type="InfiniteSampler")
+    config.optim_wrapper = dict(
+        type="OptimWrapper",
+        optimizer=dict(type="AdamW", lr=optimizer["learning_rate"], weight_decay=optimizer["weight_decay"]),
+        clip_grad=dict(max_norm=recipe["max_gradient_norm"]),
     )
+    config.param_scheduler = schedule(recipe, all_steps)
+    config.train_cfg = dict(type="IterBasedTrainLoop", max_iters=all_steps)
+    config.val_cfg = config.val_dataloader = config.val_evaluator = None
+    config.default_hooks = dict(checkpoint=None)
+    config.randomness = dict(seed=seed)
+    config.work_dir = str(run)
     config.test_evaluator.update(
         ann_file=str(data / "annotations_val.json"), format_only=True, outfile_prefix=str(run / "found"))  # fmt: skip
-    config.pop("auto_scale_lr", None)
     runner = Runner.from_cfg(config)
     runner.register_hook(Steps(weights, run / "metrics.jsonl"))
     runner.train()
