@@ -101,13 +101,17 @@ def average_precision(data, run):
 
     truth = COCO(data / "annotations_val.json")
     found = {}
-    for kind in ("bbox", "segm"):
-        if (run / f"found.{kind}.json").exists():
-            evaluation = COCOeval(truth, truth.loadRes(str(run / f"found.{kind}.json")), kind)
-            evaluation.evaluate()
-            evaluation.accumulate()
-            evaluation.summarize()
-            found[f"{kind}_AP"] = evaluation.stats[0]
+    for file in sorted(run.glob("found.*.json")):
+        kind = file.suffixes[0][1:]
+        detections = json.loads(file.read_text())
+        if not detections:  # of which pycocotools makes nothing
+            found[f"{kind}_AP"] = 0.0
+            continue
+        evaluation = COCOeval(truth, truth.loadRes(detections), kind)
+        evaluation.evaluate()
+        evaluation.accumulate()
+        evaluation.summarize()
+        found[f"{kind}_AP"] = evaluation.stats[0]
     return found
 
 
