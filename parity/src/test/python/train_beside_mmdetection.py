@@ -126,7 +126,11 @@ def main():
     parser.add_argument("--threads", type=int, default=1, metavar="T", help="of libtorch")
     parser.add_argument("--init-only", action="store_true", help="make the weights alone")
     parser.add_argument("--steps", type=int, metavar="N", help="so many steps alone, for their time and memory")
-    parser.add_argument("--plain", action="store_true", help="learn one batch, with no flips and all samples: the losses of the sides can be compared")  # fmt: skip
+    parser.add_argument(
+        "--plain",
+        action="store_true",
+        help="learn one batch, with no flips and all samples: the losses of the sides can be compared",
+    )
     a = parser.parse_args()
 
     os.environ |= {
