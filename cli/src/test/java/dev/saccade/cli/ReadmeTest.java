@@ -86,7 +86,10 @@ class ReadmeTest {
                                     cells.add(
                                             cell(
                                                     variants.stream()
-                                                            .map(v -> head + "/" + backbone + v + "_")
+                                                            .map(
+                                                                    v ->
+                                                                            head + "/" + backbone
+                                                                                    + v + "_")
                                                             .map(s -> figures(recipes, s, names))
                                                             .toList())));
                     String row = " | " + String.join(" | ", cells) + " |\n";
