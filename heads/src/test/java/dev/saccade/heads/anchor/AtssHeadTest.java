@@ -126,7 +126,8 @@ class AtssHeadTest {
 
     @Test
     void theThresholdIsOfTheClassesAlone() {
-        AtssHead head = head("nms={score_thr: 0.4, max_per_img: 10}", "stacked_convs=0");
+        AtssHead head =
+                head("score_thr=0.4", "nms={score_thr: 0, max_per_img: 10}", "stacked_convs=0");
         head.namedParameters().get("bbox_head.atss_cls.bias").getArray().set(new float[] {0, -9});
         head.namedParameters()
                 .get("bbox_head.atss_centerness.bias")
@@ -152,7 +153,11 @@ class AtssHeadTest {
     /** Anchors of a tenth of a pixel, of which those of the last rows and columns lie outside. */
     private int found(String size) {
         AtssHead head =
-                head("octave_base_scale=0.01", "nms={score_thr: 0, max_per_img: 500}", size);
+                head(
+                        "octave_base_scale=0.01",
+                        "score_thr=0",
+                        "nms={score_thr: 0, max_per_img: 500}",
+                        size);
         head.train(false);
         ImageInfo narrow = ImageInfo.of(new Size(30, 44));
         return head.predict(pyramid(0), List.of(narrow, narrow)).get(0).size();
