@@ -15,8 +15,8 @@ import dev.saccade.core.nn.Mlp;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Activations;
 import dev.saccade.core.ops.Scope;
-import dev.saccade.core.ops.Script;
 import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.ops.Windows;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
@@ -226,9 +226,6 @@ public final class DwNet extends StagedTransformer {
     /** A depth-wise convolution whose filters come from the mean of the map they run over. */
     static final class DynamicDepthwise extends Layer {
 
-        private static final Script MEAN =
-                Script.compile("(x: Tensor) -> Tensor", "return torch.mean(x, [2, 3], True)");
-
         /** An image at a time: channels innermost in memory stay so. */
         private static final ScriptTemplate CONVOLVE =
                 ScriptTemplate.of(
@@ -267,7 +264,9 @@ public final class DwNet extends StagedTransformer {
         public NDArray forward(NDArray x) {
             return Scope.array(
                     () -> {
-                        NDArray hidden = Activations.relu(bn.forward(conv1.forward(MEAN.run(x))));
+                        NDArray hidden =
+                                Activations.relu(
+                                        bn.forward(conv1.forward(Tensors.channelMeans(x))));
                         return CONVOLVE.with(Map.of("kernel", kernel))
                                 .run(x, conv2.forward(hidden), bias.getArray());
                     });

@@ -67,9 +67,6 @@ final class DyHeadBlock extends Module {
                     return torch.constant_pad_nd(x, [0, across, 0, down], 0.)
                     """);
 
-    private static final Script MEAN =
-            Script.compile("(x: Tensor) -> Tensor", "return torch.mean(x, [2, 3], True)");
-
     private static final Script GATED =
             Script.compile(
                     "(x: Tensor, logit: Tensor) -> Tensor",
@@ -190,7 +187,7 @@ final class DyHeadBlock extends Module {
     }
 
     private NDArray gated(NDArray x) {
-        return GATED.run(x, scaleAttention.forward(MEAN.run(x)));
+        return GATED.run(x, scaleAttention.forward(Tensors.channelMeans(x)));
     }
 
     @Override

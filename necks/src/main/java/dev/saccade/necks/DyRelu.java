@@ -8,6 +8,7 @@ import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.Tensors;
 
 /**
  * Dynamic ReLU (Chen et al. 2020) as mmdetection has it for DyHead, where it is the task-aware
@@ -21,9 +22,6 @@ final class DyRelu extends Layer {
 
     /** Two slopes and two offsets a channel. */
     private static final int EXPANSION = 4;
-
-    private static final Script MEAN =
-            Script.compile("(x: Tensor) -> Tensor", "return torch.mean(x, [2, 3], True)");
 
     private static final Script LINES =
             Script.compile(
@@ -52,6 +50,7 @@ final class DyRelu extends Layer {
 
     @Override
     public NDArray forward(NDArray x) {
-        return Scope.array(() -> LINES.run(x, conv2.forward(conv1.forward(MEAN.run(x)))));
+        return Scope.array(
+                () -> LINES.run(x, conv2.forward(conv1.forward(Tensors.channelMeans(x)))));
     }
 }

@@ -44,6 +44,9 @@ public final class Tensors {
                     DataType.FLOAT64, 7,
                     DataType.BOOLEAN, 11);
 
+    private static final Script CHANNEL_MEANS =
+            Script.compile("(x: Tensor) -> Tensor", "return torch.mean(x, [2, 3], True)");
+
     private static final Script TIMES =
             Script.compile(
                     "(x: Tensor, factors: Tensor) -> Tensor",
@@ -154,5 +157,15 @@ public final class Tensors {
      */
     public static NDArray times(NDArray x, NDArray factors) {
         return TIMES.run(x, factors);
+    }
+
+    /**
+     * Returns the mean of each channel of maps, as global average pooling does.
+     *
+     * @param maps {@code [N, C, H, W]}
+     * @return {@code [N, C, 1, 1]}
+     */
+    public static NDArray channelMeans(NDArray maps) {
+        return CHANNEL_MEANS.run(maps);
     }
 }

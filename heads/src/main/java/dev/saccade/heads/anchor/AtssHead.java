@@ -192,9 +192,6 @@ public final class AtssHead extends AnchorHead {
                     return torch.where(large, scores, 0.)
                     """);
 
-    private static final Script TIMES =
-            Script.compile("(x: Tensor, y: Tensor) -> Tensor", "return torch.mul(x, y)");
-
     /** The sum of all centerness of a batch, at least 1. */
     private static final Script TOTAL =
             Script.compile(
@@ -263,7 +260,7 @@ public final class AtssHead extends AnchorHead {
                 "loss_cls",
                 clsLoss(maps, targets),
                 "loss_bbox",
-                bboxLoss(maps, targets, TIMES.run(centered, weights)),
+                bboxLoss(maps, targets, Tensors.times(centered, weights)),
                 "loss_centerness",
                 config.lossCenterness().sum(logits.flatten(), centered, weights));
     }
@@ -279,7 +276,7 @@ public final class AtssHead extends AnchorHead {
                 targets.levels().stream()
                         .map(
                                 level ->
-                                        TIMES.run(
+                                        Tensors.times(
                                                 CenternessLoss.targets(
                                                         level.anchors(), level.boxes()),
                                                 level.positives().weights()))
