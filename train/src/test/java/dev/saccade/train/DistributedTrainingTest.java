@@ -138,6 +138,20 @@ class DistributedTrainingTest {
     }
 
     @Test
+    void ranksOfAtssTakeTheStepsOfOneWithALargerBatch() throws IOException {
+        squares = Squares.draw(Files.createDirectories(folder.resolve("eight")), 8);
+        String atss =
+                "model.head={type: atss, feat_channels: 16, stacked_convs: 1, norm_groups: 4}";
+        RunConfig alone = config(atss, "iterations=8", "data.batch_size=2");
+        Training.of(alone, squares).start(folder.resolve("alone"));
+
+        List<Object> outcomes = train(2, "ranks", Training::start, config(atss, "iterations=8"));
+
+        assertEquals(List.of(Outcome.FINISHED, Outcome.FINISHED), outcomes);
+        assertEquals(0, difference(last("ranks"), last("alone")), 1e-6);
+    }
+
+    @Test
     void stoppedOnOneRankAndResumedOnAllItEndsAsIfItHadNotBeen() throws IOException {
         RunConfig config = config("evaluation.every.epochs=1");
         List<Object> whole = train(2, "whole", Training::start, config);

@@ -173,6 +173,22 @@ public final class ProcessGroup implements AutoCloseable {
     }
 
     /**
+     * Returns the mean of an array over the ranks, the same on all of them to the last bit.
+     *
+     * @param x floating-point numbers that nothing is differentiated by, of the same type and shape
+     *     on all ranks
+     * @return an array of the manager of x; alone, x itself
+     */
+    public NDArray mean(NDArray x) {
+        if (worldSize == 1) {
+            return x;
+        }
+        NDArray mean = x.div(worldSize);
+        allReduce(List.of(mean));
+        return mean;
+    }
+
+    /**
      * Returns sums of gradients over the ranks, the same on all of them to the last bit.
      *
      * @param gradients one for each parameter, of which two may share their memory; alone, this is

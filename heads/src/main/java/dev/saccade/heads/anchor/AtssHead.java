@@ -9,6 +9,7 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.ConvModule;
@@ -21,10 +22,12 @@ import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.parts.Part;
+import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.heads.box.Assigner;
 import dev.saccade.heads.box.BoxCoder;
 import dev.saccade.heads.box.BoxRegression;
 import dev.saccade.heads.box.Detections;
+import dev.saccade.heads.box.GtInstances;
 import dev.saccade.heads.box.MulticlassNms;
 import dev.saccade.heads.box.Sampler;
 import dev.saccade.heads.box.ScoredBoxes;
@@ -192,11 +195,13 @@ public final class AtssHead extends AnchorHead {
                     return torch.where(large, scores, 0.)
                     """);
 
-    /** The sum of all centerness of a batch, at least 1. */
-    private static final Script TOTAL =
+    private static final Script SUM =
             Script.compile(
                     "(centerness: List[Tensor]) -> Tensor",
-                    "return torch.clamp(torch.sum(torch.cat(centerness)), 1)");
+                    "return torch.sum(torch.cat(centerness))");
+
+    private static final Script AT_LEAST_ONE =
+            Script.compile("(x: Tensor) -> Tensor", "return torch.clamp(x, 1)");
 
     private final Config config;
     private final List<ConvModule> clsConvs = new ArrayList<>();
@@ -265,10 +270,29 @@ public final class AtssHead extends AnchorHead {
                 config.lossCenterness().sum(logits.flatten(), centered, weights));
     }
 
-    /** {@inheritDoc} Of the boxes it is the sum of their centerness, at least 1. */
+    /** Returns true in training mode, as ranks divide by means over all of them. */
+    @Override
+    public boolean synchronizes() {
+        return isTraining();
+    }
+
+    /** {@inheritDoc} What losses are divided by is the mean over the ranks. */
+    @Override
+    public AnchorTargets targets(
+            AnchorGrid grid, List<ImageInfo> images, List<GtInstances> objects) {
+        AnchorTargets own = super.targets(grid, images, objects);
+        return new AnchorTargets(own.levels(), ProcessGroup.current().mean(own.avgFactor()));
+    }
+
+    /**
+     * {@inheritDoc} Of the boxes it is the sum of their centerness, at least 1, as a mean over the
+     * ranks.
+     */
     @Override
     public NDArray avgFactor(String term, AnchorTargets targets) {
-        return term.equals("loss_bbox") ? totalCenterness(targets) : targets.avgFactor();
+        return term.equals("loss_bbox")
+                ? AT_LEAST_ONE.run(ProcessGroup.current().mean(totalCenterness(targets)))
+                : targets.avgFactor();
     }
 
     private static NDArray totalCenterness(AnchorTargets targets) {
@@ -281,7 +305,7 @@ public final class AtssHead extends AnchorHead {
                                                         level.anchors(), level.boxes()),
                                                 level.positives().weights()))
                         .toList();
-        return TOTAL.runLists(List.of(levels)).singletonOrThrow();
+        return SUM.runLists(List.of(levels)).singletonOrThrow();
     }
 
     /**
