@@ -16,7 +16,7 @@ def build():
     """Builds the operators that have a form for GPUs, beside an emulation of CUDA."""
     BUILD.mkdir(parents=True, exist_ok=True)
     tests = KERNELS / "src/test/cpp"
-    texts = sorted(p for p in NATIVE.glob("*/*") if p.suffix != ".cpp")
+    texts = sorted(p for p in NATIVE.glob("*/*") if p.is_file() and p.suffix != ".cpp")
     embedded = ['#include "cuda/cuda.h"\nconst saccade::cuda::Source saccade::cuda::SOURCES[] = {']
     embedded += [f'{{"{t.relative_to(NATIVE)}", R"~~~({t.read_text()})~~~"}},' for t in texts] + ["{nullptr, nullptr}};\n"]
     (BUILD / "cuda_sources.cpp").write_text("\n".join(embedded))

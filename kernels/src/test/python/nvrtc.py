@@ -24,7 +24,7 @@ def library():
 
 def compile(nvrtc, source, options):
     """The log of the compiler, of a source such as nms/nms.cu."""
-    texts = {str(p.relative_to(NATIVE)): p.read_bytes() for p in NATIVE.glob("*/*") if p.suffix != ".cpp"}
+    texts = {str(p.relative_to(NATIVE)): p.read_bytes() for p in NATIVE.glob("*/*") if p.is_file() and p.suffix != ".cpp"}
     headers = {"stdint.h": STDINT.encode(), **texts}
 
     def strings(values):

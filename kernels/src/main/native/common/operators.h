@@ -25,6 +25,19 @@ inline saccade_type type_of(at::ScalarType type) {
   }
 }
 
+inline at::ScalarType scalar_type(saccade_type type) {
+  switch (type) {
+    case SACCADE_DOUBLE:
+      return at::kDouble;
+    case SACCADE_HALF:
+      return at::kHalf;
+    case SACCADE_BFLOAT16:
+      return at::kBFloat16;
+    default:
+      return at::kFloat;
+  }
+}
+
 inline saccade_type type_of(const at::Tensor& t) { return type_of(t.scalar_type()); }
 
 // The type that sums are in.
@@ -36,6 +49,26 @@ inline void* data(const at::Tensor& t) { return t.defined() ? t.data_ptr() : nul
 
 inline void check(int status, const char* name) {
   TORCH_CHECK(status == 0, "saccade::", name, ": the launcher refused, status ", status);
+}
+
+// Multiplies matrices that lie on a device.
+inline void multiply(const saccade_multiplication& m, at::Device device) {
+  const auto options = at::device(device).dtype(scalar_type(m.type));
+  auto tensor = [&](const saccade_matrices& x, int64_t rows, int64_t columns) {
+    return at::for_blob(x.data, {m.batch, rows, columns})
+        .strides({x.batch, x.row, x.column})
+        .options(options)
+        .target_device(device)
+        .make_tensor();
+  };
+  const at::Tensor left = tensor(m.left, m.rows, m.inner),
+                   right = tensor(m.right, m.inner, m.columns);
+  at::Tensor to = tensor(m.to, m.rows, m.columns);
+  if (m.start.data == nullptr) {
+    at::bmm_out(to, left, right);
+  } else {
+    at::baddbmm_out(to, tensor(m.start, m.rows, m.columns), left, right);
+  }
 }
 
 // The stream that torch works in on a GPU, and why a launcher for GPUs refused.
@@ -59,6 +92,9 @@ void launch(const char* name, const at::Tensor& on, int (*launcher)(const A*),
     Scratch& s = *static_cast<Scratch*>(context);
     s.kept.push_back(at::empty({bytes}, s.options));
     return s.kept.back().data_ptr();
+  };
+  cuda.multiply = [](void* context, const saccade_multiplication* m) {
+    multiply(*m, static_cast<Scratch*>(context)->options.device());
   };
   const int status = for_gpus(&arguments, &cuda);
   TORCH_CHECK(status == 0, "saccade::", name, ": the launcher refused, status ", status, ": ",

@@ -32,6 +32,20 @@ typedef struct {
 
 SACCADE_C int saccade_ceilings(saccade_ceilings_result*);
 
+/* Matrices of a batch: how many numbers they, their rows and their columns are apart. */
+typedef struct {
+  void* data;
+  int64_t batch, row, column;
+} saccade_matrices;
+
+/* to = left right for each matrix of a batch, or start + left right. */
+typedef struct {
+  saccade_type type;
+  int64_t batch, rows, inner, columns;
+  saccade_matrices left, right, to;
+  saccade_matrices start; /* of data null: zeros */
+} saccade_multiplication;
+
 /* What a launcher for a GPU gets beside its arguments, whose arrays lie in the memory of the GPU.
  */
 typedef struct {
@@ -39,5 +53,7 @@ typedef struct {
   void* stream;
   /* Memory of the GPU that is kept until what was launched is done with it, or null. */
   void* (*allocate)(void* context, int64_t bytes);
+  /* Multiplies in the stream by the library that torch brings; the same way each time. */
+  void (*multiply)(void* context, const saccade_multiplication*);
   void* context;
 } saccade_cuda;

@@ -28,7 +28,7 @@ typedef struct {
 
 /* Whether a launcher can work with the numbers among the arguments. */
 static inline int saccade_deform_conv2d_is_sound(const saccade_deform_conv2d* a) {
-  return a->n >= 0 && a->h > 0 && a->w > 0 && a->h <= INT32_MAX && a->w <= INT32_MAX &&
+  return a->n >= 0 && a->h > 0 && a->w > 0 && a->h < 1ll << 31 && a->w < 1ll << 31 &&
          a->channels > 0 && a->out_channels > 0 && a->groups > 0 && a->offset_groups > 0 &&
          a->channels % a->groups == 0 && a->out_channels % a->groups == 0 &&
          a->channels % a->offset_groups == 0 && a->kernel_h > 0 && a->kernel_w > 0 && a->rows > 0 &&
@@ -38,3 +38,6 @@ static inline int saccade_deform_conv2d_is_sound(const saccade_deform_conv2d* a)
 
 SACCADE_C int saccade_deform_conv2d_forward(const saccade_deform_conv2d*);
 SACCADE_C int saccade_deform_conv2d_backward(const saccade_deform_conv2d*);
+SACCADE_C int saccade_deform_conv2d_forward_cuda(const saccade_deform_conv2d*, const saccade_cuda*);
+SACCADE_C int saccade_deform_conv2d_backward_cuda(const saccade_deform_conv2d*,
+                                                  const saccade_cuda*);

@@ -121,7 +121,7 @@ Tensor forward(const Inputs& in, const Settings& settings) {
   a.weight = data(weight);
   a.bias = data(bias);
   a.out = data(out);
-  check(saccade_deform_conv2d_forward(&a), "deform_conv2d");
+  launch("deform_conv2d", x, saccade_deform_conv2d_forward, saccade_deform_conv2d_forward_cuda, a);
   return as_maps(out);
 }
 
@@ -164,7 +164,8 @@ class DeformConv2d : public torch::autograd::Function<DeformConv2d> {
     a.d_offset = data(d_offset);
     a.d_mask = data(d_mask);
     a.d_weight = data(d_weight);
-    check(saccade_deform_conv2d_backward(&a), "deform_conv2d");
+    launch("deform_conv2d", x, saccade_deform_conv2d_backward, saccade_deform_conv2d_backward_cuda,
+           a);
     const at::IValue type = context->saved_data["bias"];
     if (!type.isNone()) {
       d_bias = d_out.sum({0, 1, 2}, false, sums(x)).to(type.toScalarType());
@@ -212,7 +213,10 @@ TORCH_LIBRARY_FRAGMENT(saccade, m) {
       "int[] stride, int[] padding, int[] dilation) -> Tensor");
 }
 TORCH_LIBRARY_IMPL(saccade, CPU, m) { m.impl("deform_conv2d", without_gradients); }
+TORCH_LIBRARY_IMPL(saccade, CUDA, m) { m.impl("deform_conv2d", without_gradients); }
 TORCH_LIBRARY_IMPL(saccade, AutogradCPU, m) { m.impl("deform_conv2d", with_gradients); }
+TORCH_LIBRARY_IMPL(saccade, AutogradCUDA, m) { m.impl("deform_conv2d", with_gradients); }
 TORCH_LIBRARY_IMPL(saccade, AutocastCPU, m) { m.impl("deform_conv2d", cast); }
+TORCH_LIBRARY_IMPL(saccade, AutocastCUDA, m) { m.impl("deform_conv2d", cast); }
 
 }  // namespace saccade

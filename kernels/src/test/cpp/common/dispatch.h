@@ -3,24 +3,32 @@
 #pragma once
 
 #include <cstring>
-#include <memory>
+#include <new>
 #include <vector>
 
-#include "common/saccade.h"
+#include "common/operators.h"
 
 namespace emulated {
 
+// As memory of GPUs: products may depend on where factors lie.
+constexpr std::align_val_t ALIGNED{256};
+
 template <class A>
 int launch(A* a, int (*launcher)(A*, const saccade_cuda*)) {
-  std::vector<std::unique_ptr<char[]>> memory;
+  struct Memory {
+    ~Memory() {
+      for (char* p : kept) ::operator delete(p, ALIGNED);
+    }
+    std::vector<char*> kept;
+  } memory;
   saccade_cuda cuda = {};
   cuda.context = &memory;
   cuda.allocate = [](void* context, int64_t bytes) -> void* {
-    auto& kept = *static_cast<std::vector<std::unique_ptr<char[]>>*>(context);
-    kept.emplace_back(new char[bytes]);
-    memset(kept.back().get(), 0xFF, bytes);  // no number
-    return kept.back().get();
+    auto& kept = static_cast<Memory*>(context)->kept;
+    kept.push_back(static_cast<char*>(::operator new(bytes, ALIGNED)));
+    return memset(kept.back(), 0xFF, bytes);  // no number
   };
+  cuda.multiply = [](void*, const saccade_multiplication* m) { saccade::multiply(*m, at::kCPU); };
   return launcher(a, &cuda);
 }
 

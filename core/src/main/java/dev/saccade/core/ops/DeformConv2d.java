@@ -20,8 +20,8 @@ import java.util.Objects;
  * <p>Follows torchvision's {@code deform_conv2d}, and with it mmcv's operators. Cells beyond the
  * map are 0. A sample between cells has the derivatives of its square; one exactly on a cell those
  * of the square to the right and below, also on row or column -1, where mmcv has none. The fused
- * operator samples a few positions at a time and multiplies them while they lie in the cache; it
- * sums in the same order however many threads run.
+ * operator samples a few positions at a time and multiplies them while they lie in the cache, on a
+ * GPU as many as fit into 128 MiB; it sums in the same order however many threads run.
  *
  * @param stride distance between the cells that the kernel is laid on, along rows and columns
  * @param padding zeros added on each side
@@ -124,7 +124,7 @@ public record DeformConv2d(List<Integer> stride, List<Integer> padding, List<Int
     public NDArray run(NDArray input, NDArray offset, NDArray mask, NDArray weight, NDArray bias) {
         new Shapes(input, offset, mask, weight, bias).check();
         NDArray y =
-                Kernels.isFusedForCpu(input)
+                Kernels.isFusedFor(input)
                         ? fused(input, offset, mask, weight, bias)
                         : portable(input, offset, mask, weight, bias);
         MultiplyAdds.add(y.size() * weight.getShape().slice(1).size());

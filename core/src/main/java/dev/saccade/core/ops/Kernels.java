@@ -78,14 +78,11 @@ public final class Kernels {
                         : device.equals(Device.cpu()));
     }
 
-    /** Returns whether an array may be given to a fused operator that is there for CPUs alone. */
-    static boolean isFusedForCpu(NDArray array) {
-        return !array.getDevice().isGpu() && isFusedFor(array);
-    }
-
     /** Returns whether an array may be given to what is there for float32 on CPUs alone. */
     static boolean isFusedForFloatsOnCpu(NDArray array) {
-        return array.getDataType() == DataType.FLOAT32 && isFusedForCpu(array);
+        return array.getDataType() == DataType.FLOAT32
+                && !array.getDevice().isGpu()
+                && isFusedFor(array);
     }
 
     /**
