@@ -113,4 +113,27 @@ inline void transpose(int rows, int columns, const T* from, int64_t from_stride,
   }
 }
 
+// The same for any number of rows and columns, which begin where from and to say.
+template <class T, class From, class To>
+inline void transpose(int64_t rows, int64_t columns, From from, To to) {
+  constexpr int L = LANES<T>;
+  for (int64_t row = 0; row < rows; row += L) {
+    const int64_t down = std::min<int64_t>(L, rows - row);
+    const T* starts[L];
+    for (int64_t i = 0; i < down; i++) starts[i] = from(row + i);
+    for (int64_t column = 0; column < columns; column += L) {
+      const int64_t across = std::min<int64_t>(L, columns - column);
+      Vec<T> block[L] = {};
+      for (int64_t i = 0; i < down; i++) {
+        block[i] = across == L ? load(starts[i] + column) : take<false>(starts[i] + column, across);
+      }
+      transpose<T>(block);
+      for (int64_t i = 0; i < across; i++) {
+        T* end = to(column + i) + row;
+        down == L ? store(end, block[i]) : put<false>(block[i], end, down);
+      }
+    }
+  }
+}
+
 }  // namespace

@@ -371,14 +371,17 @@ inline void softmax(T* x, int count) {
 
 inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Zeros, for vectors.
+// Memory for vectors: zeros, or what happens to be there.
+struct Unset {};
+
 template <class T>
 class Buffer {
  public:
-  explicit Buffer(int64_t count)
-      : memory(static_cast<T*>(::operator new(sizeof(T) * count, std::align_val_t(64)))) {
+  explicit Buffer(int64_t count) : Buffer(count, Unset()) {
     std::fill(memory, memory + count, T());
   }
+  Buffer(int64_t count, Unset)
+      : memory(static_cast<T*>(::operator new(sizeof(T) * count, std::align_val_t(64)))) {}
   ~Buffer() { ::operator delete(memory, std::align_val_t(64)); }
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;

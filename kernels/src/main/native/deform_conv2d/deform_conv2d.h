@@ -15,15 +15,14 @@ typedef struct {
   const void* offset; /* [n, offset_groups, taps, 2, rows, columns], down and to the right, of the
                          type of sums, as all that follows but out and d_out */
   const void* mask;   /* [n, offset_groups, taps, rows, columns]; null: ones */
-  const void* weight; /* forward: [taps, channels / groups, out_channels];
-                         backward: [taps, out_channels, channels / groups] */
+  const void* weight; /* [out_channels, channels / groups, taps] */
   const void* bias;   /* forward: [out_channels]; null: zeros */
   void* out;          /* forward: [n, rows, columns, out_channels] */
   const void* d_out;  /* backward: the same */
   void* d_x;          /* backward: [n, h, w, channels]; null, as those that follow: not wanted */
   void* d_offset;     /* backward: as offset */
   void* d_mask;       /* backward: as mask */
-  void* d_weight;     /* backward: [taps, channels / groups, out_channels] */
+  void* d_weight;     /* backward: as weight */
 } saccade_deform_conv2d;
 
 /* Whether a launcher can work with the numbers among the arguments. */

@@ -48,7 +48,7 @@ struct Plan {
         size(a.rows * a.columns),
         weights(taps * a.channels / a.groups * a.out_channels),
         of_samples(new T[a.d_offset || a.d_mask ? count * a.n * taps * KINDS * size : 0]),
-        of_weights(new T[a.d_weight ? parts * weights : 0]) {}
+        of_weights(new T[a.d_weight && parts > 1 ? parts * weights : 0]) {}
 
   // The gradients of the samples of a tap, of one kind, as a block gives them.
   T* samples(int64_t block, int64_t n, int64_t tap, int64_t kind, int64_t images) const {
@@ -75,8 +75,8 @@ class Worker {
         depth(a.channels / a.groups),
         width(plan.outputs.panels * plan.outputs.panel),
         samples(a),
-        weights(plan.taps * most_pieces() * plan.outputs.each * CHANNELS + L),
-        d_weights(plan.taps * CHANNELS * width),
+        weights(plan.taps * most_pieces() * plan.outputs.each * CHANNELS, Unset()),
+        d_weights(plan.taps * CHANNELS * width, Unset()),
         d_out(most_pieces() * POSITIONS * width),
         sampled(POSITIONS * CHANNELS),
         d_sampled(POSITIONS * REACH) {}
@@ -100,7 +100,9 @@ class Worker {
         }
       }
     }
-    if (a.d_weight != nullptr) put_weights(plan.of_weights.get() + part * plan.weights);
+    if (a.d_weight == nullptr) return;
+    put_weights(plan.parts > 1 ? plan.of_weights.get() + part * plan.weights
+                               : static_cast<T*>(a.d_weight));
   }
 
  private:
@@ -127,19 +129,23 @@ class Worker {
   }
 
   void take_weights() const {
-    const T* from = static_cast<const T*>(a.weight);
-    for (int64_t tap = 0; tap < plan.taps; tap++) {
-      for (size_t p = 0; p < pieces.size(); p++) {
-        const Piece& piece = pieces[p];
-        const int64_t output = tap * a.out_channels + piece.group * plan.outputs.each;
-        const T* row = from + output * depth + piece.first - piece.group * depth;
-        T* to = weights_of(tap, p);
-        for (int64_t o = 0; o < plan.outputs.each; o++, row += depth, to += CHANNELS) {
-          std::copy(row, row + piece.count, to);
-          std::fill(to + piece.count, to + CHANNELS, T(0));
+    for (size_t p = 0; p < pieces.size(); p++) {
+      const int64_t count = pieces[p].count;
+      const T* row = static_cast<const T*>(a.weight) + first_weight(pieces[p]);
+      for (int64_t o = 0; o < plan.outputs.each; o++, row += depth * plan.taps) {
+        for (int64_t tap = 0; tap < plan.taps; tap++) {
+          T* to = weights_of(tap, p) + o * CHANNELS;
+          for (int64_t c = 0; c < count; c++) to[c] = row[c * plan.taps + tap];
+          std::fill(to + count, to + CHANNELS, T(0));
         }
       }
     }
+  }
+
+  // Where the weights of a piece begin: those of its first channel for the first output.
+  int64_t first_weight(const Piece& piece) const {
+    const int64_t channel = piece.first - piece.group * depth;
+    return (piece.group * plan.outputs.each * depth + channel) * plan.taps;
   }
 
   // The gradients of the outputs of a piece, [panels, POSITIONS, outputs of a panel].
@@ -249,15 +255,16 @@ class Worker {
   }
 
   void put_weights(T* part) const {
-    for (int64_t tap = 0; tap < plan.taps; tap++) {
-      for (const Piece& piece : pieces) {
-        for (int64_t i = 0; i < piece.count; i++) {
-          const int64_t c = piece.first + i;
-          const T* from = d_weights + (tap * CHANNELS + c - block.first) * width;
-          T* to = part + (tap * depth + c - piece.group * depth) * a.out_channels;
-          std::copy(from, from + plan.outputs.each, to + piece.group * plan.outputs.each);
-        }
-      }
+    for (const Piece& piece : pieces) {
+      const int64_t first = piece.first - block.first;
+      T* to = part + first_weight(piece);
+      transpose<T>(
+          piece.count * plan.taps, plan.outputs.each,
+          [&](int64_t i) {
+            const int64_t tap = i % plan.taps, c = first + i / plan.taps;
+            return d_weights + (tap * CHANNELS + c) * width;
+          },
+          [&](int64_t output) { return to + output * depth * plan.taps; });
     }
   }
 
@@ -311,12 +318,12 @@ void backward(const saccade_deform_conv2d& a) {
     }
   }
   if (a.d_offset != nullptr || a.d_mask != nullptr) add_up_samples(a, plan);
-  if (a.d_weight == nullptr) return;
-  const int64_t row = plan.weights / plan.taps;
+  if (a.d_weight == nullptr || plan.parts == 1) return;
+  const int64_t row = plan.weights / a.out_channels;
 #pragma omp parallel for schedule(static)
-  for (int64_t tap = 0; tap < plan.taps; tap++) {
-    add_up(plan.of_weights.get() + tap * row, plan.parts, plan.weights,
-           static_cast<T*>(a.d_weight) + tap * row, row);
+  for (int64_t output = 0; output < a.out_channels; output++) {
+    add_up(plan.of_weights.get() + output * row, plan.parts, plan.weights,
+           static_cast<T*>(a.d_weight) + output * row, row);
   }
 }
 

@@ -5,8 +5,11 @@
 
 namespace {
 
-constexpr int64_t LEAST_POSITIONS = 24;
+constexpr int64_t LEAST_POSITIONS = 12;
 constexpr int64_t ENOUGH = 16;  // tiles to share among threads
+
+// Weights of an output that are rearranged at a time.
+constexpr int64_t SLICE = 256;
 
 // Vectors of channels that are sampled in registers.
 constexpr int V = SACCADE_REGISTERS / 8;
@@ -19,15 +22,15 @@ class Weights {
       : outputs(outputs),
         taps(a.kernel_h * a.kernel_w),
         depth(a.channels / a.groups),
-        panels(a.groups * outputs.panels * taps * depth * outputs.panel) {
+        panels(a.groups * outputs.panels * taps * depth * outputs.panel, Unset()) {
+    const int64_t each = taps * depth, slices = ceil_div(each, SLICE);
 #pragma omp parallel for schedule(static)
-    for (int64_t k = 0; k < taps * depth; k++) {
-      const T* from = static_cast<const T*>(a.weight) + k * a.out_channels;
-      for (int64_t i = 0; i < a.groups * outputs.panels; i++) {
-        const int64_t j = i % outputs.panels;
-        const T* first = from + i / outputs.panels * outputs.each + j * outputs.panel;
-        std::copy(first, first + outputs.count(j), panels + (i * taps * depth + k) * outputs.panel);
-      }
+    for (int64_t i = 0; i < a.groups * outputs.panels * slices; i++) {
+      const int64_t panel = i / slices, first = i % slices * SLICE;
+      const int64_t group = panel / outputs.panels, j = panel % outputs.panels;
+      const int64_t output = group * outputs.each + j * outputs.panel;
+      take(static_cast<const T*>(a.weight) + output * each, j, first, std::min(SLICE, each - first),
+           panels + panel * each * outputs.panel);
     }
   }
 
@@ -37,6 +40,21 @@ class Weights {
   }
 
  private:
+  // Rearranges a slice of the weights of a panel. What fills up its last vector is the last output
+  // once more, which is not looked at.
+  void take(const T* weight, int64_t j, int64_t first, int64_t count, T* panel) const {
+    const int64_t last = outputs.count(j) - 1;
+    T* rows[SLICE];
+    for (int64_t i = 0; i < count; i++) {
+      const int64_t k = first + i;
+      rows[i] = panel + (k % taps * depth + k / taps) * outputs.panel;
+    }
+    transpose<T>(
+        outputs.columns(j), count,
+        [&](int64_t output) { return weight + std::min(output, last) * taps * depth + first; },
+        [&](int64_t i) { return rows[i]; });
+  }
+
   const Outputs<T>& outputs;
   const int64_t taps, depth;
   const Buffer<T> panels;
@@ -48,15 +66,16 @@ class Tile {
  public:
   using T = SumOf<S>;
 
-  Tile(const saccade_deform_conv2d& a, const Outputs<T>& outputs, const Weights<T>& weights)
+  Tile(const saccade_deform_conv2d& a, const Outputs<T>& outputs, const Weights<T>& weights,
+       int64_t positions)
       : a(a),
         outputs(outputs),
         weights(weights),
         width(a.groups * outputs.whole),
         samples(a),
-        sampled(POSITIONS * a.channels),
-        sums(POSITIONS * width),
-        products(POSITIONS * PANEL) {}
+        sampled(positions * a.channels),
+        sums(positions * width),
+        products(positions * PANEL) {}
 
   void fill(int64_t n, int64_t first, int64_t count) {
     start(count);
@@ -138,12 +157,11 @@ void forward(const saccade_deform_conv2d& a) {
   const Outputs<T> outputs(a);
   const Weights<T> weights(a, outputs);
   const int64_t size = a.rows * a.columns;
-  const bool are_many = a.n * ceil_div(size, POSITIONS) >= ENOUGH;
-  const int64_t positions = are_many ? POSITIONS : LEAST_POSITIONS;
+  const int64_t positions = std::clamp(ceil_div(a.n * size, ENOUGH), LEAST_POSITIONS, POSITIONS);
   const int64_t tiles = ceil_div(size, positions);
 #pragma omp parallel
   {
-    Tile<S> tile(a, outputs, weights);
+    Tile<S> tile(a, outputs, weights, positions);
 #pragma omp for schedule(dynamic)
     for (int64_t i = 0; i < a.n * tiles; i++) {
       const int64_t first = i % tiles * positions;

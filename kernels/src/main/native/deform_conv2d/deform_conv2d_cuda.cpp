@@ -54,7 +54,7 @@ class Pass {
 
   int forward() {
     if (positions == 0) return 0;
-    const void* weight = narrowed(a.weight, of_forward());
+    const void* weight = narrowed(a.weight, given());
     const void* bias = a.bias ? narrowed(a.bias, {1, 0, 0, 1, 1, a.out_channels}) : nullptr;
     void* columns = allocate(most * inner * a.groups * bytes);
     each_chunk([&](const Chunk& chunk) {
@@ -67,14 +67,14 @@ class Pass {
   }
 
   int backward() {
-    const saccade_deform_conv2d_weights d_weights = of_forward();
+    const saccade_deform_conv2d_weights d_weights = given();
     const int64_t numbers = inner * a.out_channels;
     if (positions == 0) {
       return a.d_weight ? zero(cuda, a.d_weight, numbers * size_of_sum(a.type)) : 0;
     }
     const bool moves = a.d_offset != nullptr || a.d_mask != nullptr;
     const bool through = moves || a.d_x != nullptr;
-    const void* weight = through ? narrowed(a.weight, of_backward()) : nullptr;
+    const void* weight = through ? narrowed(a.weight, given()) : nullptr;
     void* columns = allocate(most * inner * a.groups * bytes);
     void* product = a.d_weight ? allocate(numbers * bytes) : nullptr;
     if (a.d_x != nullptr) make_room_for_lists();
@@ -109,12 +109,9 @@ class Pass {
     return memory;
   }
 
-  // Where the weights of the passes lie, of outputs, taps and channels.
-  saccade_deform_conv2d_weights of_forward() const {
-    return {1, depth * a.out_channels, a.out_channels, taps, depth, a.out_channels * inner};
-  }
-  saccade_deform_conv2d_weights of_backward() const {
-    return {depth, depth * a.out_channels, 1, taps, depth, a.out_channels * inner};
+  // Where weights lie as they are given.
+  saccade_deform_conv2d_weights given() const {
+    return {inner, 1, taps, taps, depth, a.out_channels * inner};
   }
 
   // Matrices for each group: positions by what is sampled there, positions by outputs from a

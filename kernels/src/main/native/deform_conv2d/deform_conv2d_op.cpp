@@ -30,14 +30,6 @@ Tensor summed(const Tensor& t, const Tensor& x) {
   return t.defined() ? t.to(sums(x)).contiguous() : t;
 }
 
-// [O, C / groups, kh, kw] to [kh kw, C / groups, O] and back.
-Tensor by_tap(const Tensor& weight, const Tensor& x) {
-  return weight.to(sums(x)).flatten(2).permute({2, 1, 0}).contiguous();
-}
-Tensor as_weight(const Tensor& by_tap, const Tensor& weight) {
-  return by_tap.permute({2, 1, 0}).reshape(weight.sizes()).to(weight.scalar_type());
-}
-
 // Of the kernel, along rows and columns.
 struct Settings {
   std::vector<int64_t> stride, padding, dilation;
@@ -114,7 +106,7 @@ saccade_deform_conv2d arguments(const Inputs& in, const Tensor& x, const Tensor&
 Tensor forward(const Inputs& in, const Settings& settings) {
   check_inputs(in, settings);
   const Tensor x = rows_of_channels(in.input), offset = summed(in.offset, x);
-  const Tensor mask = summed(in.mask, x), weight = by_tap(in.weight, x);
+  const Tensor mask = summed(in.mask, x), weight = summed(in.weight, x);
   const Tensor bias = summed(in.bias, x);
   saccade_deform_conv2d a = arguments(in, x, offset, mask, settings);
   const Tensor out = at::empty({a.n, a.rows, a.columns, a.out_channels}, x.options());
@@ -148,15 +140,13 @@ class DeformConv2d : public torch::autograd::Function<DeformConv2d> {
                                context->saved_data["dilation"].toIntVector()};
     const Tensor x = rows_of_channels(in.input), offset = summed(in.offset, x);
     const Tensor mask = summed(in.mask, x), d_out = rows_of_channels(gradients[0]);
-    const Tensor weight = by_tap(in.weight, x).transpose(1, 2).contiguous();
+    const Tensor weight = summed(in.weight, x);
     Tensor d_x, d_offset, d_mask, d_weight, d_bias;
     if (context->needs_input_grad(0)) d_x = at::zeros_like(x, x.options().dtype(sums(x)));
     if (context->needs_input_grad(1)) d_offset = at::empty_like(offset);
     if (mask.defined() && context->needs_input_grad(2)) d_mask = at::empty_like(mask);
     // Inputs are counted without those that are not there.
-    if (context->needs_input_grad(mask.defined() ? 3 : 2)) {
-      d_weight = at::empty({weight.size(0), weight.size(2), weight.size(1)}, weight.options());
-    }
+    if (context->needs_input_grad(mask.defined() ? 3 : 2)) d_weight = at::empty_like(weight);
     saccade_deform_conv2d a = arguments(in, x, offset, mask, settings);
     a.weight = data(weight);
     a.d_out = data(d_out);
@@ -176,7 +166,7 @@ class DeformConv2d : public torch::autograd::Function<DeformConv2d> {
     return {d_x.defined() ? as_maps(like(d_x, in.input)) : d_x,
             like(d_offset, in.offset),
             like(d_mask, in.mask),
-            d_weight.defined() ? as_weight(d_weight, in.weight) : d_weight,
+            like(d_weight, in.weight),
             d_bias,
             Tensor()};
   }
