@@ -26,8 +26,9 @@ record DistributedSampler(Sampler all, int rank, int worldSize, boolean dropLast
     DistributedSampler {
         if (dropLast && all.batchesPerEpoch() < worldSize) {
             throw SaccadeException.user(
-                    "the model computes with the batches of all ranks at a time, but an epoch has %2$s"
-                            + " for %1$s ranks; start fewer, or set a smaller data.batch_size",
+                    "the model computes with all ranks at a time and needs a batch for each of %s"
+                            + " ranks, but an epoch has %s; start fewer, or set a smaller"
+                            + " data.batch_size",
                     worldSize, all.batchesPerEpoch());
         }
     }
