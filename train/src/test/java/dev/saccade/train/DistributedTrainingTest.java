@@ -139,9 +139,10 @@ class DistributedTrainingTest {
 
     @Test
     void ranksOfAtssTakeTheStepsOfOneWithALargerBatch() throws IOException {
-        squares = Squares.draw(Files.createDirectories(folder.resolve("eight")), 8);
+        squares = Squares.draw(Files.createDirectories(folder.resolve("two")), 2);
         String atss =
-                "model.head={type: atss, feat_channels: 16, stacked_convs: 1, norm_groups: 4}";
+                "model.head={type: atss, feat_channels: 16, stacked_convs: 1, norm_groups: 4,"
+                        + " octave_base_scale: 3, scales_per_octave: 3}";
         RunConfig alone = config(atss, "iterations=8", "data.batch_size=2");
         Training.of(alone, squares).start(folder.resolve("alone"));
 
