@@ -139,6 +139,7 @@ class DistributedTrainingTest {
 
     @Test
     void ranksOfAtssTakeTheStepsOfOneWithALargerBatch() throws IOException {
+        // Of more photographs, batches of two would not be those that two ranks see at a time.
         squares = Squares.draw(Files.createDirectories(folder.resolve("two")), 2);
         String atss =
                 "model.head={type: atss, feat_channels: 16, stacked_convs: 1, norm_groups: 4,"
