@@ -31,7 +31,8 @@ final class Binding {
     static final String TYPE = "type";
     static final String VARIANT = "variant";
 
-    private static final Pattern INDEX = Pattern.compile("\\[(\\d+)]");
+    /** The next step on the way that a message names, as {@code necks[0].num_outs: ...} does. */
+    private static final Pattern STEP = Pattern.compile("\\.?(?<key>\\w+)|\\[(?<item>\\d+)]");
 
     /** What a value that is wrong becomes until all problems are reported. */
     private static final Object FAILED = new Object();
@@ -323,29 +324,44 @@ final class Binding {
     /** Notes what a record says about its values; {@code key: ...} is said of that key. */
     private void refused(ConfigNode.Mapping node, String path, String message) {
         String key = key(message);
-        Origin origin = place(node.get(key).orElse(node), message).origin();
+        Origin origin = place(node, message).origin();
         String separator = path.isEmpty() ? "" : node.get(key).isPresent() ? "." : ": ";
         problems.add("%s: %s%s%s", origin, path, separator, message);
     }
 
-    /** Returns the item that a message is about: the third one for {@code depths[2]: ...}. */
-    private static ConfigNode place(ConfigNode value, String message) {
-        ConfigNode place = value;
-        Matcher index = INDEX.matcher(message.substring(key(message).length()));
-        while (place instanceof ConfigNode.Sequence list && index.lookingAt()) {
-            Integer item = Ints.tryParse(index.group(1));
-            if (item == null || item >= list.items().size()) {
+    /**
+     * Returns what a message is about: the third item for {@code depths[2]: ...}, or what comes
+     * closest to it.
+     */
+    private static ConfigNode place(ConfigNode.Mapping node, String message) {
+        ConfigNode place = node;
+        Matcher step = STEP.matcher(message);
+        while (step.lookingAt()) {
+            Optional<ConfigNode> next = next(place, step);
+            if (next.isEmpty()) {
                 break;
             }
-            place = list.items().get(item);
-            index.region(index.end(), index.regionEnd());
+            place = next.get();
+            step.region(step.end(), step.regionEnd());
         }
         return place;
     }
 
+    private static Optional<ConfigNode> next(ConfigNode place, Matcher step) {
+        if (place instanceof ConfigNode.Mapping map && step.group("key") != null) {
+            return map.get(step.group("key"));
+        }
+        if (place instanceof ConfigNode.Sequence list && step.group("item") != null) {
+            return Optional.ofNullable(Ints.tryParse(step.group("item")))
+                    .filter(item -> item < list.items().size())
+                    .map(list.items()::get);
+        }
+        return Optional.empty();
+    }
+
     /** Returns the key that a message begins with: {@code depths} of {@code depths[2]: ...}. */
     private static String key(String message) {
-        return message.substring(0, Math.max(CharMatcher.anyOf("[:").indexIn(message), 0));
+        return message.substring(0, Math.max(CharMatcher.anyOf("[.:").indexIn(message), 0));
     }
 
     /** Refuses a {@code type} other than that of a component whose place leaves no choice. */
