@@ -11,7 +11,6 @@ import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.ClassLayers;
 import dev.saccade.checkpoint.LoadReport;
 import dev.saccade.checkpoint.Weights;
-import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.MemoryFormat;
@@ -34,6 +33,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 
 /**
  * What detectors and segmenters have in common: a backbone, mostly a neck, and classes.
@@ -45,6 +45,9 @@ public abstract sealed class Model<P> extends Module permits DetectionModel, Seg
 
     /** As floats, 40 GB; none of them is there before all are counted. */
     private static final long MOST_PARAMETERS = 10_000_000_000L;
+
+    /** What a message begins with that is about a setting. */
+    private static final Pattern KEY = Pattern.compile("[a-z0-9_.\\[\\]]+: ");
 
     private final ModelConfig config;
     private final ImmutableList<String> classes;
@@ -69,19 +72,21 @@ public abstract sealed class Model<P> extends Module permits DetectionModel, Seg
      *     or makes the model too large
      */
     final <M extends Module> M built(String part, Supplier<M> build) {
+        M module;
         try {
-            M module = build.get();
-            parameters += module.parameterCount();
-            Checks.require(
-                    parameters <= MOST_PARAMETERS,
-                    "parameters",
-                    parameters,
-                    "at most %d in the whole model",
-                    MOST_PARAMETERS);
-            return module;
+            module = build.get();
         } catch (IllegalArgumentException e) {
-            throw SaccadeException.user("model.%s: %s", part, e.getMessage());
+            String message = String.valueOf(e.getMessage());
+            String separator = KEY.matcher(message).lookingAt() ? "." : ": ";
+            throw SaccadeException.user("model.%s%s%s", part, separator, message);
         }
+        parameters += module.parameterCount();
+        if (parameters > MOST_PARAMETERS) {
+            throw SaccadeException.user(
+                    "model.%s: parameters: got %d, expected at most %d in the whole model",
+                    part, parameters, MOST_PARAMETERS);
+        }
+        return module;
     }
 
     /** Returns what the model is made of. */

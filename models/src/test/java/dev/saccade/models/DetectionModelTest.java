@@ -108,6 +108,6 @@ class DetectionModelTest {
                         ModelConfig.class);
         SaccadeException thrown =
                 assertThrows(SaccadeException.class, () -> new DetectionModel(wrong, List.of("a")));
-        assertTrue(thrown.getMessage().startsWith("model.neck: "), thrown.getMessage());
+        assertTrue(thrown.getMessage().startsWith("model.neck.start_level: "), thrown.getMessage());
     }
 }

@@ -72,8 +72,11 @@ public final class DyHead extends Neck {
             FeatureInfo level = inputs.get(l);
             Checks.require(
                     level.channels() == before.channels() && level.stride() == 2 * before.stride(),
-                    "dyhead",
-                    inputs,
+                    "type",
+                    "dyhead behind levels of "
+                            + inputs.stream().map(FeatureInfo::channels).toList()
+                            + " channels and strides of "
+                            + inputs.stream().map(FeatureInfo::stride).toList(),
                     "levels of as many channels, each of twice the stride of the one before, such"
                             + " as those of an fpn: {type: sequential, necks: [{type: fpn},"
                             + " {type: dyhead}]}");

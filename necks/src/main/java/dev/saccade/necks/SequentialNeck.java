@@ -42,13 +42,25 @@ public final class SequentialNeck extends Neck {
 
     private final List<Neck> necks = new ArrayList<>();
 
-    /** Makes necks without weights. */
+    /**
+     * Makes necks without weights.
+     *
+     * @throws IllegalArgumentException that names the neck, if one does not fit the one before
+     */
     public SequentialNeck(Config config, List<FeatureInfo> inputs) {
         List<FeatureInfo> features = inputs;
         for (Neck.Config part : config.necks()) {
-            Neck neck = add(Integer.toString(necks.size()), part.build(features));
+            Neck neck = add(Integer.toString(necks.size()), build(part, features, necks.size()));
             necks.add(neck);
             features = neck.features();
+        }
+    }
+
+    private static Neck build(Neck.Config part, List<FeatureInfo> features, int position) {
+        try {
+            return part.build(features);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("necks[" + position + "]." + e.getMessage(), e);
         }
     }
 

@@ -106,6 +106,27 @@ class DyHeadTest {
     }
 
     @Test
+    void aNeckThatDoesNotFitIsNamed() {
+        SequentialNeck.Config tooFew =
+                Configs.of(SequentialNeck.Config.class, "necks=[{type: fpn, num_outs: 2}]");
+        SequentialNeck.Config alone =
+                Configs.of(SequentialNeck.Config.class, "necks=[{type: dyhead}]");
+        assertEquals(
+                "necks[0].num_outs: got 2, expected at least the 3 levels that are used",
+                assertThrows(IllegalArgumentException.class, () -> tooFew.build(LEVELS))
+                        .getMessage());
+        List<FeatureInfo> ofABackbone = List.of(new FeatureInfo(64, 4), new FeatureInfo(128, 8));
+        String told =
+                assertThrows(IllegalArgumentException.class, () -> alone.build(ofABackbone))
+                        .getMessage();
+        assertTrue(
+                told.startsWith(
+                        "necks[0].type: got dyhead behind levels of [64, 128] channels and strides"
+                                + " of [4, 8], expected levels of as many channels"),
+                told);
+    }
+
+    @Test
     void necksOneAfterAnotherAreNamedByTheirPosition() {
         SequentialNeck neck =
                 initialized(
