@@ -48,7 +48,7 @@ public final class ClassBalancedDataset implements Dataset {
 
         /** Checks the threshold. */
         public Config {
-            new Checks().within("oversample_threshold", oversampleThreshold, 0, 1).throwIfAny();
+            new Checks().above("oversample_threshold", oversampleThreshold, 0, 1).throwIfAny();
         }
 
         @Override

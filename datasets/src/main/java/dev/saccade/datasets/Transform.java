@@ -2,8 +2,10 @@ package dev.saccade.datasets;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.PartConfig;
+import dev.saccade.core.parts.TargetKind;
 
 import java.util.List;
+import java.util.Optional;
 import java.util.SplittableRandom;
 
 /**
@@ -46,6 +48,23 @@ public interface Transform extends PartConfig {
      */
     default boolean needsOthers() {
         return false;
+    }
+
+    /**
+     * Returns whether it only notes what is done when the sample is written, as {@code normalize}
+     * and {@code pad} do: no other step may follow it.
+     */
+    default boolean comesLast() {
+        return false;
+    }
+
+    /**
+     * Returns why samples of some targets cannot go through it, if they cannot; nothing by default.
+     *
+     * @param targets what the model learns from
+     */
+    default Optional<String> fault(TargetKind targets) {
+        return Optional.empty();
     }
 
     /** Returns this step at a size, if it states none of its own; the same step by default. */

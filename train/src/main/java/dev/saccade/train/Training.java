@@ -119,12 +119,27 @@ public final class Training {
      *
      * @param decode whether photographs are decoded, which finds damage behind the header
      * @param onPhoto called after each photograph, to show progress
-     * @throws SaccadeException of kind user, if there is no folder {@code data.root}
+     * @throws SaccadeException of kind user, if there is no folder {@code data.root}, or if parts
+     *     of the model do not fit together, which is found before any photograph is looked at
      */
     public DataReports check(boolean decode, Runnable onPhoto) {
+        classes().ifPresent(config.model()::build);
         DataReports found = DataReports.check(sources, options(config, decode, onPhoto));
         reports = Optional.of(found).filter(all -> !all.hasErrors());
         return found;
+    }
+
+    /** Returns the classes, if the labels are sound enough to tell. */
+    private Optional<List<String>> classes() {
+        List<String> known =
+                config.data().train().map(Dataset.Config::knownClasses).orElse(List.of());
+        try {
+            return Optional.of(
+                    known.isEmpty() ? sources.get("train").open().get().classes() : known);
+        } catch (SaccadeException e) {
+            // The check tells all that is wrong with them.
+            return Optional.empty();
+        }
     }
 
     /**

@@ -103,7 +103,7 @@ class SemanticBranchTest {
     @Test
     void missingLabelMapsAreToldBeforeItStarts() {
         assertNotTrained("has no label maps beside its objects", 0);
-        assertNotTrained("5 classes of label maps, but semantic_head.num_classes is 4", 5);
+        assertNotTrained("is 5, but model.head.semantic_head.num_classes is 4", 5);
     }
 
     private void assertNotTrained(String expected, int semanticClasses) {

@@ -24,7 +24,7 @@ public final class SemanticClasses {
         }
         return classes > options.semanticClasses()
                 ? Optional.of(
-                        "%s: %d classes of label maps, but semantic_head.num_classes is %d"
+                        "%s is %d, but model.head.semantic_head.num_classes is %d, expected at least as many"
                                 .formatted(key, classes, options.semanticClasses()))
                 : Optional.empty();
     }

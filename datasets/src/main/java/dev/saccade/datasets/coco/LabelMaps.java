@@ -70,9 +70,11 @@ record LabelMaps(Path folder, int classes) {
             CheckOptions options,
             Findings findings) {
         int classes = maps.map(LabelMaps::classes).orElse(0);
-        Optional<String> fault = SemanticClasses.fault(classes, options, "label_map_classes");
+        Optional<String> fault =
+                SemanticClasses.fault(classes, options, "label_map_classes of data.train");
         if (fault.isPresent()) {
-            findings.accept(Finding.error(file, "", fault.get()));
+            String place = maps.map(each -> each.folder.toString()).orElse(file);
+            findings.accept(Finding.error(place, "", fault.get()));
         } else {
             maps.orElseThrow().check(table, photos, options, findings);
         }

@@ -3,12 +3,14 @@ package dev.saccade.datasets.transforms;
 import dev.saccade.core.Checks;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.TargetKind;
 import dev.saccade.datasets.InputSize;
 import dev.saccade.datasets.OtherSamples;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 
 import java.util.List;
+import java.util.Optional;
 import java.util.SplittableRandom;
 
 /**
@@ -37,6 +39,19 @@ public record Choice(@Default("[[]]") List<List<Transform>> branches) implements
     @Override
     public boolean needsOthers() {
         return branches.stream().flatMap(List::stream).anyMatch(Transform::needsOthers);
+    }
+
+    @Override
+    public boolean comesLast() {
+        return branches.stream().flatMap(List::stream).anyMatch(Transform::comesLast);
+    }
+
+    @Override
+    public Optional<String> fault(TargetKind targets) {
+        return branches.stream()
+                .flatMap(List::stream)
+                .flatMap(step -> step.fault(targets).stream())
+                .findFirst();
     }
 
     @Override

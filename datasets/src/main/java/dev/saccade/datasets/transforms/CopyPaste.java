@@ -4,6 +4,7 @@ import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
+import dev.saccade.core.parts.TargetKind;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Rle;
@@ -19,6 +20,7 @@ import org.opencv.core.Rect;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -51,6 +53,10 @@ public record CopyPaste(
         @Default("false") boolean pasteByBox)
         implements Transform {
 
+    private static final String BOXES_ALONE =
+            "copy_paste: expected objects with masks, but the model learns boxes alone;"
+                    + " paste_by_box: true pastes what is in the boxes";
+
     /** Checks the numbers. */
     public CopyPaste {
         new Checks()
@@ -63,6 +69,13 @@ public record CopyPaste(
     @Override
     public boolean needsOthers() {
         return true;
+    }
+
+    @Override
+    public Optional<String> fault(TargetKind targets) {
+        return targets.hasObjects()
+                ? Optional.of(BOXES_ALONE).filter(told -> !targets.hasMasks() && !pasteByBox)
+                : Optional.of("copy_paste: expected objects, but the model learns label maps");
     }
 
     @Override
@@ -131,9 +144,7 @@ public record CopyPaste(
             return objects;
         }
         if (!pasteByBox) {
-            throw SaccadeException.user(
-                    "copy_paste: expected objects with masks, but the model learns boxes alone;"
-                            + " paste_by_box: true pastes what is in the boxes");
+            throw SaccadeException.user("%s", BOXES_ALONE);
         }
         Size size = sample.info().size();
         Boxes inside = objects.boxes().clip(size);

@@ -37,6 +37,11 @@ public record Normalize(
     }
 
     @Override
+    public boolean comesLast() {
+        return true;
+    }
+
+    @Override
     public Sample apply(Sample sample, SplittableRandom random) {
         return sample.withNormalization(
                 new Normalization(Floats.toArray(mean), Floats.toArray(std)));

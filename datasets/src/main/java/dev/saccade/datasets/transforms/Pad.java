@@ -40,6 +40,11 @@ public record Pad(@Default("[]") List<Integer> size, @Default("32") int divisor)
     }
 
     @Override
+    public boolean comesLast() {
+        return true;
+    }
+
+    @Override
     public Sample apply(Sample sample, SplittableRandom random) {
         Size image = sample.info().size();
         return sample.withPadding(

@@ -194,9 +194,10 @@ class LabelMapsTest {
     void ofMoreClassesThanTheModelHasAreAMistake() {
         assertEquals(
                 List.of(
-                        folder.resolve("a.json")
-                                + ": label_map_classes: 183 classes of label maps, but"
-                                + " semantic_head.num_classes is 182"),
+                        folder.resolve("maps")
+                                + ": label_map_classes of data.train is 183, but"
+                                + " model.head.semantic_head.num_classes is 182, expected at least"
+                                + " as many"),
                 check(config(), 182));
         assertEquals(List.of(), check(config("label_map_classes=6"), 182));
     }

@@ -52,6 +52,8 @@ public record DataConfig(
                 .within("workers", workers, 1, 1000)
                 .throwIfAny();
         size.applyTo(trainTransforms);
+        checkOrder("train_transforms", trainTransforms);
+        checkOrder("val_transforms", valTransforms);
         checkAlone(valTransforms);
         checkViews(valViews, valTransforms);
     }
@@ -78,6 +80,18 @@ public record DataConfig(
                                 "config: data.train: missing; expected the data set to learn from,"
                                         + " such as {type: coco, annotations: train.json, images:"
                                         + " images}"));
+    }
+
+    private static void checkOrder(String key, List<Transform> transforms) {
+        for (int i = 1; i < transforms.size(); i++) {
+            Transform before = transforms.get(i - 1);
+            Transform step = transforms.get(i);
+            Checks.require(
+                    step.comesLast() || !before.comesLast(),
+                    key + "[" + i + "]",
+                    step.type() + " after " + before.type(),
+                    "it before: normalize and pad must come last");
+        }
     }
 
     private static void checkAlone(List<Transform> transforms) {

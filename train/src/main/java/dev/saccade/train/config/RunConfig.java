@@ -1,5 +1,7 @@
 package dev.saccade.train.config;
 
+import static com.google.common.base.Preconditions.checkArgument;
+
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.ConfigNode;
 import dev.saccade.config.Configs;
@@ -8,6 +10,8 @@ import dev.saccade.core.Devices;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.core.parts.Default;
+import dev.saccade.core.parts.TargetKind;
+import dev.saccade.datasets.Transform;
 import dev.saccade.eval.Evaluator;
 import dev.saccade.eval.Evaluators;
 import dev.saccade.models.ModelConfig;
@@ -87,6 +91,14 @@ public record RunConfig(
                 .size("hooks", hooks, 0, 100)
                 .throwIfAny();
         Checks.require(Devices.isName(device), "device", device, "%s", Devices.EXPECTED);
+        checkTransforms(data.trainTransforms(), model.head().targets());
+    }
+
+    private static void checkTransforms(List<Transform> transforms, TargetKind targets) {
+        for (int i = 0; i < transforms.size(); i++) {
+            Optional<String> fault = transforms.get(i).fault(targets);
+            checkArgument(fault.isEmpty(), "data.train_transforms[%s]: %s", i, fault.orElse(""));
+        }
     }
 
     /**

@@ -163,6 +163,27 @@ class RunConfigTest {
     }
 
     @Test
+    void findsTransformsThatCannotWorkTogether() {
+        String late = "  train_transforms: [{type: normalize}, {type: random_flip}]\n";
+        assertRefused(
+                "config:7: data.train_transforms[1]: got random_flip after normalize, expected it"
+                        + " before",
+                SMALLEST + late);
+        String pasting = "  train_transforms: [{type: resize}, {type: copy_paste%s}]\n";
+        assertRefused(
+                "data.train_transforms[1]: copy_paste: expected objects with masks, but the model"
+                        + " learns boxes alone",
+                SMALLEST + pasting.formatted(""));
+        RunConfig.parse(SMALLEST + pasting.formatted(", paste_by_box: true"));
+    }
+
+    private static void assertRefused(String expected, String yaml) {
+        String told =
+                assertThrows(SaccadeException.class, () -> RunConfig.parse(yaml)).getMessage();
+        assertTrue(told.contains(expected), told);
+    }
+
+    @Test
     void namesAHookThatIsNotThere() {
         SaccadeException e =
                 assertThrows(
