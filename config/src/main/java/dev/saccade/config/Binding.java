@@ -31,7 +31,9 @@ final class Binding {
     static final String TYPE = "type";
     static final String VARIANT = "variant";
 
-    /** The next step on the way that a message names, as {@code necks[0].num_outs: ...} does. */
+    /** What a message is about, as {@code necks[0].num_outs} of {@code necks[0].num_outs: ...}. */
+    private static final Pattern WAY = Pattern.compile("[\\w.\\[\\]]+(?=:)");
+
     private static final Pattern STEP = Pattern.compile("\\.?(?<key>\\w+)|\\[(?<item>\\d+)]");
 
     /** What a value that is wrong becomes until all problems are reported. */
@@ -335,7 +337,8 @@ final class Binding {
      */
     private static ConfigNode place(ConfigNode.Mapping node, String message) {
         ConfigNode place = node;
-        Matcher step = STEP.matcher(message);
+        Matcher way = WAY.matcher(message);
+        Matcher step = STEP.matcher(way.lookingAt() ? way.group() : "");
         while (step.lookingAt()) {
             Optional<ConfigNode> next = next(place, step);
             if (next.isEmpty()) {
