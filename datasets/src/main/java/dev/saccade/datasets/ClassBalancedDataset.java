@@ -8,6 +8,7 @@ import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
+import dev.saccade.core.structures.LabelMap;
 
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -152,5 +153,15 @@ public final class ClassBalancedDataset implements Dataset {
     @Override
     public List<Annotation> annotations(int index) {
         return dataset.annotations(positions.get(index));
+    }
+
+    @Override
+    public int semanticClasses() {
+        return dataset.semanticClasses();
+    }
+
+    @Override
+    public LabelMap labels(int index) {
+        return dataset.labels(positions.get(index));
     }
 }

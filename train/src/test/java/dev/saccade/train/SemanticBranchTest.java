@@ -11,6 +11,7 @@ import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
+import dev.saccade.datasets.ClassBalancedDataset;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Photo;
 import dev.saccade.train.config.RunConfig;
@@ -98,6 +99,15 @@ class SemanticBranchTest {
         String log = Files.readString(run.resolve("metrics.jsonl"));
         assertTrue(log.contains("loss_semantic_seg"), log);
         assertTrue(log.contains("s1.loss_mask"), log);
+    }
+
+    @Test
+    void learnsBothFromPhotographsOfBalancedClasses() throws IOException {
+        Path run = folder.resolve("run");
+        Dataset balanced = new ClassBalancedDataset(new Scenes(photos, 4), 1, true);
+        Training.of(RunConfig.parse(CONFIG), balanced).start(run);
+        String log = Files.readString(run.resolve("metrics.jsonl"));
+        assertTrue(log.contains("loss_semantic_seg"), log);
     }
 
     @Test

@@ -15,8 +15,10 @@ import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.ClassBalancedDataset;
 import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.Photo;
 import dev.saccade.datasets.Sample;
 import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.image.OpenCv;
@@ -39,6 +41,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeSet;
+import java.util.stream.IntStream;
 
 /** Transforms that need other photographs, and data sets that repeat some. */
 class OtherSamplesTest {
@@ -308,6 +311,44 @@ class OtherSamplesTest {
             }
         }
         assertEquals(3, seen.size());
+    }
+
+    /** Label maps that tell which photograph they are of, beside the objects. */
+    private record Labeled(Dataset objects) implements Dataset {
+
+        @Override
+        public List<String> classes() {
+            return objects.classes();
+        }
+
+        @Override
+        public List<Photo> photos() {
+            return objects.photos();
+        }
+
+        @Override
+        public List<Annotation> annotations(int index) {
+            return objects.annotations(index);
+        }
+
+        @Override
+        public int semanticClasses() {
+            return 5;
+        }
+
+        @Override
+        public LabelMap labels(int index) {
+            return LabelMap.filled(photo(index).size(), index);
+        }
+    }
+
+    @Test
+    void aRepetitionHasTheLabelMapOfItsPhotograph() {
+        Dataset dataset = new ClassBalancedDataset(new Labeled(photos()), 1, true);
+        assertEquals(5, dataset.semanticClasses());
+        assertEquals(
+                List.of(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 4),
+                IntStream.range(0, 11).mapToObj(i -> dataset.labels(i).get(0, 0)).toList());
     }
 
     @Test
