@@ -184,8 +184,10 @@ final class RunTask {
         long steps = length.iterations();
         if (state.iteration() >= steps) {
             notes.add(
-                    "all %d steps were taken before; a larger number of epochs makes the run longer"
-                            .formatted(steps));
+                    "all %d steps were taken before; a larger number of %s makes the run longer"
+                            .formatted(
+                                    steps,
+                                    config.iterations().isPresent() ? "iterations" : "epochs"));
             return;
         }
         long warmup = config.schedule().warmup().iterations();

@@ -163,6 +163,17 @@ class ResumeTest {
     }
 
     @Test
+    void aRunOfIterationsIsMadeLongerByMoreOfThem() throws IOException {
+        Path run = folder.resolve("run");
+        Training.of(config("iterations=1")).start(run);
+        Training.of(Training.config(run)).resume(run);
+        String log = Files.readString(new RunFolder(run).log());
+        assertTrue(log.contains("steps were taken before; a larger number of iterations"), log);
+        Training.of(Training.config(run).with("iterations=2")).resume(run);
+        assertTrue(Files.readString(new RunFolder(run).log()).contains("the run is longer now"));
+    }
+
+    @Test
     void refusesAFolderThatIsInUse() throws IOException {
         SaccadeException e =
                 assertThrows(SaccadeException.class, () -> Training.of(config()).start(folder));
