@@ -161,6 +161,17 @@ class SoundDataTest {
     }
 
     @Test
+    void aModelThatDoesNotFitIsToldBeforePhotographsAreLookedAt() {
+        Photo missing = new Photo(0, folder.resolve("missing.png"), new Size(48, 64));
+        Dataset data = new Objects(List.of(missing), box(4, 4, 30, 30));
+        Training unfit = Training.of(RunConfig.parse(CONFIG).with("model.neck.num_outs=1"), data);
+        assertRefused(
+                "model.neck.num_outs: got 1, expected at least",
+                () -> unfit.check(false, () -> {}));
+        assertTrue(Training.of(RunConfig.parse(CONFIG), data).check(false, () -> {}).hasErrors());
+    }
+
+    @Test
     void classesAreLearnedFromMoreThanOne() throws IOException {
         List<Photo> photos = photos(4, 64, 48);
         Dataset sound = new Plain(photos, index -> index % 2);
