@@ -24,7 +24,8 @@ public final class SemanticClasses {
         }
         return classes > options.semanticClasses()
                 ? Optional.of(
-                        "%s is %d, but model.head.semantic_head.num_classes is %d, expected at least as many"
+                        ("%s is %d, but model.head.semantic_head.num_classes is %d, expected at"
+                                        + " least as many")
                                 .formatted(key, classes, options.semanticClasses()))
                 : Optional.empty();
     }

@@ -73,9 +73,10 @@ public record CopyPaste(
 
     @Override
     public Optional<String> fault(TargetKind targets) {
-        return targets.hasObjects()
-                ? Optional.of(BOXES_ALONE).filter(told -> !targets.hasMasks() && !pasteByBox)
-                : Optional.of("copy_paste: expected objects, but the model learns label maps");
+        if (!targets.hasObjects()) {
+            return Optional.of("copy_paste: expected objects, but the model learns label maps");
+        }
+        return targets.hasMasks() || pasteByBox ? Optional.empty() : Optional.of(BOXES_ALONE);
     }
 
     @Override
