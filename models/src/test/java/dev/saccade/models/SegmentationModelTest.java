@@ -177,6 +177,8 @@ class SegmentationModelTest {
                                         Optional.empty(),
                                         Configs.of(SemanticFpnHead.Config.class),
                                         Optional.of(missing)));
-        assertTrue(thrown.getMessage().startsWith("model.auxiliary_head: "));
+        assertTrue(
+                thrown.getMessage().startsWith("model.auxiliary_head.in_index: got 4, expected"),
+                thrown.getMessage());
     }
 }
