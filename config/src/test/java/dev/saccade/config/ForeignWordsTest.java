@@ -20,6 +20,9 @@ class ForeignWordsTest {
                 "SOLVER: {BASE_LR: 1, X: 2} | '; SOLVER.BASE_LR: in Saccade it is optimizer.learning_rate'",
                 "optim_wrapper: {lr: 1} | '; in Saccade it is optimizer'",
                 "train_cfg: {max_epochs: 3} | '; train_cfg.max_epochs: in Saccade it is epochs'",
+                "oversample_thr: 1 | '; oversample_threshold of a data set of type class_balanced'",
+                "deform_groups: 2 | '; deformable convolutions are those of the neck dyhead, with one group of offsets'",
+                "norm_cfg: {type: GN} | '; a part normalizes as the original does; where there is a choice, its key is norm or norm_groups'",
                 "own: {thing: 3} | ''",
             })
     void aKeyOfOthersIsToldAsOurs(String line, String expected) {
