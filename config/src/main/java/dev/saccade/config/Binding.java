@@ -98,32 +98,32 @@ final class Binding {
                 return optional(arguments[0], node, fallback, path);
             }
             if (generic.getRawType() == List.class) {
-                return list(arguments[0], node, path);
+                return list(arguments[0], node, fallback, path);
             }
             if (generic.getRawType() == Map.class && arguments[0] == String.class) {
-                return map(arguments[1], node, path);
+                return map(arguments[1], node, fallback, path);
             }
         } else if (type instanceof Class<?> plain) {
             if (plain.isRecord()) {
                 return node instanceof ConfigNode.Mapping mapping
                         ? record(plain.asSubclass(Record.class), mapping, fallback, path)
-                        : wrong(node, path, "a map");
+                        : wrong(node, fallback, path, "a map");
             }
             if (plain.isInterface() && PartConfig.class.isAssignableFrom(plain)) {
                 return node instanceof ConfigNode.Mapping mapping
                         ? part(plain.asSubclass(PartConfig.class), mapping, fallback, path)
-                        : wrong(node, path, "a map with a type");
+                        : wrong(node, fallback, path, "a map with a type");
             }
             if (Scalars.isScalar(plain)) {
-                return scalar(plain, node, path);
+                return scalar(plain, node, fallback, path);
             }
         }
         throw SaccadeException.internal(null, "%s: configs cannot hold a %s", path, type);
     }
 
-    private Object scalar(Class<?> type, ConfigNode node, String path) {
+    private Object scalar(Class<?> type, ConfigNode node, Object fallback, String path) {
         if (!(node instanceof ConfigNode.Scalar scalar)) {
-            return wrong(node, path, Scalars.expected(type));
+            return wrong(node, fallback, path, Scalars.expected(type));
         }
         try {
             return Scalars.fromConfig(type, scalar.value());
@@ -141,9 +141,9 @@ final class Binding {
         return value == FAILED ? FAILED : Optional.of(value);
     }
 
-    private Object list(Type type, ConfigNode node, String path) {
+    private Object list(Type type, ConfigNode node, Object fallback, String path) {
         if (!(node instanceof ConfigNode.Sequence sequence)) {
-            return wrong(node, path, "a list");
+            return wrong(node, fallback, path, "a list");
         }
         List<Object> items = new ArrayList<>();
         for (ConfigNode item : sequence.items()) {
@@ -152,9 +152,9 @@ final class Binding {
         return items.contains(FAILED) ? FAILED : List.copyOf(items);
     }
 
-    private Object map(Type type, ConfigNode node, String path) {
+    private Object map(Type type, ConfigNode node, Object fallback, String path) {
         if (!(node instanceof ConfigNode.Mapping mapping)) {
-            return wrong(node, path, "a map");
+            return wrong(node, fallback, path, "a map");
         }
         Map<String, Object> items = new LinkedHashMap<>();
         mapping.entries()
@@ -376,6 +376,12 @@ final class Binding {
         boolean matches =
                 type instanceof ConfigNode.Scalar scalar && scalar.value().equals(part.type());
         return matches ? value : wrong(type, join(path, TYPE), part.type());
+    }
+
+    /** Refuses what stands in a place, which has a default unless that is null. */
+    private Object wrong(ConfigNode node, Object fallback, String path, String expected) {
+        boolean byDefault = node instanceof ConfigNode.Nothing && fallback != null;
+        return wrong(node, path, expected + (byDefault ? "; leave it out for the default" : ""));
     }
 
     private Object wrong(ConfigNode node, String path, String expected) {

@@ -223,7 +223,7 @@ public sealed interface ConfigNode {
 
         @Override
         public String describe() {
-            return "nothing";
+            return "null";
         }
     }
 }

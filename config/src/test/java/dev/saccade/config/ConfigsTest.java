@@ -82,8 +82,11 @@ class ConfigsTest {
     @Test
     void nullEmptiesAnOptionalAndNothingElse() {
         assertEquals(Optional.empty(), bind("warm_up: null").warmUp());
-        assertProblem("epochs:", "recipe.yaml:1: epochs: got nothing, expected an integer");
-        assertProblem("section:", "section: got nothing, expected a map");
+        String byDefault = "; leave it out for the default";
+        assertProblem("epochs:", "1: epochs: got null, expected an integer" + byDefault);
+        assertProblem("section: null", "section: got null, expected a map" + byDefault);
+        assertProblem("scales: null", "scales: got null, expected a list" + byDefault);
+        assertProblem("scales: [null]", "scales[0]: got null, expected a number");
     }
 
     @Test
