@@ -127,9 +127,9 @@ final class ConvertDataCommand implements Callable<Integer> {
     }
 
     private static String told(Part part, ForeignLabels labels) {
-        return "%d photographs %s"
+        return "%s %s"
                 .formatted(
-                        labels.photos(part).size(),
+                        Count.of(labels.photos(part).size(), "photograph"),
                         part == Part.TRAIN ? "to learn from" : "for " + part.key());
     }
 

@@ -3,6 +3,8 @@ package dev.saccade.datasets;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.core.Count;
+
 import java.util.List;
 import java.util.Map;
 
@@ -49,8 +51,9 @@ public record ObjectStatistics(
     /** Returns why nothing in a data set can be learned or found, if it has no usable object. */
     public static String whyNothing(int photographs, List<String> classNames) {
         if (photographs > 0 && !classNames.isEmpty()) {
-            return "none of %d photographs shows a %s"
-                    .formatted(photographs, String.join(", a ", classNames));
+            return "none of %s shows a %s"
+                    .formatted(
+                            Count.of(photographs, "photograph"), String.join(", a ", classNames));
         }
         String lacking =
                 photographs > 0

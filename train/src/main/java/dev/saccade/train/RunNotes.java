@@ -56,8 +56,10 @@ final class RunNotes implements Hook {
                                 Count.of(imagesPerStep(), "image")));
         if (config.data().batchSize() > dataset.size()) {
             run.note(
-                    "data.batch_size is %d, but there are %d photographs: a batch has no more"
-                            .formatted(config.data().batchSize(), dataset.size()));
+                    "data.batch_size is %d, but the data set has %s: a batch has no more"
+                            .formatted(
+                                    config.data().batchSize(),
+                                    Count.of(dataset.size(), "photograph")));
         }
         config.referenceBatch()
                 .filter(images -> images != imagesPerStep())

@@ -238,7 +238,7 @@ class SoundDataTest {
         assertEquals(List.of("disc"), Training.measured(config).classes());
         Files.writeString(file, coco.formatted(""));
         assertRefused(
-                "data.val: nothing to measure on: none of 1 photographs shows a disc",
+                "data.val: nothing to measure on: none of 1 photograph shows a disc",
                 () -> Training.measured(config));
         Files.writeString(file, coco.formatted(box.formatted("[30, 20, 50, 35]")));
         assertRefused(

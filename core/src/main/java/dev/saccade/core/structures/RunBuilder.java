@@ -1,5 +1,6 @@
 package dev.saccade.core.structures;
 
+import dev.saccade.core.Count;
 import dev.saccade.core.SaccadeException;
 
 import java.util.Arrays;
@@ -70,8 +71,8 @@ final class RunBuilder {
     Rle build() {
         if (total != pixels) {
             throw SaccadeException.user(
-                    "the runs of an RLE cover %d pixels, but a mask of %s has %d",
-                    total, size, pixels);
+                    "the runs of an RLE cover %s, but a mask of %s has %d",
+                    Count.of(total, "pixel"), size, pixels);
         }
         return new Rle(size, Arrays.copyOf(counts, last + 1));
     }

@@ -5,6 +5,7 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.primitives.Doubles;
 import com.google.common.primitives.Ints;
 
+import dev.saccade.core.Count;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
@@ -221,7 +222,8 @@ final class CvatReader implements LabelReader {
                 Integer length = Ints.tryParse(run.strip());
                 if (length == null || length < 0 || length > rows.length - next) {
                     throw SaccadeException.user(
-                            "rle: got \"%s\", expected runs of %d pixels in all", run, rows.length);
+                            "rle: got \"%s\", expected runs of %s in all",
+                            run, Count.of(rows.length, "pixel"));
                 }
                 Arrays.fill(rows, next, next + length, value);
                 next += length;

@@ -2,6 +2,7 @@ package dev.saccade.datasets.convert;
 
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.core.Count;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
@@ -44,8 +45,8 @@ public sealed interface PixelCode {
                 Integer label = labels.get(number);
                 if (label == null && counts[number] > 0) {
                     throw SaccadeException.user(
-                            "%s: %d at %d pixels, the first in %s, is the number of no class",
-                            file, number, counts[number], png.first(number));
+                            "%s: %d at %s, the first in %s, is the number of no class",
+                            file, number, Count.of(counts[number], "pixel"), png.first(number));
                 }
                 labelOf[number] = (short) (label == null ? LabelMap.IGNORE : label);
             }

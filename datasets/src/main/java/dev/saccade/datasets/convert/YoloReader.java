@@ -2,6 +2,7 @@ package dev.saccade.datasets.convert;
 
 import com.google.common.primitives.Doubles;
 
+import dev.saccade.core.Count;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Finding;
 
@@ -69,10 +70,12 @@ final class YoloReader implements LabelReader {
         if (!photographs.isEmpty() && labels.isEmpty()) {
             reading.error(
                     reading.folder().toString(),
-                    ("none of %d photographs has labels, expected those of %s in a file of its"
+                    ("none of %s has labels, expected those of %s in a file of its"
                                     + " name that ends in .txt, in labels/ in place of images/ or"
                                     + " beside it")
-                            .formatted(photographs.size(), photographs.iterator().next()));
+                            .formatted(
+                                    Count.of(photographs.size(), "photograph"),
+                                    photographs.iterator().next()));
         }
         for (String file : reading.folder().ending(".txt")) {
             boolean isOrphan =

@@ -2,6 +2,7 @@ package dev.saccade.datasets.labels;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
+import dev.saccade.core.Count;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.image.IndexPng;
@@ -100,8 +101,11 @@ public record LabelCode(int classes, boolean reduceZeroLabel, int ignoreIndex, S
             }
             if (faults.size() < MOST_SHOWN) {
                 faults.add(
-                        "%d at %d pixels, the first in %s"
-                                .formatted(number, histogram[number], png.first(number)));
+                        "%d at %s, the first in %s"
+                                .formatted(
+                                        number,
+                                        Count.of(histogram[number], "pixel"),
+                                        png.first(number)));
             } else {
                 more++;
             }

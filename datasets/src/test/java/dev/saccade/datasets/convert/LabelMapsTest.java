@@ -58,7 +58,7 @@ class LabelMapsTest {
                 List.of(
                         "ERROR gtFine/val/bonn/b_2_gtFine_labelTrainIds.png: there is no photograph"
                                 + " of this label map",
-                        "ERROR gtFine/val/bonn/b_1_gtFine_labelTrainIds.png: 19 at 1 pixels, the"
+                        "ERROR gtFine/val/bonn/b_1_gtFine_labelTrainIds.png: 19 at 1 pixel, the"
                                 + " first in row 0, column 1, is the number of no class"),
                 labels.findings(read));
     }

@@ -65,7 +65,7 @@ class GroupSamplerTest {
     void saysThatThereIsNothingToTrainOn() {
         PhotoFolder photos = new PhotoFolder(folder).addEmpty(60, 40);
         assertEquals(
-                "nothing to train on: none of 1 photographs shows a cat, a dog",
+                "nothing to train on: none of 1 photograph shows a cat, a dog",
                 assertThrows(SaccadeException.class, () -> GroupSampler.of(photos, 1, 5))
                         .getMessage());
     }

@@ -8,6 +8,7 @@ import com.google.common.io.ByteArrayDataOutput;
 import com.google.common.io.ByteStreams;
 import com.google.common.primitives.ImmutableDoubleArray;
 
+import dev.saccade.core.Count;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Part;
 import dev.saccade.core.parts.TargetKind;
@@ -152,9 +153,9 @@ public final class SegmentationEvaluator implements Evaluator<LabelMap> {
     public SegmentationEvaluation evaluate() {
         checkState(
                 processed.get() == dataset.size(),
-                "predictions for %s of %s photographs",
+                "predictions for %s of %s",
                 processed,
-                dataset.size());
+                Count.of(dataset.size(), "photograph"));
         return new SegmentationEvaluation(
                 SegmentationMetrics.compute(dataset.classes(), pixels, boundaries),
                 pixels,
