@@ -30,6 +30,9 @@ public final class Naming {
 
     private static final String OFFICIAL = "official";
 
+    private static final String OFFICIAL_ONES =
+            "official: the names of the backbone's own code, and mmdetection's for all around it";
+
     private final String library;
     private final CheckpointRules rules;
 
@@ -47,7 +50,8 @@ public final class Naming {
         String name = library.toLowerCase(Locale.ROOT);
         if (!libraries().contains(name)) {
             throw SaccadeException.user(
-                    "names \"%s\": no part has such; expected one of %s", library, libraries());
+                    "names \"%s\": no part has such; expected one of %s; %s",
+                    library, libraries(), OFFICIAL_ONES);
         }
         return new Naming(name, InstalledRules.all());
     }
@@ -108,9 +112,8 @@ public final class Naming {
                         .orElseThrow(
                                 () ->
                                         SaccadeException.user(
-                                                "%s has no names for this model; official ones"
-                                                        + " are those of its own code",
-                                                library));
+                                                "%s has no names for this model; expected %s",
+                                                library, OFFICIAL_ONES));
         Map<String, Tensor> tensors = new LinkedHashMap<>();
         whole.tensors()
                 .forEach(
