@@ -158,7 +158,9 @@ final class TrainCommand implements Callable<Integer> {
     private Trained train(Training training, Path folder, ProcessGroup group) {
         RunConfig settings = training.config();
         // What stands against it is told before all photographs are looked at.
-        if (group.rank() == 0 && !resume) {
+        if (group.rank() == 0 && resume) {
+            training.requireResumable(folder);
+        } else if (group.rank() == 0) {
             new RunFolder(folder).requireFree();
             settings.initialWeights();
         }

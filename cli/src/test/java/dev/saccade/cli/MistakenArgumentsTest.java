@@ -265,6 +265,15 @@ class MistakenArgumentsTest {
         assertToldApart(CHECKPOINT, fitting, List.of("train", RECIPE, "--init-from"));
     }
 
+    @Test
+    void anotherRunIsNotResumedWhateverItsData(@TempDir Path run) throws IOException {
+        Files.writeString(
+                run.resolve("config.yaml"), "base: saccade:retinanet/resnet18_fpn_bccd.yaml");
+        assertTold(
+                "train dyhead/resnet18_fpn_dyhead_bccd --data nowhere --resume --out " + run,
+                "model.head.type: was retinanet, is atss");
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"train", "check", "browse"})
     void whereAFolderOfDataIsWanted(String command) {

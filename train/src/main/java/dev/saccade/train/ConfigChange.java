@@ -10,6 +10,7 @@ import dev.saccade.train.config.RunConfig;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
@@ -39,6 +40,8 @@ final class ConfigChange {
     private static final List<String> OF_A_MACHINE =
             List.of("init_from", "device", "data.root", "data.workers");
 
+    private static final String TYPE = ".type";
+
     private ConfigChange() {}
 
     /** Returns the settings that must be the same on all ranks, by dotted key. */
@@ -49,21 +52,24 @@ final class ConfigChange {
     }
 
     /**
-     * Refuses changes that would make the run another one.
+     * Refuses changes that would make the run another one. Where a part is another one, its
+     * settings are not compared.
      *
      * @throws SaccadeException of kind user that lists all of them
      */
     static void require(RunConfig before, RunConfig now) {
-        Problems problems = new Problems();
         Map<String, String> old = flat(before);
         Map<String, String> changed = flat(now);
         TreeSet<String> keys = new TreeSet<>(old.keySet());
         keys.addAll(changed.keySet());
+        keys.removeIf(key -> FREE.stream().anyMatch(key::startsWith));
+        keys.removeIf(key -> Objects.equals(old.get(key), changed.get(key)));
+        List<String> others = keys.stream().filter(key -> key.endsWith(TYPE)).toList();
+        Problems problems = new Problems();
         for (String key : keys) {
-            String from = old.getOrDefault(key, "nothing");
-            String to = changed.getOrDefault(key, "nothing");
-            if (!from.equals(to) && FREE.stream().noneMatch(key::startsWith)) {
-                problems.add("%s: was %s, is %s", key, from, to);
+            if (others.stream().noneMatch(type -> isOfPart(key, type))) {
+                String from = old.getOrDefault(key, "nothing");
+                problems.add("%s: was %s, is %s", key, from, changed.getOrDefault(key, "nothing"));
             }
         }
         if (now.iterations().isPresent() != before.iterations().isPresent()) {
@@ -76,8 +82,19 @@ final class ConfigChange {
         } else if (now.epochs() < before.epochs()) {
             problems.add("epochs: was %s, is %s; it may only rise", before.epochs(), now.epochs());
         }
-        problems.throwIfAny(
-                "the run cannot be resumed with another config than that in its folder");
+        if (!problems.isEmpty()) {
+            throw SaccadeException.user(
+                    "the run cannot be resumed with another config than that in its folder:%s%n"
+                            + "without --resume, --out names the folder of another run, and"
+                            + " --init-from the run whose weights it starts from",
+                    problems);
+        }
+    }
+
+    /** Returns whether a key is another one of the part that has this type. */
+    private static boolean isOfPart(String key, String type) {
+        return !key.equals(type)
+                && key.startsWith(type.substring(0, type.length() - TYPE.length() + 1));
     }
 
     private static Map<String, String> flat(RunConfig config) {

@@ -230,10 +230,21 @@ public final class Training {
                 });
     }
 
+    /**
+     * Refuses to go on with a run that is another one by its config, before anything is done, as
+     * {@link #resume} does.
+     *
+     * @param folder the folder of the run
+     * @throws SaccadeException of kind user, if there is no run or the config is another one
+     */
+    public void requireResumable(Path folder) {
+        ConfigChange.require(config(folder), config);
+    }
+
     /** Returns what is to be noted of a run that is resumed. */
     private List<String> requireSameRun(Path folder) {
+        requireResumable(folder);
         RunConfig before = config(folder);
-        ConfigChange.require(before, config);
         boolean longer =
                 config.epochs() > before.epochs()
                         || !config.iterations().equals(before.iterations());

@@ -99,6 +99,15 @@ class ResumeTest {
         assertTrue(
                 changed.getMessage().contains("optimizer.learning_rate: was 0.001, is 0.1"),
                 changed.getMessage());
+        Training other = Training.of(config("model.head.type=atss"));
+        SaccadeException head =
+                assertThrows(SaccadeException.class, () -> other.requireResumable(run));
+        assertEquals(
+                "the run cannot be resumed with another config than that in its folder:"
+                        + " model.head.type: was retinanet, is atss%n".formatted()
+                        + "without --resume, --out names the folder of another run, and"
+                        + " --init-from the run whose weights it starts from",
+                head.getMessage());
         Path labels = folder.resolve("labels.json");
         Files.writeString(labels, Files.readString(labels).replace("[2,4,16,20]", "[2,4,16,24]"));
         SaccadeException data =
