@@ -28,24 +28,18 @@ class Kind:
     config: Path  # ours
     mmdetection: str  # its config that ours follows
     changes: dict = field(default_factory=dict)  # of it, besides the width
-    settings: dict = field(default_factory=dict)  # of ours, besides the config
     samplers: tuple = ()  # where our config has them
 
-
-# mmdetection 3 drops proposals of no area; 2, which our default follows, keeps them.
-PROPOSALS = {f"model.head.rpn_head.{use}_proposals.min_bbox_size": 1e-6 for use in ("train", "test")}
 
 KINDS = {
     "mask_rcnn": Kind(
         CHECKOUT / "configs/mask_rcnn/resnet18_fpn_nuts.yaml",
         "mask_rcnn/mask-rcnn_r50_fpn_1x_coco.py",
-        settings=PROPOSALS,
         samplers=("model.head.rpn_head.sampler", "model.head.sampler"),
     ),
     "htc": Kind(
         OWN / "htc.yaml",
         "htc/htc-without-semantic_r50_fpn_1x_coco.py",
-        settings=PROPOSALS,
         samplers=("model.head.rpn_head.sampler", *(f"model.head.stages.{i}.sampler" for i in range(3))),
     ),
     "dyhead": Kind(
@@ -76,7 +70,6 @@ def saccade(command, kind, recipe, seed, weights, data, run, steps, annotations,
         "evaluation.every.epochs": recipe["epochs"],
         "checkpoint.every.epochs": recipe["epochs"],
         "data.train.annotations": annotations,
-        **kind.settings,
     }
     if steps:
         settings |= {"iterations": steps, "data.val": "null"}

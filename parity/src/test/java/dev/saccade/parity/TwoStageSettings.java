@@ -256,11 +256,12 @@ final class TwoStageSettings {
         nms.onlyClass("type", "nms");
         config.describes("nms_across_levels", "nms_post");
         double least = config.number("min_bbox_size", dropsEmptyProposals ? -1 : 0);
+        double before = least > 0 ? Math.nextDown((float) least) : -1;
         return new ProposalConfig(
                 config.integer("nms_pre"),
                 config.integer("max_per_img"),
                 nms.number("iou_threshold"),
-                dropsEmptyProposals ? Math.nextUp((float) least) : least);
+                dropsEmptyProposals ? least : before);
     }
 
     private Sampler sampler(Settings config) {

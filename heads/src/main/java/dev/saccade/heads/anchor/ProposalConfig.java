@@ -14,12 +14,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * How region proposals are chosen among the anchors.
+ * How region proposals are chosen among the anchors, as since mmdetection 2.14: earlier ones, and
+ * the detectors of the papers, keep proposals without area, which padding brings about.
  *
  * @param nmsPre so many anchors of a level, those of the highest scores, are looked at
  * @param maxPerImg at most so many proposals an image
  * @param iouThr boxes of one level that overlap more than this go
- * @param minBboxSize boxes less wide or high than this many pixels go
+ * @param minBboxSize boxes not wider and higher than this many pixels go; negative: none
  */
 public record ProposalConfig(
         @Default("1000") int nmsPre,
@@ -45,8 +46,8 @@ public record ProposalConfig(
                     "(boxes: Tensor, scores: Tensor) -> Tensor",
                     """
                     b = torch.unbind(boxes, 2)
-                    wide = torch.ge(torch.sub(b[2], b[0]), {least})
-                    high = torch.ge(torch.sub(b[3], b[1]), {least})
+                    wide = torch.gt(torch.sub(b[2], b[0]), {least})
+                    high = torch.gt(torch.sub(b[3], b[1]), {least})
                     large = torch.unsqueeze(torch.logical_and(wide, high), 2)
                     return torch.where(large, scores, torch.log(torch.full_like(scores, -1.)))
                     """);
@@ -63,7 +64,7 @@ public record ProposalConfig(
 
     /** Returns the same settings, but that boxes may be of any size. */
     ProposalConfig ofAnySize() {
-        return new ProposalConfig(nmsPre, maxPerImg, iouThr, 0);
+        return new ProposalConfig(nmsPre, maxPerImg, iouThr, -1);
     }
 
     /** Returns how many proposals an image has at most, in a pyramid of so many levels. */
@@ -79,7 +80,7 @@ public record ProposalConfig(
      */
     public Detections select(List<ScoredBoxes> candidates) {
         ScoredBoxes all = ScoredBoxes.concat(candidates);
-        if (minBboxSize > 0) {
+        if (minBboxSize >= 0) {
             NDArray scores =
                     OF_LARGE.with(Map.of("least", (double) (float) minBboxSize))
                             .run(all.boxes(), all.scores());

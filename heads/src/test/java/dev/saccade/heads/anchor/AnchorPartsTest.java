@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 
+import dev.saccade.config.Configs;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Size;
@@ -118,5 +119,18 @@ class AnchorPartsTest {
         assertEquals(boxes.select(1, 2, 3), all.toInstances().get(0).boxes());
         Detections large = new ProposalConfig(10, 1, 0.7, 2).select(levels);
         assertEquals(boxes.select(1), large.toInstances().get(0).boxes());
+    }
+
+    @Test
+    void proposalsWithoutAreaGoUnlessAnySizeIsWanted() {
+        Boxes boxes = Boxes.of(0, 0, 10, 10, 3, 4, 3, 9, 3, 4, 9, 4, 20, 0, 20.5f, 0.5f);
+        List<ScoredBoxes> level =
+                List.of(Rows.scored(manager, boxes, 1, new float[] {0.5f, 0.9f, 0.8f, 0.4f}));
+        ProposalConfig byDefault = Configs.of(ProposalConfig.class);
+        assertEquals(boxes.select(0, 3), byDefault.select(level).toInstances().get(0).boxes());
+        assertEquals(4, byDefault.ofAnySize().select(level).toInstances().get(0).size());
+        assertEquals(
+                boxes.select(0),
+                new ProposalConfig(10, 10, 0.7, 0.5).select(level).toInstances().get(0).boxes());
     }
 }
