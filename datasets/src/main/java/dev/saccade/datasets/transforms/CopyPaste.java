@@ -163,19 +163,21 @@ public record CopyPaste(
         return objects.withMasks(masks);
     }
 
-    /** Returns objects with masks of another size; those that lie outside of it are left out. */
+    /** Returns objects with masks of another size; those without a pixel in it are left out. */
     private static Instances fit(Instances objects, Size from, Size to) {
-        if (from.equals(to) || objects.size() == 0) {
+        if (objects.size() == 0) {
             return objects;
         }
-        Size common = common(from, to);
-        Instances cut =
-                objects.mapBoxes(boxes -> boxes.clip(common))
-                        .mapMasks(mask -> mask.crop(0, 0, common).place(0, 0, to));
+        Instances cut = from.equals(to) ? objects : cut(objects, common(from, to), to);
         return cut.select(
                 IntStream.range(0, cut.size())
                         .filter(i -> cut.boxes().area(i) > 0 && cut.mask(i).area() > 0)
                         .toArray());
+    }
+
+    private static Instances cut(Instances objects, Size common, Size to) {
+        return objects.mapBoxes(boxes -> boxes.clip(common))
+                .mapMasks(mask -> mask.crop(0, 0, common).place(0, 0, to));
     }
 
     private static Size common(Size a, Size b) {

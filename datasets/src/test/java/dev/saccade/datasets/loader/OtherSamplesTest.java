@@ -230,6 +230,25 @@ class OtherSamplesTest {
     }
 
     @Test
+    void whatHasNoPixelIsNotPasted() {
+        Size size = new Size(20, 20);
+        Sample sample = sample(size, 1, Boxes.of(0, 0, 4, 4));
+        Sample thin = sample(size, 9, Boxes.of(7, 7, 7.4f, 7.4f, 10, 10, 14, 14));
+        try (Sample other =
+                        thin.with(
+                                thin.image(),
+                                thin.info(),
+                                thin.targets()
+                                        .mapMasks(
+                                                mask ->
+                                                        mask.minus(
+                                                                Rle.fromBox(size, 5, 5, 4, 4))));
+                Sample mixed = ALL.paste(sample, other, 0, 1)) {
+            assertEquals(Boxes.of(0, 0, 4, 4, 10, 10, 14, 14), mixed.targets().boxes());
+        }
+    }
+
+    @Test
     void whatIsCoveredWhollyGoesEvenInTheCorner() {
         Sample sample = sample(new Size(20, 20), 1, Boxes.of(0, 0, 4, 4));
         try (Sample other = sample(new Size(20, 20), 9, Boxes.of(0, 0, 6, 6));
