@@ -100,7 +100,8 @@ public final class ClassBalancedDataset implements Dataset {
         }
         if (!showsObjects) {
             throw SaccadeException.user(
-                    "class_balanced: counts labeled objects, but %s",
+                    "class_balanced: counts labeled objects, but %s; data whose pixels are labeled"
+                            + " are named without it",
                     ObjectStatistics.whyNothing(dataset.size(), dataset.classes()));
         }
         this.positions = repeated(all.build(), counts, trained, oversampleThreshold);

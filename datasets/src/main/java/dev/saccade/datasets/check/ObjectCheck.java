@@ -1,6 +1,7 @@
 package dev.saccade.datasets.check;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.AnnotationTable;
@@ -187,9 +188,17 @@ public final class ObjectCheck {
         }
         try {
             outlines++;
-            if (annotation.segmentation().mask(image).area() == 0) {
+            Rle mask = annotation.segmentation().mask(image);
+            if (mask.area() == 0) {
                 emptyOutlines++;
                 findings.accept(Finding.warning(file, subject, "segmentation covers no pixel"));
+            } else if (areApart(annotation.box(), mask.bounds())) {
+                findings.accept(
+                        Finding.warning(
+                                file,
+                                subject,
+                                "segmentation lies outside of bbox %s, so an empty mask is learned"
+                                        .formatted(annotation.box())));
             }
         } catch (SaccadeException e) {
             findings.accept(Finding.error(file, subject, "segmentation: " + e.getMessage()));
@@ -201,6 +210,13 @@ public final class ObjectCheck {
                 || box.y() < -TOLERANCE
                 || box.x() + box.width() > image.width() + TOLERANCE
                 || box.y() + box.height() > image.height() + TOLERANCE;
+    }
+
+    private static boolean areApart(Annotation.Bbox box, Rle.Bounds mask) {
+        return box.x() >= mask.x() + mask.width()
+                || box.y() >= mask.y() + mask.height()
+                || box.x() + box.width() <= mask.x()
+                || box.y() + box.height() <= mask.y();
     }
 
     private static boolean isOutside(Annotation.Bbox box, Size image) {

@@ -119,6 +119,7 @@ class CocoCheckTest {
         addAnnotation(18, 1, sound, outline("{'size': [30], 'counts': 'x'}"));
         addAnnotation(19, 1, sound, outline("{'size': [30, 40], 'counts': [1e15, 2]}"));
         addAnnotation(20, 1, "'box'", "'area': 9");
+        addAnnotation(21, 1, sound, outline("[[6, 2, 9, 2, 9, 8, 6, 8]]"));
 
         assertFindings(
                 check(false),
@@ -143,7 +144,9 @@ class CocoCheckTest {
                 "annotation 15 of image 1 (a.jpg): segmentation: run lengths of a mask of 30x40",
                 "annotation 16 of image 1 (a.jpg): segmentation: ",
                 "annotation 17 of image 1 (a.jpg): segmentation covers no pixel",
-                "annotation 19 of image 1 (a.jpg): segmentation: ");
+                "annotation 19 of image 1 (a.jpg): segmentation: ",
+                "annotation 21 of image 1 (a.jpg): segmentation lies outside of bbox [1.0, 2.0, 5.0,"
+                        + " 6.0], so an empty mask is learned");
     }
 
     @Test
