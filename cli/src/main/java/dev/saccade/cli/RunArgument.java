@@ -47,13 +47,14 @@ final class RunArgument {
                 : runNear();
     }
 
-    /** Names the run that is likely to be meant where something else was named. */
+    /** Names the run or checkpoint that is likely to be meant where something else was named. */
     private String runNear() {
         Path name = run.toAbsolutePath().normalize().getFileName();
         String stem = name == null ? "" : name.toString().replaceFirst("\\.ya?ml$", "");
         return Stream.of(Path.of("runs", stem), run.resolve(".."))
                 .filter(path -> !path.equals(run) && PathKind.find(path) == PathKind.RUN)
                 .findFirst()
+                .or(() -> PathKind.checkpointIn(run))
                 .map(path -> Printable.format(", such as %s", path.normalize()))
                 .orElse("");
     }

@@ -259,6 +259,12 @@ class MistakenArgumentsTest {
     }
 
     @Test
+    void ofAFolderOfCheckpointsOneIsNamed(@TempDir Path exported) throws IOException {
+        Path checkpoint = Files.createFile(exported.resolve("model.safetensors"));
+        assertTold("eval " + exported, RUN + ", such as " + checkpoint);
+    }
+
+    @Test
     void whereACheckpointIsWanted() {
         List<String> fitting = List.of("a.safetensors", "a.pth", "runs/a");
         assertToldApart(CHECKPOINT, fitting, List.of("convert"), folder.resolve("to.pth"));

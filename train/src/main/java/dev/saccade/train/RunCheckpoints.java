@@ -276,7 +276,10 @@ public final class RunCheckpoints {
                 (key, value) -> {
                     if (!value.equals(metadata.get(key)) && !isSameModel(file, key, metadata)) {
                         throw SaccadeException.user(
-                                "%s: is of another run, its %s is not the same", file, key);
+                                "%s: is of another run, its %s is not the same; resume with the data,"
+                                        + " the seed and the model that the run had, or start anew from"
+                                        + " its weights by init_from",
+                                file, key);
                     }
                 });
     }

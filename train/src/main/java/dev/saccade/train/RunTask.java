@@ -6,8 +6,8 @@ import com.google.common.base.Throwables;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.checkpoint.AtomicFile;
+import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
-import dev.saccade.checkpoint.LoadReport;
 import dev.saccade.config.ConfigWriter;
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
@@ -113,8 +113,12 @@ final class RunTask {
         }
         InitialWeights weights = initial.get();
         notes.add(weights.describe());
-        LoadReport report = model.initializeFrom(Checkpoints.open(weights.file()));
-        report.toString().lines().forEach(notes::add);
+        Checkpoint checkpoint = Checkpoints.open(weights.file());
+        try {
+            model.initializeFrom(checkpoint).toString().lines().forEach(notes::add);
+        } catch (SaccadeException e) {
+            throw SaccadeException.user(e, "%s: %s", weights.file(), e.getMessage());
+        }
     }
 
     private String published() {

@@ -158,7 +158,7 @@ public final class Training {
                                 () ->
                                         SaccadeException.user(
                                                 "the config of the run names no data.val to measure"
-                                                        + " on"));
+                                                        + " on; name it in its config.yaml"));
         DataReports.check(Map.of("val", val), options(config, false, () -> {}))
                 .requireSound("the data set has errors; nothing was measured");
         return val.open().get();

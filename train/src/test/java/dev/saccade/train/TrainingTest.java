@@ -207,6 +207,30 @@ class TrainingTest {
     }
 
     @Test
+    void weightsThatAreNotFiniteAreToldByTheirFile() throws IOException {
+        Path first = folder.resolve("first");
+        Training.of(config("epochs=1")).start(first);
+        Map<String, Tensor> weights =
+                new LinkedHashMap<>(Checkpoints.open(new RunFolder(first).last()).tensors());
+        float[] broken = new float[16];
+        broken[9] = Float.NaN;
+        weights.put("neck.fpn_convs.0.conv.bias", Tensor.of(new Shape(16), broken));
+        Path file = folder.resolve("diverged.safetensors");
+        SafeTensors.write(file, new Checkpoint(weights, Map.of()));
+        Training training = Training.of(config("init_from=" + file));
+        SaccadeException told =
+                assertThrows(
+                        SaccadeException.class, () -> training.start(folder.resolve("from-nan")));
+        assertTrue(
+                told.getMessage()
+                        .startsWith(
+                                file
+                                        + ": the checkpoint is of no use: weights that are not"
+                                        + " finite are stored for neck.fpn_convs.0.conv.bias"),
+                told.getMessage());
+    }
+
+    @Test
     void startsFromADetectorOfOtherClassesWithAFrozenAndASlowBackbone() throws IOException {
         Path first = folder.resolve("first");
         Training.of(config("epochs=1")).start(first);

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
@@ -68,6 +69,13 @@ public enum PathKind {
             return CHECKPOINTS;
         }
         return holds.test(PHOTOGRAPH) ? PHOTOGRAPHS : OTHER_FOLDER;
+    }
+
+    /** Returns the first checkpoint in a folder of such; none of anything else. */
+    public static Optional<Path> checkpointIn(Path path) {
+        return find(path) == CHECKPOINTS
+                ? content(path).stream().filter(file -> find(file) == CHECKPOINT).findFirst()
+                : Optional.empty();
     }
 
     private static boolean isRun(Path folder) {
