@@ -47,12 +47,17 @@ public final class ClassBalancedDataset implements Dataset {
             @Default("true") boolean filterEmptyGt)
             implements Dataset.Config {
 
-        /** Checks the threshold. */
+        /** Checks the threshold, and that nothing is repeated twice. */
         public Config {
             new Checks().above("oversample_threshold", oversampleThreshold, 0, 1).throwIfAny();
         }
 
         @Override
+            Checks.require(
+                    !(dataset instanceof Config),
+                    "dataset",
+                    dataset.type(),
+                    "the data set that is balanced; class_balanced goes around it once");
         public ClassBalancedDataset open(Path root) {
             return new ClassBalancedDataset(dataset.open(root), oversampleThreshold, filterEmptyGt);
         }

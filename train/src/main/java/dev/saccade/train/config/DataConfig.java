@@ -5,6 +5,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.PartConfig;
 import dev.saccade.core.parts.Unwrapped;
+import dev.saccade.datasets.ClassBalancedDataset;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.InputSize;
 import dev.saccade.datasets.Transform;
@@ -51,6 +52,12 @@ public record DataConfig(
                 .within("batch_size", batchSize, 1, 10_000)
                 .within("workers", workers, 1, 1000)
                 .throwIfAny();
+        // Means over photographs that count several times are no published figure.
+        Checks.require(
+                val.filter(ClassBalancedDataset.Config.class::isInstance).isEmpty(),
+                "val",
+                val.map(PartConfig::type).orElse(""),
+                "a data set that has each photograph once; class_balanced is for data.train");
         size.applyTo(trainTransforms);
         checkOrder("train_transforms", trainTransforms);
         checkOrder("val_transforms", valTransforms);

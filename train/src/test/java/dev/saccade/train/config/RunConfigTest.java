@@ -177,6 +177,20 @@ class RunConfigTest {
         RunConfig.parse(SMALLEST + pasting.formatted(", paste_by_box: true"));
     }
 
+    @Test
+    void photographsAreRepeatedInTrainingAloneAndOnce() {
+        String balanced = "{type: class_balanced, dataset: %s}";
+        String once = balanced.formatted("{type: coco}");
+        RunConfig.parse(SMALLEST.replace("{type: coco}", once));
+        assertRefused(
+                "config:7: data.val: got class_balanced, expected a data set that has each"
+                        + " photograph once; class_balanced is for data.train",
+                SMALLEST + "  val: " + once + "\n");
+        assertRefused(
+                "data.train.dataset: got class_balanced, expected the data set that is balanced",
+                SMALLEST.replace("{type: coco}", balanced.formatted(once)));
+    }
+
     private static void assertRefused(String expected, String yaml) {
         String told =
                 assertThrows(SaccadeException.class, () -> RunConfig.parse(yaml)).getMessage();
