@@ -5,6 +5,7 @@ import com.google.common.collect.Lists;
 import com.google.common.primitives.ImmutableIntArray;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.Count;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
@@ -27,6 +28,8 @@ import java.util.Set;
  */
 public final class ClassBalancedDataset implements Dataset {
 
+    private static final String NAME = "class_balanced";
+
     private final Dataset dataset;
 
     /** [N] positions in the other data set, ascending. */
@@ -40,7 +43,7 @@ public final class ClassBalancedDataset implements Dataset {
      * @param filterEmptyGt whether photographs without such an object come once; otherwise they
      *     count as a class of their own
      */
-    @Part("class_balanced")
+    @Part(NAME)
     public record Config(
             @Default("{type: coco}") Dataset.Config dataset,
             @Default("0.001") double oversampleThreshold,
@@ -50,14 +53,14 @@ public final class ClassBalancedDataset implements Dataset {
         /** Checks the threshold, and that nothing is repeated twice. */
         public Config {
             new Checks().above("oversample_threshold", oversampleThreshold, 0, 1).throwIfAny();
-        }
-
-        @Override
             Checks.require(
                     !(dataset instanceof Config),
                     "dataset",
                     dataset.type(),
                     "the data set that is balanced; class_balanced goes around it once");
+        }
+
+        @Override
         public ClassBalancedDataset open(Path root) {
             return new ClassBalancedDataset(dataset.open(root), oversampleThreshold, filterEmptyGt);
         }
@@ -65,7 +68,21 @@ public final class ClassBalancedDataset implements Dataset {
         /** Says what the files hold: nothing counts twice. */
         @Override
         public DatasetReport check(Path root, CheckOptions options) {
-            return dataset.check(root, options);
+            DatasetReport report = dataset.check(root, options);
+            if (report.errors() > 0 || hasLearnedObjects(report.statistics())) {
+                return report;
+            }
+            try {
+                open(root);
+                return report;
+            } catch (SaccadeException e) {
+                return report.withError(Finding.error(NAME, e));
+            }
+        }
+
+        /** Returns whether there is something to count, without a second look at the files. */
+        private static boolean hasLearnedObjects(DatasetStatistics statistics) {
+            return statistics instanceof ObjectStatistics held && held.objects().learned() > 0;
         }
 
         @Override
@@ -88,6 +105,7 @@ public final class ClassBalancedDataset implements Dataset {
         ImmutableList.Builder<Set<Integer>> all = ImmutableList.builder();
         Map<Integer, Integer> counts = new HashMap<>();
         int trained = 0;
+        boolean isAnnotated = false;
         boolean showsObjects = false;
         for (int i = 0; i < dataset.size(); i++) {
             Photo photo = dataset.photo(i);
@@ -95,6 +113,7 @@ public final class ClassBalancedDataset implements Dataset {
             boolean isTrained = TrainingTargets.keeps(photo, annotations);
             Set<Integer> classes =
                     isTrained ? TrainingTargets.classes(photo, annotations) : Set.of();
+            isAnnotated |= !annotations.isEmpty();
             showsObjects |= !classes.isEmpty();
             if (isTrained && classes.isEmpty() && !filterEmptyGt) {
                 classes = Set.of(dataset.classes().size());
@@ -106,8 +125,11 @@ public final class ClassBalancedDataset implements Dataset {
         if (!showsObjects) {
             throw SaccadeException.user(
                     "class_balanced: counts labeled objects, but %s; data whose pixels are labeled"
-                            + " are named without it",
-                    ObjectStatistics.whyNothing(dataset.size(), dataset.classes()));
+                            + " are named without class_balanced",
+                    isAnnotated || dataset.size() == 0
+                            ? ObjectStatistics.whyNothing(dataset.size(), dataset.classes())
+                            : "none of %s has any"
+                                    .formatted(Count.of(dataset.size(), "photograph")));
         }
         this.positions = repeated(all.build(), counts, trained, oversampleThreshold);
     }

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.saccade.config.Configs;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.datasets.CheckOptions;
+import dev.saccade.datasets.ClassBalancedDataset;
+import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.PixelStatistics;
@@ -15,6 +17,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.awt.image.BufferedImage;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -40,6 +44,19 @@ class Ade20kCheckTest {
         assertEquals(List.of("sky", "road", "car"), List.copyOf(held.classes().keySet()));
         assertEquals(new PixelStatistics.PerClass(40, 2 / 3.0, 2), held.classes().get("sky"));
         assertEquals(new PixelStatistics.PerClass(10, 1 / 6.0, 1), held.classes().get("car"));
+    }
+
+    @Test
+    void classesOfPixelsAreNotBalanced() throws IOException {
+        new LabelFiles(folder).add("a", 40, 40, (x, y) -> 1 + x % 3);
+        Dataset.Config balanced = new ClassBalancedDataset.Config(CONFIG, 0.5, true);
+        CheckOptions options = new CheckOptions(true, TargetKind.LABEL_MAPS, 1, () -> {});
+        assertFindings(
+                balanced.check(folder, options),
+                "class_balanced: counts labeled objects, but none of 1 photograph has any; data"
+                        + " whose pixels are labeled are named without class_balanced");
+        Files.delete(folder.resolve("annotations/training/a.png"));
+        assertFindings(balanced.check(folder, options), "has no file that ends in \".png\"");
     }
 
     @Test

@@ -386,7 +386,17 @@ class OtherSamplesTest {
                                 SaccadeException.class,
                                 () -> new ClassBalancedDataset(empty, 0.1, true))
                         .getMessage();
-        assertTrue(told.startsWith("class_balanced: counts labeled objects, but none of 1"), told);
+        assertEquals(
+                "class_balanced: counts labeled objects, but none of 1 photograph has any; data"
+                        + " whose pixels are labeled are named without class_balanced",
+                told);
+        Dataset thin = new PhotoFolder(folder).add(60, 40).thin();
+        told =
+                assertThrows(
+                                SaccadeException.class,
+                                () -> new ClassBalancedDataset(thin, 0.1, true))
+                        .getMessage();
+        assertTrue(told.contains("but none of 1 photograph shows a "), told);
     }
 
     private static Sample sample(Size size, int gray, Boxes boxes) {
