@@ -135,9 +135,17 @@ public abstract class AnchorHead extends DetectionHead {
      * Makes the anchors; the layers are the subclass's.
      *
      * @param numClasses C, background not counted
+     * @throws IllegalArgumentException if the levels differ in channels, since one convolution
+     *     looks at all of them
      */
     protected AnchorHead(Config config, List<FeatureInfo> features, int numClasses) {
         checkArgument(numClasses > 0, "num_classes: got %s, expected > 0", numClasses);
+        List<Integer> channels = features.stream().map(FeatureInfo::channels).toList();
+        checkArgument(
+                channels.stream().distinct().count() == 1,
+                "got levels of %s channels, expected as many in each, as behind an fpn:"
+                        + " model.neck={type: fpn}",
+                channels);
         this.config = config;
         this.numClasses = numClasses;
         anchorGenerator =

@@ -12,9 +12,12 @@ import ai.djl.ndarray.types.Shape;
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.ops.DynamicShapes;
+import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
+import dev.saccade.heads.anchor.AtssHead;
+import dev.saccade.heads.anchor.RetinaNetHead;
 import dev.saccade.heads.box.Assigner;
 import dev.saccade.heads.box.GtInstances;
 import dev.saccade.heads.box.MaxIouAssigner;
@@ -66,6 +69,31 @@ class RoiPartsTest {
         assertEquals(
                 "featmap_strides: got [4, 8, 16, 32], expected the first of the neck's [8, 16]",
                 refusal.getMessage());
+    }
+
+    @Test
+    void theLevelsHaveAsManyChannels() {
+        List<FeatureInfo> bare =
+                List.of(
+                        new FeatureInfo(64, 4),
+                        new FeatureInfo(128, 8),
+                        new FeatureInfo(256, 16),
+                        new FeatureInfo(512, 32));
+        List<DetectionHead.Config> heads =
+                List.of(
+                        Configs.of(RetinaNetHead.Config.class),
+                        Configs.of(AtssHead.Config.class),
+                        Configs.of(MaskRcnnHead.Config.class),
+                        Configs.of(CascadeMaskRcnnHead.Config.class),
+                        Configs.of(HtcHead.Config.class));
+        for (DetectionHead.Config config : heads) {
+            IllegalArgumentException refusal =
+                    assertThrows(IllegalArgumentException.class, () -> config.build(bare, 3));
+            assertEquals(
+                    "got levels of [64, 128, 256, 512] channels, expected as many in each, as"
+                            + " behind an fpn: model.neck={type: fpn}",
+                    refusal.getMessage());
+        }
     }
 
     @Test
