@@ -266,7 +266,7 @@ public final class RunCheckpoints {
         if (!names.equals(content.averages().keySet())) {
             throw SaccadeException.user(
                     "%s: holds %s averages, the ema of this config makes %s; resume with the ema that"
-                            + " the run had, or start anew from its weights by init_from",
+                            + " the run had, or start anew from its weights by --init-from",
                     file, names.size(), content.averages().size());
         }
     }
@@ -276,12 +276,22 @@ public final class RunCheckpoints {
                 (key, value) -> {
                     if (!value.equals(metadata.get(key)) && !isSameModel(file, key, metadata)) {
                         throw SaccadeException.user(
-                                "%s: is of another run, its %s is not the same; resume with the data,"
-                                        + " the seed and the model that the run had, or start anew from"
-                                        + " its weights by init_from",
-                                file, key);
+                                "%s: is of another run, %s; resume with the data, the seed and the"
+                                        + " model that the run had, or start anew from its weights by"
+                                        + " --init-from",
+                                file, changed(key));
                     }
                 });
+    }
+
+    /** Returns what has become of the data, the seed or the model, in the words of a config. */
+    private static String changed(String key) {
+        return switch (key) {
+            case "run.data" -> "the photographs or labels of data.train have changed";
+            case "run.seed" -> "its seed is not that of this config";
+            case ModelSpec.KEY -> "its model is not that of this config";
+            default -> "its " + key + " is not the same";
+        };
     }
 
     /** Returns whether it is the model that is told in other words, as by an earlier version. */
@@ -293,7 +303,7 @@ public final class RunCheckpoints {
             return ModelSpec.find(metadata, key).equals(ModelSpec.find(identity, key));
         } catch (SaccadeException e) {
             throw SaccadeException.user(
-                    e, "%s: is of another run, its %s cannot be read: %s", file, key, e);
+                    e, "%s: is of another run, its model cannot be read: %s", file, e);
         }
     }
 }

@@ -113,7 +113,7 @@ public record RunState(
         } catch (NumberFormatException | NullPointerException e) {
             throw SaccadeException.user(
                     "%s: holds no state of a run; resume from a last.safetensors, or start from its"
-                            + " weights by init_from",
+                            + " weights by --init-from",
                     file);
         }
     }

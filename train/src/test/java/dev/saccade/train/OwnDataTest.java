@@ -186,7 +186,10 @@ class OwnDataTest {
 
         Squares fewer = new Squares(squares.classes(), squares.photos().subList(1, 8));
         String other = messageOf(() -> Training.of(written, fewer).resume(run));
-        assertTrue(other.contains("run.data is not the same"), other);
+        assertTrue(
+                other.contains(
+                        "is of another run, the photographs or labels of data.train have changed; resume"),
+                other);
     }
 
     @Test

@@ -112,7 +112,10 @@ class ResumeTest {
         Files.writeString(labels, Files.readString(labels).replace("[2,4,16,20]", "[2,4,16,24]"));
         SaccadeException data =
                 assertThrows(SaccadeException.class, () -> Training.of(config()).resume(run));
-        assertTrue(data.getMessage().contains("run.data is not the same"), data.getMessage());
+        assertTrue(
+                data.getMessage().contains("photographs or labels of data.train have changed"),
+                data.getMessage());
+        assertTrue(data.getMessage().endsWith("by --init-from"), data.getMessage());
     }
 
     /** Rewrites what the newest state says of its model, in all else as it is. */
@@ -146,8 +149,8 @@ class ResumeTest {
 
     @ParameterizedTest
     @CsvSource({
-        "depth: 18, depth: 34, saccade.model is not the same",
-        "type: retinanet, type: old_net, saccade.model cannot be read: config: saccade.model",
+        "depth: 18, depth: 34, its model is not that of this config",
+        "type: retinanet, type: old_net, its model cannot be read: config: saccade.model",
         "type: retinanet, type: old_net, unknown type old_net",
     })
     void refusesToResumeAnotherModel(String was, String is, String message) throws IOException {
