@@ -393,7 +393,7 @@ final class Binding {
 
     private Object unknown(
             ConfigNode node, String path, String what, String name, Set<String> known) {
-        String foreign = what.equals("key") ? ForeignWords.ofKey(name, node) : "";
+        String foreign = what.equals("key") ? ForeignWords.ofKey(path, node) : "";
         problems.add(
                 "%s: %s: unknown %s%s (known: %s)",
                 node.origin(),

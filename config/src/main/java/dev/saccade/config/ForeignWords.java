@@ -102,8 +102,11 @@ public record ForeignWords(
     /**
      * Returns what a key that is unknown here, or the keys below it, are in Saccade; empty if none
      * is a word of others.
+     *
+     * @param path of the key, for words that mean something else in other places
      */
-    static String ofKey(String key, ConfigNode value) {
+    static String ofKey(String path, ConfigNode value) {
+        String key = last(path);
         Optional<String> itself =
                 Optional.ofNullable(Table.KEYS.get(lower(key))).map(ForeignWords::told);
         if (itself.isPresent()) {
@@ -111,7 +114,11 @@ public record ForeignWords(
         }
         List<String> below = new ArrayList<>();
         collect(key, value, below);
-        return below.isEmpty() ? "" : "; " + String.join(", ", below);
+        return below.isEmpty()
+                ? Optional.ofNullable(Table.KEYS.get(lower(path)))
+                        .map(word -> "; " + told(word))
+                        .orElse("")
+                : "; " + String.join(", ", below);
     }
 
     private static void collect(String path, ConfigNode node, List<String> found) {
@@ -119,10 +126,13 @@ public record ForeignWords(
             mapping.entries().forEach((key, below) -> collect(path + "." + key, below, found));
             return;
         }
-        String last = path.substring(path.lastIndexOf('.') + 1);
         Optional.ofNullable(Table.KEYS.get(lower(path)))
-                .or(() -> Optional.ofNullable(Table.KEYS.get(lower(last))))
+                .or(() -> Optional.ofNullable(Table.KEYS.get(lower(last(path)))))
                 .ifPresent(word -> found.add(path + ": " + told(word)));
+    }
+
+    private static String last(String path) {
+        return path.substring(path.lastIndexOf('.') + 1);
     }
 
     private static String told(Word word) {

@@ -20,15 +20,34 @@ class ForeignWordsTest {
                 "SOLVER: {BASE_LR: 1, X: 2} | '; SOLVER.BASE_LR: in Saccade it is optimizer.learning_rate'",
                 "optim_wrapper: {lr: 1} | '; in Saccade it is optimizer'",
                 "train_cfg: {max_epochs: 3} | '; train_cfg.max_epochs: in Saccade it is epochs'",
-                "oversample_thr: 1 | '; oversample_threshold of a data set of type class_balanced'",
+                "oversample_thr: 1 | '; in Saccade it is oversample_threshold, a key of data sets of type class_balanced'",
                 "deform_groups: 2 | '; deformable convolutions are those of the neck dyhead, with one group of offsets'",
                 "norm_cfg: {type: GN} | '; a part normalizes as the original does; where there is a choice, its key is norm or norm_groups'",
                 "own: {thing: 3} | ''",
+                "train_cfg: {type: EpochBasedTrainLoop} | ''",
             })
     void aKeyOfOthersIsToldAsOurs(String line, String expected) {
         ConfigFile.parse(line, "file")
                 .entries()
                 .forEach((key, value) -> assertEquals(expected, ForeignWords.ofKey(key, value)));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "bbox_head: {num_convs: 4} | '; in Saccade it is model.head'",
+                "roi_head: {type: HybridTaskCascadeRoIHead} | '; in Saccade it is model.head'",
+                "train_cfg: {rcnn: {pos_weight: -1}} | '; in Saccade it is model.head'",
+                "test_cfg: {rpn: {nms_pre: 1000}} | '; in Saccade it is model.head'",
+                "test_cfg: {rcnn: {score_thr: 0.1}} | '; test_cfg.rcnn.score_thr: in Saccade it is model.head.nms.score_thr'",
+            })
+    void aKeyOfAModelOfOthersIsOneOfTheHead(String line, String expected) {
+        ConfigFile.parse(line, "file")
+                .entries()
+                .forEach(
+                        (key, value) ->
+                                assertEquals(expected, ForeignWords.ofKey("model." + key, value)));
     }
 
     @ParameterizedTest
