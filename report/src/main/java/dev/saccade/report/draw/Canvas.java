@@ -31,6 +31,9 @@ public final class Canvas {
     private static final double MASK_OPACITY = 0.45;
     private static final double OUTLINE_OPACITY = 0.8;
 
+    /** The edge of a sample below which it is enlarged, so that names leave something to see. */
+    private static final int LEAST_EDGE = 320;
+
     /** The width of the outline of a mask over the diagonal of the image. */
     private static final double OUTLINE = 0.002;
 
@@ -82,23 +85,42 @@ public final class Canvas {
 
     /**
      * Returns a picture of a sample as its transforms left it, with masks where it has any, or with
-     * its labels; the caller frees it.
+     * its labels; the caller frees it. One whose longer edge is below 320 pixels is enlarged by a
+     * whole number, pixel by pixel, before anything is drawn.
      *
      * @param classes the names of the labels
      */
     public static Mat picture(Sample sample, List<String> classes) {
         Mat picture = new Mat();
         sample.image().convertTo(picture, CvType.CV_8UC3);
+        int times = enlargement(sample.info().size());
+        Size enlarged = new Size(times * picture.rows(), times * picture.cols());
+        Imgproc.resize(
+                picture,
+                picture,
+                new org.opencv.core.Size(enlarged.width(), enlarged.height()),
+                0,
+                0,
+                Imgproc.INTER_NEAREST);
         // Masks and labels may be padded already, the image is not.
         Size size = sample.info().size();
         if (sample.labels().isPresent()) {
-            LabelMap labels = sample.labels().get().crop(0, 0, size);
+            LabelMap labels = sample.labels().get().crop(0, 0, size).resize(enlarged);
             Mat labeled = LabelCanvas.picture(picture, labels, classes);
             picture.release();
             return labeled;
         }
-        draw(picture, sample.targets().mapMasks(mask -> mask.crop(0, 0, size)), classes);
+        Instances objects =
+                sample.targets()
+                        .mapBoxes(boxes -> boxes.scale(times, times))
+                        .mapMasks(mask -> mask.crop(0, 0, size).resize(enlarged));
+        draw(picture, objects, classes);
         return picture;
+    }
+
+    private static int enlargement(Size size) {
+        int edge = Math.max(size.height(), size.width());
+        return (LEAST_EDGE + edge - 1) / edge;
     }
 
     /** Tints masks and their outlines, in one copy of the pixels for all. */

@@ -109,10 +109,25 @@ class CanvasTest {
                 Configs.of(Pad.class)
                         .apply(Configs.of(Normalize.class).apply(sample, random), random);
         Mat picture = Canvas.picture(ready, CLASSES);
-        assertEquals(100, picture.cols());
-        assertFalse(Arrays.equals(GRAY.val, picture.get(50, 50)));
-        assertArrayEquals(new double[] {90, 90, 90}, picture.get(65, 65));
+        assertEquals(400, picture.cols());
+        assertFalse(Arrays.equals(GRAY.val, picture.get(200, 200)));
+        assertFalse(Arrays.equals(GRAY.val, picture.get(161, 200)), "in the mask");
+        assertArrayEquals(new double[] {90, 90, 90}, picture.get(157, 200), "above the mask");
+        assertFalse(Arrays.equals(GRAY.val, picture.get(200, 120)), "the box");
+        assertArrayEquals(new double[] {90, 90, 90}, picture.get(260, 260));
         assertEquals(0, changedPixels(ready.image()));
+    }
+
+    @Test
+    void enlargesSmallSamplesSoThatNamesDoNotHideThem() {
+        Size size = new Size(35, 46);
+        Instances cow = Instances.groundTruth(Boxes.of(2, 10, 44, 33), 2);
+        Mat picture = Canvas.picture(Sample.of(gray(35, 46), ImageInfo.of(size), cow), CLASSES);
+        assertEquals(new Size(245, 322), new Size(picture.rows(), picture.cols()));
+        assertTrue(changedPixels(picture) < picture.total() / 10);
+        Mat large = gray(240, 320);
+        Sample unchanged = Sample.of(large, ImageInfo.of(new Size(240, 320)), cow);
+        assertEquals(320, Canvas.picture(unchanged, CLASSES).cols());
     }
 
     @Test

@@ -75,7 +75,7 @@ class LabelCanvasTest {
         Sample sample = Sample.of(gray(SIZE), ImageInfo.of(SIZE), labels());
         Sample padded = new Pad(List.of(), 64).apply(sample, new SplittableRandom(1));
         Mat picture = Canvas.picture(padded, CLASSES);
-        assertEquals(200, picture.cols());
+        assertEquals(400, picture.cols());
         assertEquals(List.of(0, 2, 1), patches(picture));
     }
 
