@@ -68,7 +68,8 @@ public final class ServingFolder {
         try (Stream<Path> files = Files.list(folder)) {
             if (files.findAny().isPresent()) {
                 throw SaccadeException.user(
-                        "%s: holds files already, a new folder expected", folder);
+                        "%s: holds files already, a new folder expected; name another with --out",
+                        folder);
             }
         }
     }

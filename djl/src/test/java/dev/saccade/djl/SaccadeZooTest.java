@@ -337,7 +337,8 @@ class SaccadeZooTest {
         assertTrue(
                 assertThrows(SaccadeException.class, () -> ServingFolder.write(checkpoint, model))
                         .getMessage()
-                        .contains("holds files already"));
+                        .endsWith(
+                                "holds files already, a new folder expected; name another with --out"));
     }
 
     /**
