@@ -3,6 +3,7 @@ package dev.saccade.models.zoo;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
+import com.google.common.base.Splitter;
 import com.google.common.collect.ImmutableMap;
 import com.google.common.collect.Maps;
 
@@ -19,6 +20,7 @@ import dev.saccade.core.parts.Default;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -106,6 +108,8 @@ public final class PretrainedWeights {
         }
     }
 
+    private static final int MOST_TOLD = 3;
+
     private final String name;
     private final Publisher publisher;
     private final Entry entry;
@@ -132,9 +136,35 @@ public final class PretrainedWeights {
         if (weights == null) {
             throw SaccadeException.user(
                     "no published weights have the name %s, see ./saccade weights%s",
-                    name, Nearest.suggestion(name, Packaged.WEIGHTS.keySet()));
+                    name, suggestion(name));
         }
         return weights;
+    }
+
+    /** Returns what somebody may have meant by a name, such as {@code htc_r50}. */
+    private static String suggestion(String name) {
+        String nearest = Nearest.suggestion(name, Packaged.WEIGHTS.keySet());
+        if (!nearest.isEmpty()) {
+            return nearest;
+        }
+        List<String> words =
+                Splitter.on('_').splitToStream(name).map(PretrainedWeights::unabridged).toList();
+        String several =
+                Packaged.WEIGHTS.keySet().stream()
+                        .filter(
+                                each ->
+                                        words.stream()
+                                                .allMatch(
+                                                        word -> ("_" + each).contains("_" + word)))
+                        .sorted(Comparator.comparingInt(String::length))
+                        .limit(MOST_TOLD)
+                        .collect(Collectors.joining(" or "));
+        return several.isEmpty() ? "" : "; did you mean " + several + "?";
+    }
+
+    /** Returns a word of a name of OpenMMLab's, such as {@code r50} or {@code x101}, in full. */
+    private static String unabridged(String word) {
+        return word.replaceFirst("^r(?=\\d)", "resnet").replaceFirst("^x(?=\\d)", "resnext");
     }
 
     /**
