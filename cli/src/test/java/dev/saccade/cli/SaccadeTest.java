@@ -100,6 +100,21 @@ class SaccadeTest {
                 List.of("info", "--all", RECIPE),
                 List.of("info", "--all", "--jsn"),
                 List.of("info", RECIPE, "--set", "model.neck.start_level=4"),
+                List.of("info", RECIPE, "--set", "model.neck=null"),
+                List.of(
+                        "check",
+                        RECIPE,
+                        "--set",
+                        "model.neck=null",
+                        "--data",
+                        shared.resolve("scenes")),
+                List.of(
+                        "train",
+                        RECIPE,
+                        "--set",
+                        "model.neck=null",
+                        "--data",
+                        shared.resolve("scenes")),
                 List.of("demo", "--scenes", "-1"),
                 List.of("browse", RECIPE, "--count", "0"));
     }
