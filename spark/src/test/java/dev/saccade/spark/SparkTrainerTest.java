@@ -26,6 +26,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
@@ -134,6 +135,11 @@ class SparkTrainerTest {
         assertFalse(new RunFolder(run).isSaved());
         SPARK.sparkContext().cancelAllJobs();
         assertEquals(Outcome.INTERRUPTED, outcome.join());
+        // The job has ended, but its tasks may still be on their way out.
+        Instant latest = Instant.now().plusSeconds(60);
+        while (!new RunFolder(run).isSaved() && Instant.now().isBefore(latest)) {
+            Thread.onSpinWait();
+        }
         assertTrue(new RunFolder(run).isSaved());
     }
 
