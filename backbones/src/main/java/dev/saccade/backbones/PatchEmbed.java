@@ -8,6 +8,7 @@ import dev.saccade.core.nn.Conv2d.Geometry;
 import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.LayerNorm;
 import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.Tracer;
 
 import java.util.Optional;
 
@@ -59,6 +60,7 @@ final class PatchEmbed extends Layer {
     private NDArray padded(NDArray x) {
         long below = Math.floorMod(-x.getShape().get(2), (long) whole);
         long right = Math.floorMod(-x.getShape().get(3), (long) whole);
-        return below + right == 0 ? x : x.pad(new Shape(0, right, 0, below), 0);
+        boolean isWhole = below + right == 0 && !Tracer.isRecording();
+        return isWhole ? x : x.pad(new Shape(0, right, 0, below), 0);
     }
 }

@@ -6,7 +6,10 @@ import dev.saccade.core.nn.Layer;
 import dev.saccade.core.nn.LayerNorm;
 import dev.saccade.core.nn.Linear;
 import dev.saccade.core.ops.Scope;
-import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.core.ops.Tracer;
+
+import java.util.Map;
 
 /**
  * Halves a map of tokens and doubles its channels (Liu et al. 2021): each cell of 2x2 tokens, in
@@ -15,13 +18,13 @@ import dev.saccade.core.ops.Script;
  */
 final class PatchMerging extends Layer {
 
-    private static final Script CELLS =
-            Script.compile(
+    private static final ScriptTemplate CELLS =
+            ScriptTemplate.of(
                     "(x: Tensor) -> Tensor",
                     """
                     h = torch.size(x, 1)
                     w = torch.size(x, 2)
-                    if h % 2 + w % 2 > 0:
+                    if {always} or h % 2 + w % 2 > 0:
                       x = torch.constant_pad_nd(x, [0, 0, 0, w % 2, 0, h % 2])
                     cells = torch.reshape(x, [torch.size(x, 0), (h + 1) // 2, 2, (w + 1) // 2, 2, -1])
                     ordered = torch.permute(cells, [0, 1, 3, 4, 2, 5])
@@ -44,6 +47,11 @@ final class PatchMerging extends Layer {
      */
     @Override
     public NDArray forward(NDArray x) {
-        return Scope.array(() -> reduction.forward(norm.forward(CELLS.run(x))));
+        return Scope.array(
+                () ->
+                        reduction.forward(
+                                norm.forward(
+                                        CELLS.with(Map.of("always", Tracer.isRecording()))
+                                                .run(x))));
     }
 }

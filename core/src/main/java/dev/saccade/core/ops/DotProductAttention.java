@@ -52,6 +52,7 @@ public final class DotProductAttention {
     public static NDArray attend(NDArray q, NDArray kv, int heads) {
         Shape keys = kv.getShape();
         MultiplyAdds.add(2 * q.size() * keys.get(1) * keys.get(2));
-        return ATTEND.with(Map.of("heads", heads, "parts", PARTS)).run(q, kv);
+        return ATTEND.with(Map.of("heads", heads, "parts", Tracer.isRecording() ? 1 : PARTS))
+                .run(q, kv);
     }
 }

@@ -20,7 +20,7 @@ public final class DynamicShapes {
 
     /** Returns whether they are free where an array lies. */
     public static boolean areFreeFor(NDArray array) {
-        return !AVOIDED.get() && !array.getDevice().isGpu();
+        return !AVOIDED.get() && !Tracer.isRecording() && !array.getDevice().isGpu();
     }
 
     /** Returns what {@code body} returns, run in this thread as on a GPU; for tests on a CPU. */

@@ -109,6 +109,30 @@ public record ElsaAttention(int kernel, int dilation, double lambda, double gamm
                     return torch.slice(y, 2, 0, w)
                     """);
 
+    /** The same sums, one neighbor after the other, by operators whose number is that of them. */
+    private static final ScriptTemplate TAPS =
+            ScriptTemplate.of(
+                    "(v: Tensor, a: Tensor) -> Tensor",
+                    """
+                    kernel = {kernel}
+                    reach = {reach}
+                    dilation = {dilation}
+                    n = torch.size(v, 0)
+                    h = torch.size(v, 1)
+                    w = torch.size(v, 2)
+                    g = torch.size(a, 3) // (kernel * kernel)
+                    padded = torch.constant_pad_nd(v, [0, 0, reach, reach, reach, reach])
+                    padded = torch.reshape(padded, [n, h + 2 * reach, w + 2 * reach, g, -1])
+                    weights = torch.unbind(torch.reshape(a, [n, h, w, g, 1, kernel * kernel]), 5)
+                    y = torch.zeros([], dtype=6, device=v.device)
+                    for k in range(kernel * kernel):
+                      top = (k // kernel) * dilation
+                      left = (k % kernel) * dilation
+                      near = torch.slice(torch.slice(padded, 1, top, top + h), 2, left, left + w)
+                      y = torch.add(y, torch.mul(near, weights[k]))
+                    return torch.reshape(y, torch.size(v))
+                    """);
+
     /**
      * Sums where each channel has factors of its own; three are multiplied at once, to hold none.
      */
@@ -252,6 +276,10 @@ public record ElsaAttention(int kernel, int dilation, double lambda, double gamm
 
     private NDArray banded(NDArray values, NDArray weights) {
         MultiplyAdds.add(values.size() * kernel * kernel);
+        if (Tracer.isRecording()) {
+            return TAPS.with(Map.of("kernel", kernel, "dilation", dilation, "reach", reach()))
+                    .run(values, weights);
+        }
         int band = TILE + 2 * reach();
         List<Integer> bandsAndGaps = new ArrayList<>(List.of(band));
         for (int row = 1; row < kernel; row++) {

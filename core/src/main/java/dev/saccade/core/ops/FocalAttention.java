@@ -47,8 +47,11 @@ public final class FocalAttention {
                     scaled = torch.mul_(torch.clone(torch.permute(map, [0, 1, 3, 5, 2, 4, 6]), memory_format=0), d ** -0.5)
                     q_windows = torch.reshape(scaled, [n, windows, heads, -1, d])
                     logits = torch.add_(torch.matmul(q_windows, torch.transpose(k_windows, 3, 4)), bias)
-                    masked = torch.slice(torch.detach(logits), 4, first_masked)
-                    _1 = torch.add_(masked, torch.unsqueeze(torch.slice(mask, 2, first_masked), 1))
+                    if first_masked == 0:
+                      logits = torch.add(logits, torch.unsqueeze(mask, 1))
+                    else:
+                      masked = torch.slice(torch.detach(logits), 4, first_masked)
+                      _1 = torch.add_(masked, torch.unsqueeze(torch.slice(mask, 2, first_masked), 1))
                     return torch.matmul(torch.softmax(logits, -1), v_windows)
                     """);
 
@@ -88,7 +91,7 @@ public final class FocalAttention {
                                             "window",
                                             region.window(),
                                             "first_masked",
-                                            region.firstMasked()));
+                                            Tracer.isRecording() ? 0 : region.firstMasked()));
                     return region.windows().merge(run(attend, region, qkv, cells, bias), map);
                 });
     }

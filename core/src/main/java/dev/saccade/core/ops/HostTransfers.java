@@ -8,6 +8,7 @@ import ai.djl.ndarray.NDManager;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.Libtorch;
+import dev.saccade.core.SaccadeException;
 
 import java.util.Map;
 import java.util.Set;
@@ -75,6 +76,11 @@ public final class HostTransfers {
     }
 
     static void countRead() {
+        if (Tracer.isRecording()) {
+            throw SaccadeException.user(
+                    "%s reads numbers of an array, and what follows from them cannot be recorded",
+                    place());
+        }
         HostTransfers counting = COUNTING.get();
         if (counting != null) {
             counting.reads.merge(place(), 1, Integer::sum);

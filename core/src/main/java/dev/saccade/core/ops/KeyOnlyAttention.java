@@ -135,6 +135,6 @@ public final class KeyOnlyAttention {
 
     /** One product of L by C by C and two of C by C by C, against four of L by C by C. */
     static Form portable(long tokens, long channels) {
-        return 3 * tokens > 2 * channels ? ONE_PRODUCT : FOUR_PRODUCTS;
+        return Tracer.isRecording() || 3 * tokens > 2 * channels ? ONE_PRODUCT : FOUR_PRODUCTS;
     }
 }

@@ -134,6 +134,45 @@ public record NeighborRegion(int kernel) implements FilterRegion {
                     return map
                     """);
 
+    /** What {@link #PRODUCTS} gives, by operators of which there is one for each neighbor. */
+    private static final ScriptTemplate PRODUCTS_BY_OFFSET =
+            ScriptTemplate.of(
+                    "(q: Tensor, k: Tensor) -> Tensor",
+                    """
+                    kernel = {kernel}
+                    h = torch.size(q, 1)
+                    w = torch.size(q, 2)
+                    r = kernel // 2
+                    padded = torch.constant_pad_nd(k, [0, 0, 0, 0, r, r, r, r])
+                    near = annotate(List[Tensor], [])
+                    for i in range(kernel * kernel):
+                      y = i // kernel
+                      x = i % kernel
+                      keys = torch.slice(torch.slice(padded, 1, y, y + h), 2, x, x + w)
+                      _ = torch.append(near, torch.sum(torch.mul(q, keys), [4]))
+                    return torch.stack(near, 4)
+                    """);
+
+    /** What {@link #APPLY} gives, by operators of which there is one for each neighbor. */
+    private static final ScriptTemplate APPLY_BY_OFFSET =
+            ScriptTemplate.of(
+                    "(filters: Tensor, v: Tensor) -> Tensor",
+                    """
+                    kernel = {kernel}
+                    h = torch.size(filters, 1)
+                    w = torch.size(filters, 2)
+                    r = kernel // 2
+                    padded = torch.constant_pad_nd(v, [0, 0, 0, 0, r, r, r, r])
+                    weights = torch.unbind(torch.unsqueeze(filters, 5), 4)
+                    out = torch.zeros([], dtype=6, device=v.device)
+                    for i in range(kernel * kernel):
+                      y = i // kernel
+                      x = i % kernel
+                      near = torch.slice(torch.slice(padded, 1, y, y + h), 2, x, x + w)
+                      out = torch.add(out, torch.mul(weights[i], near))
+                    return torch.flatten(out, 3)
+                    """);
+
     private Script with(ScriptTemplate template) {
         return template.with(Map.of("kernel", kernel));
     }
@@ -169,7 +208,9 @@ public record NeighborRegion(int kernel) implements FilterRegion {
     @Override
     public NDArray products(NDArray q, NDArray k) {
         MultiplyAdds.add(q.size() * keys());
-        return Scope.array(() -> with(PRODUCTS).run(q, with(ROWS).run(k)));
+        return Tracer.isRecording()
+                ? with(PRODUCTS_BY_OFFSET).run(q, k)
+                : Scope.array(() -> with(PRODUCTS).run(q, with(ROWS).run(k)));
     }
 
     @Override
@@ -196,6 +237,8 @@ public record NeighborRegion(int kernel) implements FilterRegion {
     @Override
     public NDArray apply(NDArray filters, NDArray v, Shape map) {
         MultiplyAdds.add(v.size() * keys());
-        return Scope.array(() -> with(APPLY).run(filters, with(ROWS).run(v)));
+        return Tracer.isRecording()
+                ? with(APPLY_BY_OFFSET).run(filters, v)
+                : Scope.array(() -> with(APPLY).run(filters, with(ROWS).run(v)));
     }
 }

@@ -107,7 +107,7 @@ public record Nms(double iouThreshold, double scoreThreshold, int max) {
         checkArgument(rows == shape.get(1) || rows == pairs, "%s boxes of %s", rows, shape);
         checkArgument(groups.size() == shape.get(1), "%s groups of %s", groups.size(), shape);
         int most = (int) Math.min(max, pairs);
-        return Kernels.isFusedFor(boxes)
+        return Kernels.isFusedFor(boxes) || Tracer.isRecording()
                 ? fused(boxes, scores, groups, most)
                 : portable(boxes, scores, groups, most);
     }

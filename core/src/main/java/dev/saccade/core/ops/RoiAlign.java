@@ -82,7 +82,7 @@ public record RoiAlign(Size output, int samplingRatio, boolean aligned) {
      * @return {@code [R, C, output]} with channels innermost in memory, in the order of the regions
      */
     public NDArray pool(FeaturePyramid features, List<Integer> strides, Rois rois, NDArray levels) {
-        return Kernels.isFusedFor(features.get(0))
+        return Kernels.isFusedFor(features.get(0)) || Tracer.isRecording()
                 ? fused(features, strides, rois, levels)
                 : portable(features, strides, rois, levels);
     }

@@ -31,6 +31,14 @@ public record Windows(int height, int width, int shiftY, int shiftX, Order order
             ScriptTemplate.of(
                     "(x: Tensor) -> Tensor", "return torch.roll(x, [{down}, {right}], [1, 2])");
 
+    private static final Script CROP =
+            Script.compile(
+                    "(x: Tensor, like: Tensor) -> Tensor",
+                    """
+                    rows = torch.slice(x, 1, 0, torch.size(like, 0))
+                    return torch.slice(rows, 2, 0, torch.size(like, 1))
+                    """);
+
     private static final ScriptTemplate MASK =
             ScriptTemplate.of(
                     "(x: Tensor) -> Tensor",
@@ -92,7 +100,7 @@ public record Windows(int height, int width, int shiftY, int shiftX, Order order
     }
 
     private boolean isPadded(Shape map) {
-        return map.get(1) % height != 0 || map.get(2) % width != 0;
+        return Tracer.isRecording() || map.get(1) % height != 0 || map.get(2) % width != 0;
     }
 
     /** Returns the number of tokens of a map {@code [N, H, W, ...]} and of its padding. */
@@ -184,7 +192,9 @@ public record Windows(int height, int width, int shiftY, int shiftX, Order order
     }
 
     private NDArray crop(NDArray arranged, Shape map) {
-        return isPadded(map) ? arranged.get(":, :{}, :{}", map.get(1), map.get(2)) : arranged;
+        return isPadded(map)
+                ? CROP.run(arranged, arranged.getManager().create(map.slice(1, 3).add(0)))
+                : arranged;
     }
 
     /**

@@ -1,6 +1,7 @@
 package dev.saccade.core.parts;
 
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
@@ -83,6 +84,23 @@ public abstract class DetectionHead extends Module {
      * @param images what happened to each image
      */
     public abstract List<Instances> predict(FeaturePyramid features, List<ImageInfo> images);
+
+    /**
+     * Returns the objects of each image where the features are, without a number that is read and
+     * with sizes of arrays that do not depend on what is found, so that it can be recorded.
+     *
+     * @param features the pyramid of the batch
+     * @param sizes {@code [N, 2]} float32: width and height of each image without its padding
+     * @return {@code [N, M, 4]} boxes in the coordinates of the network input, {@code [N, M]} int64
+     *     labels, {@code [N, M]} scores in descending order and {@code [N]} int64, how many objects
+     *     there are of each image; {@code [N, M, S, S]} probabilities of the masks inside of the
+     *     boxes, if the head {@link Config#hasMasks}
+     * @throws SaccadeException of kind user, if the head cannot
+     */
+    public NDList detect(FeaturePyramid features, NDArray sizes) {
+        throw SaccadeException.user(
+                "%s: does not detect objects in arrays of fixed sizes", getClass().getSimpleName());
+    }
 
     /**
      * Returns the objects of one image, in its own coordinates, from several views of it, such as
