@@ -124,6 +124,16 @@ public final class DetectionModel extends Model<Instances> {
                                 views.stream().map(view -> view.images().get(0)).toList()));
     }
 
+    /**
+     * Returns the objects of each image in arrays of fixed sizes, see {@link DetectionHead#detect}.
+     *
+     * @param pixels {@code [N, 3, H, W]}, normalized
+     * @param sizes {@code [N, 2]} width and height of each image without its padding
+     */
+    public NDList detect(NDArray pixels, NDArray sizes) {
+        return NoGrad.call(() -> head.detect(features(pixels), sizes));
+    }
+
     @Override
     public NDList call(NDList inputs) {
         return head.call(new NDList(features(inputs.singletonOrThrow()).levels()));

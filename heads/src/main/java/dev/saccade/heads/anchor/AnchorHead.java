@@ -16,6 +16,7 @@ import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.Script;
 import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.core.ops.Tracer;
 import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.FeaturePyramid;
@@ -104,7 +105,10 @@ public abstract class AnchorHead extends DetectionHead {
                     "(logits: Tensor) -> Tensor",
                     "return torch.slice(torch.softmax(logits, 1), 1, 0, -1)");
 
-    /** Scores, deltas and corners of the anchors whose best class has the highest scores. */
+    /**
+     * Scores, deltas and corners of the anchors whose best class has the highest scores. Padded
+     * ones are as many whatever the size of the level.
+     */
     private static final ScriptTemplate TOP =
             ScriptTemplate.of(
                     "(scores: Tensor, deltas: Tensor, anchors: Tensor)"
@@ -113,6 +117,13 @@ public abstract class AnchorHead extends DetectionHead {
                     n = torch.size(anchors, 0)
                     c = torch.size(scores, 1)
                     score = torch.reshape(scores, [-1, n, c])
+                    delta = torch.reshape(deltas, [-1, n, 4])
+                    if {padded}:
+                      none = torch.log(torch.zeros([torch.size(score, 0), {nms_pre}, c], dtype=6, device=score.device))
+                      score = torch.cat([score, none], 1)
+                      delta = torch.constant_pad_nd(delta, [0, 0, 0, {nms_pre}])
+                      anchors = torch.constant_pad_nd(anchors, [0, 0, 0, {nms_pre}])
+                      n = n + {nms_pre}
                     best = torch.amax(score, [2], False)
                     count = {nms_pre}
                     if count > n:
@@ -120,7 +131,6 @@ public abstract class AnchorHead extends DetectionHead {
                     _0, top = torch.topk(best, count, 1, True, True)
                     column = torch.unsqueeze(top, 2)
                     score = torch.gather(score, 1, torch.expand(column, [-1, -1, c]))
-                    delta = torch.reshape(deltas, [-1, n, 4])
                     delta = torch.gather(delta, 1, torch.expand(column, [-1, -1, 4]))
                     anchor = torch.index_select(anchors, 0, torch.reshape(top, [-1]))
                     return (score, delta, torch.reshape(anchor, torch.size(delta)))
@@ -336,6 +346,12 @@ public abstract class AnchorHead extends DetectionHead {
                 .get(0);
     }
 
+    @Override
+    public NDList detect(FeaturePyramid features, NDArray sizes) {
+        ImageFrames frames = ImageFrames.ofSizes(sizes);
+        return bboxPostProcess(candidates(forward(features), frames, config.nmsPre())).list();
+    }
+
     private List<Instances> found(Supplier<List<ScoredBoxes>> candidates) {
         return NoGrad.call(() -> Scope.call(() -> bboxPostProcess(candidates.get()).toInstances()));
     }
@@ -383,7 +399,7 @@ public abstract class AnchorHead extends DetectionHead {
      * @return {@code [N, R, C]} scores, {@code [N, R, 4]} bbox deltas and {@code [N, R, 4]} corners
      */
     protected NDList top(LevelMaps maps, NDArray anchors, int nmsPre) {
-        return TOP.with(Map.of("nms_pre", nmsPre))
+        return TOP.with(Map.of("nms_pre", nmsPre, "padded", Tracer.isRecording()))
                 .runAll(scores(maps), LevelMaps.perAnchor(maps.reg(), 4), anchors);
     }
 }

@@ -18,6 +18,7 @@ import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.Script;
 import dev.saccade.core.ops.ScriptTemplate;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.Tracer;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.core.parts.FeatureInfo;
@@ -167,10 +168,14 @@ public final class AtssHead extends AnchorHead {
                     n = torch.size(anchors, 0)
                     c = torch.size(scores, 1)
                     above = torch.where(torch.gt(scores, {score_thr}), scores, 0.)
+                    pairs = torch.reshape(above, [-1, n * c])
                     count = {nms_pre}
-                    if count > n * c:
+                    if {padded}:
+                      pairs = torch.constant_pad_nd(pairs, [0, count], -1.)
+                    elif count > n * c:
                       count = n * c
-                    best, pair = torch.topk(torch.reshape(above, [-1, n * c]), count, 1, True, True)
+                    best, pair = torch.topk(pairs, count, 1, True, True)
+                    pair = torch.clamp(pair, 0, n * c - 1)
                     row = torch.floor_divide(pair, c)
                     factor = torch.sigmoid(torch.reshape(centerness, [-1, n]))
                     score = torch.unsqueeze(torch.mul(best, torch.gather(factor, 1, row)), 2)
@@ -317,7 +322,14 @@ public final class AtssHead extends AnchorHead {
      */
     @Override
     protected NDList top(LevelMaps maps, NDArray anchors, int nmsPre) {
-        return TOP.with(Map.of("nms_pre", nmsPre, "score_thr", (double) (float) config.scoreThr()))
+        return TOP.with(
+                        Map.of(
+                                "nms_pre",
+                                nmsPre,
+                                "padded",
+                                Tracer.isRecording(),
+                                "score_thr",
+                                (double) (float) config.scoreThr()))
                 .runAll(
                         scores(maps),
                         LevelMaps.perAnchor(maps.others().get(0), 1),

@@ -169,10 +169,19 @@ public final class RpnHead extends AnchorHead {
         return inScope(() -> proposals(forward(features), images, config.testProposals()));
     }
 
+    /** Returns the same of images whose frames are known. */
+    public Detections propose(FeaturePyramid features, ImageFrames frames) {
+        return inScope(() -> proposals(forward(features), frames, config.testProposals()));
+    }
+
     private Detections proposals(
             List<LevelMaps> maps, List<ImageInfo> images, ProposalConfig settings) {
-        return inScope(
-                () -> settings.select(candidates(maps, frames(maps, images), settings.nmsPre())));
+        return inScope(() -> proposals(maps, frames(maps, images), settings));
+    }
+
+    private Detections proposals(
+            List<LevelMaps> maps, ImageFrames frames, ProposalConfig settings) {
+        return settings.select(candidates(maps, frames, settings.nmsPre()));
     }
 
     /** Returns the proposals of all views of an image, in its coordinates, best first. */

@@ -81,6 +81,23 @@ public record ImageFrames(NDArray numbers, boolean mirrored) {
                             return torch.stack([x1, y1, x2, y2], 2)
                             """);
 
+    private static final Script OF_SIZES =
+            Script.compile(
+                    "(sizes: Tensor) -> Tensor",
+                    """
+                    mirrored = torch.zeros_like(torch.slice(sizes, 1, 0, 1))
+                    return torch.cat([sizes, torch.ones_like(sizes), mirrored], 1)
+                    """);
+
+    /**
+     * Returns the frames of images that are neither scaled nor mirrored.
+     *
+     * @param sizes {@code [B, 2]} float32: width and height before padding
+     */
+    public static ImageFrames ofSizes(NDArray sizes) {
+        return new ImageFrames(OF_SIZES.run(sizes), false);
+    }
+
     /** Brings what is known of the images of a batch to where a manager makes arrays. */
     public static ImageFrames of(NDManager manager, List<ImageInfo> images) {
         float[] numbers = new float[5 * images.size()];

@@ -22,6 +22,7 @@ import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.heads.anchor.RpnHead;
 import dev.saccade.heads.box.Detections;
+import dev.saccade.heads.box.ImageFrames;
 import dev.saccade.heads.box.MulticlassNms;
 import dev.saccade.heads.box.ScoredBoxes;
 
@@ -208,6 +209,12 @@ public abstract class TwoStageHead extends DetectionHead {
                                 () ->
                                         new TwoStageInference(this, look(features), images)
                                                 .predict()));
+    }
+
+    @Override
+    public NDList detect(FeaturePyramid features, NDArray sizes) {
+        ImageFrames frames = ImageFrames.ofSizes(sizes);
+        return new TwoStageInference(this, look(features), List.of(), frames).detect();
     }
 
     /**

@@ -88,7 +88,7 @@ record TwoStageInference(
                     return torch.reshape(torch.logical_and(there, at_top), [-1])
                     """);
 
-    /** All classes alike for some regions, which stay where they are; in place. */
+    /** All classes alike for some regions, which stay where they are. */
     private static final ScriptTemplate UNDECIDED =
             ScriptTemplate.of(
                     "(boxes: Tensor, scores: Tensor, regions: Tensor, indices: Tensor,"
@@ -101,9 +101,29 @@ record TwoStageInference(
                     corners = torch.where(stays, region, torch.index_select(of_box, 0, indices))
                     of_class = torch.flatten(scores, 0, 1)
                     alike = torch.masked_fill(torch.index_select(of_class, 0, indices), known, {score})
-                    _0 = torch.index_copy_(of_box, 0, indices, corners)
-                    _1 = torch.index_copy_(of_class, 0, indices, alike)
+                    of_box = torch.index_copy(of_box, 0, indices, corners)
+                    of_class = torch.index_copy(of_class, 0, indices, alike)
                     return (torch.reshape(of_box, torch.size(boxes)), torch.reshape(of_class, torch.size(scores)))
+                    """);
+
+    /** Boxes, images and labels of all objects of a batch, and of what lies behind them. */
+    private static final Script OBJECTS =
+            Script.compile(
+                    "(boxes: Tensor, labels: Tensor) -> Tuple[Tensor, Tensor, Tensor]",
+                    """
+                    m = torch.size(labels, 1)
+                    label = torch.flatten(labels)
+                    every = torch.arange(torch.size(label, 0), dtype=4, device=label.device)
+                    image = torch.floor_divide(every, m)
+                    return (torch.reshape(boxes, [-1, 4]), image, label)
+                    """);
+
+    private static final Script OF_IMAGES =
+            Script.compile(
+                    "(masks: Tensor, labels: Tensor) -> Tensor",
+                    """
+                    size = torch.size(masks, 1)
+                    return torch.reshape(masks, [-1, torch.size(labels, 1), size, size])
                     """);
 
     private static final Script MIRRORED =
@@ -124,9 +144,7 @@ record TwoStageInference(
 
     /** Returns the objects of each image, in the coordinates of the original image. */
     List<Instances> predict() {
-        Detections proposals = head.propose(features.pyramid(), images);
-        ScoredBoxes scored = score(proposals);
-        ScoredBoxes decided = head.stages().size() == 1 ? undecided(scored, proposals) : scored;
+        ScoredBoxes decided = decided(head.propose(features.pyramid(), images));
         List<Instances> found = head.select(toOriginal(decided)).toInstances();
         if (!head.hasMasks()) {
             return found;
@@ -140,6 +158,26 @@ record TwoStageInference(
             outlined.add(found.get(n).withMasks(head.paste(masks.get(n), boxes, image.original())));
         }
         return outlined.build();
+    }
+
+    /** See {@link TwoStageHead#detect}. */
+    NDList detect() {
+        ScoredBoxes decided = decided(head.rpn().propose(features.pyramid(), frames));
+        Detections found = head.select(decided);
+        NDList arrays = found.list();
+        if (head.hasMasks()) {
+            NDList objects = OBJECTS.runAll(found.boxes(), found.labels());
+            Rois rois = new Rois(objects.get(0), objects.get(1));
+            NDArray pooled = head.poolForMasks(features, rois);
+            NDArray masks = head.masks().probabilities(pooled, objects.get(2));
+            arrays.add(OF_IMAGES.run(masks, found.labels()));
+        }
+        return arrays;
+    }
+
+    private ScoredBoxes decided(Detections proposals) {
+        ScoredBoxes scored = score(proposals);
+        return head.stages().size() == 1 ? undecided(scored, proposals) : scored;
     }
 
     /**
