@@ -9,12 +9,16 @@ import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.time.LocalDateTime;
+import java.util.Collection;
 import java.util.Map;
 import java.util.zip.CRC32;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 
-/** Writes PyTorch's zip format: a pickle that refers to one stored entry for each tensor. */
+/**
+ * Writes PyTorch's zip formats: a pickle that refers to one stored entry for each tensor, and for
+ * TorchScript code beside it.
+ */
 final class TorchWriter {
 
     private static final String FOLDER = "archive/";
@@ -25,6 +29,9 @@ final class TorchWriter {
     /** Tensors begin at multiples of this, as PyTorch's own do, so that they can be mapped. */
     private static final int ALIGNMENT = 64;
 
+    /** An empty pickled tuple. */
+    private static final byte[] NO_CONSTANTS = {(byte) 0x80, 2, ')', '.'};
+
     private static final int LOCAL_HEADER = 30;
     private static final short PADDING_FIELD = 0x4246;
     private static final int CHUNK = 1 << 20;
@@ -32,23 +39,42 @@ final class TorchWriter {
     private final ZipOutputStream zip;
     private long position;
 
-    private TorchWriter(ZipOutputStream zip) {
-        this.zip = zip;
-    }
-
-    static void write(FileChannel channel, Checkpoint checkpoint) throws IOException {
-        ZipOutputStream zip =
+    private TorchWriter(FileChannel channel) {
+        zip =
                 new ZipOutputStream(
                         new BufferedOutputStream(Channels.newOutputStream(channel), CHUNK));
         zip.setMethod(ZipOutputStream.STORED);
-        TorchWriter writer = new TorchWriter(zip);
+    }
+
+    static void write(FileChannel channel, Checkpoint checkpoint) throws IOException {
+        TorchWriter writer = new TorchWriter(channel);
         writer.entry("data.pkl", ByteBuffer.wrap(pickle(checkpoint)));
         writer.entry("byteorder", ascii("little"));
+        writer.tensors(checkpoint.tensors().values());
+        writer.end("3\n");
+    }
+
+    /** Writes a module of TorchScript, of class {@code M}, that has tensors as attributes. */
+    static void write(FileChannel channel, String code, Map<String, Tensor> attributes)
+            throws IOException {
+        TorchWriter writer = new TorchWriter(channel);
+        writer.entry("data.pkl", ByteBuffer.wrap(pickle(attributes)));
+        writer.entry("code/__torch__.py", StandardCharsets.UTF_8.encode(code));
+        writer.entry("constants.pkl", ByteBuffer.wrap(NO_CONSTANTS));
+        writer.entry("byteorder", ascii("little"));
+        writer.tensors(attributes.values());
+        writer.end("10\n");
+    }
+
+    private void tensors(Collection<Tensor> tensors) throws IOException {
         int key = 0;
-        for (Tensor tensor : checkpoint.tensors().values()) {
-            writer.entry("data/" + key++, tensor.data());
+        for (Tensor tensor : tensors) {
+            entry("data/" + key++, tensor.data());
         }
-        writer.entry("version", ascii("3\n"));
+    }
+
+    private void end(String version) throws IOException {
+        entry("version", ascii(version));
         zip.finish();
         zip.flush();
     }
@@ -100,6 +126,18 @@ final class TorchWriter {
             out.text(entry.getKey()).tensor(key++, entry.getValue());
         }
         return out.code('u').code('u').code('.').bytes();
+    }
+
+    /** Returns an object of class {@code __torch__.M} with these attributes. */
+    private static byte[] pickle(Map<String, Tensor> attributes) {
+        PickleWriter out = new PickleWriter();
+        out.code(0x80).code(2).global("__torch__", "M").code(')').code(0x81);
+        out.code('}').code('(').text("training").code(0x89);
+        int key = 0;
+        for (Map.Entry<String, Tensor> entry : attributes.entrySet()) {
+            out.text(entry.getKey()).tensor(key++, entry.getValue());
+        }
+        return out.code('u').code('b').code('.').bytes();
     }
 
     /** The few operations that the pickle of a checkpoint takes. */
