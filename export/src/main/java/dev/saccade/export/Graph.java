@@ -1,0 +1,174 @@
+package dev.saccade.export;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+
+import dev.saccade.checkpoint.Tensor;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+
+/**
+ * What a model computes, as operators of libtorch in the order in which they run.
+ *
+ * @param inputs what a caller gives
+ * @param weights values that are known, by their names in order
+ * @param nodes operators, each behind those whose results it takes
+ * @param outputs what the caller gets
+ */
+public record Graph(
+        ImmutableList<Value> inputs,
+        ImmutableMap<Value, Weight> weights,
+        ImmutableList<Node> nodes,
+        ImmutableList<Value> outputs) {
+
+    /**
+     * A tensor, or a list of tensors.
+     *
+     * @param id tells it from others of the graph
+     * @param type libtorch's name of the type of its elements, such as {@code Float}; none of a
+     *     list
+     * @param sizes those it had when it was recorded; -1 where they are not always the same
+     */
+    public record Value(int id, String type, ImmutableList<Long> sizes) {
+
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof Value value && value.id == id;
+        }
+
+        @Override
+        public int hashCode() {
+            return id;
+        }
+    }
+
+    /**
+     * A tensor that is known.
+     *
+     * @param name as the parameter is called in checkpoints, or what it was made of
+     */
+    public record Weight(String name, Tensor tensor) {}
+
+    /** What is given to an operator. */
+    public sealed interface Argument {
+
+        /** The result of another one, an input or a weight. */
+        record Of(Value value) implements Argument {}
+
+        /** Several. */
+        record Items(ImmutableList<Argument> items) implements Argument {}
+
+        /**
+         * A number, truth value or text; null for none.
+         *
+         * @param value a {@link Long}, {@link Double}, {@link Boolean} or {@link String}
+         */
+        record Literal(Object value) implements Argument {}
+
+        /** A number that depends on the sizes of inputs. */
+        record Size(Extent extent) implements Argument {}
+
+        /** Returns the values in it. */
+        default Stream<Value> values() {
+            if (this instanceof Of of) {
+                return Stream.of(of.value());
+            } else if (this instanceof Items list) {
+                return list.items().stream().flatMap(Argument::values);
+            }
+            return this instanceof Size size ? size.extent().values() : Stream.of();
+        }
+
+        /** Returns the same with other values in it. */
+        default Argument map(UnaryOperator<Value> change) {
+            if (this instanceof Of of) {
+                return new Of(change.apply(of.value()));
+            } else if (this instanceof Items list) {
+                return new Items(
+                        list.items().stream()
+                                .map(item -> item.map(change))
+                                .collect(ImmutableList.toImmutableList()));
+            }
+            return this instanceof Size size ? new Size(size.extent().map(change)) : this;
+        }
+    }
+
+    /**
+     * An operator.
+     *
+     * @param operator its name and that of the overload, such as {@code aten::add.Tensor}
+     * @param arguments those given by their places
+     * @param keywords those given by their names
+     * @param results what it gives
+     */
+    public record Node(
+            String operator,
+            ImmutableList<Argument> arguments,
+            ImmutableMap<String, Argument> keywords,
+            ImmutableList<Value> results) {
+
+        /** Returns the name without that of the overload. */
+        public String name() {
+            int dot = operator.indexOf('.');
+            return dot < 0 ? operator : operator.substring(0, dot);
+        }
+
+        /** Returns the only result. */
+        public Value result() {
+            return results.get(0);
+        }
+
+        /** Returns all values that are taken, those whose sizes alone are asked for included. */
+        public Stream<Value> taken() {
+            return Stream.concat(arguments.stream(), keywords.values().stream())
+                    .flatMap(Argument::values);
+        }
+
+        /** Returns the value that is given in a place. */
+        public Value value(int place) {
+            return ((Argument.Of) arguments.get(place)).value();
+        }
+
+        /** Returns the number, truth value or text that is given in a place; null for none. */
+        public Object literal(int place) {
+            return ((Argument.Literal) arguments.get(place)).value();
+        }
+
+        /** Returns the same operator with other arguments. */
+        public Node map(UnaryOperator<Argument> change) {
+            ImmutableMap.Builder<String, Argument> named = ImmutableMap.builder();
+            keywords.forEach((name, argument) -> named.put(name, change.apply(argument)));
+            return new Node(
+                    operator,
+                    arguments.stream().map(change).collect(ImmutableList.toImmutableList()),
+                    named.buildOrThrow(),
+                    results);
+        }
+    }
+
+    /** Returns the same graph with other values in the places of some. */
+    Graph replaced(Map<Value, Value> others) {
+        UnaryOperator<Value> change = value -> others.getOrDefault(value, value);
+        List<Node> changed = new ArrayList<>();
+        for (Node node : nodes) {
+            changed.add(node.map(argument -> argument.map(change)));
+        }
+        return new Graph(
+                inputs,
+                weights,
+                ImmutableList.copyOf(changed),
+                outputs.stream().map(change).collect(ImmutableList.toImmutableList()));
+    }
+
+    /** Returns the same graph with other weights and nodes. */
+    Graph with(Map<Value, Weight> otherWeights, List<Node> otherNodes) {
+        return new Graph(
+                inputs,
+                ImmutableMap.copyOf(otherWeights),
+                ImmutableList.copyOf(otherNodes),
+                outputs);
+    }
+}

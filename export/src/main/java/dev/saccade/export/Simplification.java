@@ -1,0 +1,183 @@
+package dev.saccade.export;
+
+import ai.djl.Device;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
+
+import dev.saccade.checkpoint.Tensor;
+import dev.saccade.core.Libtorch;
+import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.ops.Script;
+import dev.saccade.export.Graph.Argument;
+import dev.saccade.export.Graph.Node;
+import dev.saccade.export.Graph.Value;
+import dev.saccade.export.Graph.Weight;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** Leaves out what changes nothing, and computes beforehand what depends on weights alone. */
+final class Simplification {
+
+    /** Operators that give what they are given, once there are no gradients. */
+    private static final Set<String> IDENTITIES =
+            Set.of(
+                    "aten::clone",
+                    "aten::contiguous",
+                    "aten::detach",
+                    "aten::dropout",
+                    "aten::feature_dropout",
+                    "aten::alias");
+
+    private Simplification() {}
+
+    /** Returns a graph that computes the same. */
+    static Graph of(Graph graph) {
+        return needed(folded(needed(withoutIdentities(graph))));
+    }
+
+    private static Graph withoutIdentities(Graph graph) {
+        Map<Value, Value> same = new HashMap<>();
+        List<Node> kept = new ArrayList<>();
+        for (Node node : graph.nodes()) {
+            Node now = node.map(argument -> argument.map(v -> same.getOrDefault(v, v)));
+            if (isIdentity(now)) {
+                same.put(now.result(), now.value(0));
+            } else {
+                kept.add(withoutOrder(convolution(now)));
+            }
+        }
+        return graph.with(graph.weights(), kept).replaced(same);
+    }
+
+    private static boolean isIdentity(Node node) {
+        return IDENTITIES.contains(node.name())
+                || (node.operator().equals("aten::to.dtype")
+                        && node.value(0).type().equals(node.result().type()));
+    }
+
+    /** Calls a convolution by the name that others know it by. */
+    private static Node convolution(Node node) {
+        if (!node.operator().equals("aten::_convolution")) {
+            return node;
+        }
+        ImmutableList<Argument> given = node.arguments();
+        boolean isTransposed = (Boolean) node.literal(6);
+        ImmutableList.Builder<Argument> arguments = ImmutableList.builder();
+        arguments.addAll(given.subList(0, 5));
+        if (isTransposed) {
+            arguments.add(given.get(7), given.get(8), given.get(5));
+        } else {
+            arguments.add(given.get(5), given.get(8));
+        }
+        return new Node(
+                isTransposed ? "aten::conv_transpose2d" : "aten::conv2d",
+                arguments.build(),
+                ImmutableMap.of(),
+                node.results());
+    }
+
+    /** The order of the candidates is for GPUs; whoever has none sorts them. */
+    private static Node withoutOrder(Node node) {
+        if (!node.name().equals(Detecting.NMS)) {
+            return node;
+        }
+        List<Argument> given = new ArrayList<>(node.arguments());
+        given.remove(3);
+        return new Node(
+                node.operator(), ImmutableList.copyOf(given), node.keywords(), node.results());
+    }
+
+    /** Leaves out what no output takes. */
+    static Graph needed(Graph graph) {
+        Map<Value, Node> makers = new HashMap<>();
+        graph.nodes().forEach(node -> node.results().forEach(r -> makers.put(r, node)));
+        Set<Value> needed = new HashSet<>();
+        Deque<Value> open = new ArrayDeque<>(graph.outputs());
+        while (!open.isEmpty()) {
+            Value value = open.pop();
+            if (needed.add(value) && makers.containsKey(value)) {
+                makers.get(value).taken().forEach(open::push);
+            }
+        }
+        Map<Value, Weight> weights = new LinkedHashMap<>();
+        graph.weights()
+                .forEach(
+                        (value, weight) -> {
+                            if (needed.contains(value)) {
+                                weights.put(value, weight);
+                            }
+                        });
+        return graph.with(
+                weights,
+                graph.nodes().stream()
+                        .filter(node -> node.results().stream().anyMatch(needed::contains))
+                        .toList());
+    }
+
+    /** Computes what depends on weights alone. */
+    private static Graph folded(Graph graph) {
+        Set<Value> known = new HashSet<>(graph.weights().keySet());
+        List<Node> early = new ArrayList<>();
+        List<Node> late = new ArrayList<>();
+        for (Node node : graph.nodes()) {
+            if (node.taken().allMatch(known::contains)) {
+                known.addAll(node.results());
+                early.add(node);
+            } else {
+                late.add(node);
+            }
+        }
+        Set<Value> made = new LinkedHashSet<>();
+        early.forEach(node -> made.addAll(node.results()));
+        Set<Value> wanted = new LinkedHashSet<>();
+        late.forEach(node -> node.taken().filter(made::contains).forEach(wanted::add));
+        graph.outputs().stream().filter(made::contains).forEach(wanted::add);
+        if (wanted.isEmpty()) {
+            return graph;
+        }
+        Map<Value, Weight> weights = new LinkedHashMap<>(graph.weights());
+        weights.putAll(computed(graph, early, List.copyOf(wanted)));
+        return graph.with(weights, late);
+    }
+
+    private static Map<Value, Weight> computed(Graph graph, List<Node> nodes, List<Value> wanted) {
+        List<Value> weights = graph.weights().keySet().asList();
+        Map<Value, String> names = new HashMap<>();
+        for (int i = 0; i < weights.size(); i++) {
+            names.put(weights.get(i), "w[" + i + "]");
+        }
+        Graph part =
+                new Graph(
+                        ImmutableList.of(weights.get(0)),
+                        graph.weights(),
+                        ImmutableList.copyOf(nodes),
+                        ImmutableList.copyOf(wanted));
+        Script script =
+                Script.compile(
+                        "(w: List[Tensor]) -> List[Tensor]",
+                        new TorchScriptCode(part, names).body("[", "]"));
+        Map<Value, Weight> computed = new LinkedHashMap<>();
+        try (NDManager manager = Libtorch.newManager(Device.cpu())) {
+            List<NDArray> given = new ArrayList<>();
+            graph.weights().values().forEach(weight -> given.add(weight.tensor().array(manager)));
+            NDList results = NoGrad.call(() -> script.runLists(List.of(given)));
+            for (int i = 0; i < wanted.size(); i++) {
+                computed.put(wanted.get(i), new Weight("folded_" + i, Tensor.of(results.get(i))));
+            }
+        }
+        return computed;
+    }
+}

@@ -1,0 +1,137 @@
+package dev.saccade.export;
+
+import com.google.common.collect.ImmutableMap;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.export.Graph.Argument;
+import dev.saccade.export.Graph.Node;
+import dev.saccade.export.Graph.Value;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** Writes a graph as the lines of a function in TorchScript. */
+final class TorchScriptCode {
+
+    private static final String ATEN = "aten::";
+    private static final String OURS = "saccade::";
+
+    private final Graph graph;
+
+    /** What a value is called. */
+    private final Map<Value, String> names;
+
+    /**
+     * Writes a graph.
+     *
+     * @param given how the inputs and weights are called
+     */
+    TorchScriptCode(Graph graph, Map<Value, String> given) {
+        this.graph = graph;
+        this.names = ImmutableMap.copyOf(given);
+    }
+
+    /** Returns the lines, of which the last returns the outputs between brackets or braces. */
+    String body(String open, String close) {
+        List<String> lines = new ArrayList<>();
+        for (Node node : graph.nodes()) {
+            String results =
+                    node.results().stream().map(this::name).collect(Collectors.joining(", "));
+            if (node.name().equals(Detecting.NMS)) {
+                lines.add(results + ", = " + call(node));
+                continue;
+            }
+            boolean isUnpacked = node.operator().equals("prim::ListUnpack");
+            lines.add(
+                    isUnpacked
+                            ? results + ", = " + name(node.value(0))
+                            : results + " = " + call(node));
+        }
+        lines.add(
+                graph.outputs().stream()
+                        .map(this::name)
+                        .collect(Collectors.joining(", ", "return " + open, close)));
+        return String.join("\n", lines) + "\n";
+    }
+
+    private String name(Value value) {
+        return names.getOrDefault(value, "v" + value.id());
+    }
+
+    private String call(Node node) {
+        if (node.name().equals(Detecting.NMS) || node.name().equals(Detecting.ROI_ALIGN)) {
+            return node.arguments().stream()
+                    .map(this::text)
+                    .collect(
+                            Collectors.joining(
+                                    ", ",
+                                    "(self)." + node.name().substring(OURS.length()) + "(",
+                                    ")"));
+        }
+        if (!node.name().startsWith(ATEN)) {
+            throw SaccadeException.user(
+                    "%s: there is no operator of libtorch for it", node.operator());
+        }
+        List<String> given = new ArrayList<>();
+        node.arguments().forEach(argument -> given.add(text(argument)));
+        node.keywords()
+                .forEach((name, argument) -> given.add(name + "=" + keyword(name, argument)));
+        return "torch."
+                + node.name().substring(ATEN.length())
+                + "("
+                + String.join(", ", given)
+                + ")";
+    }
+
+    /** What is made anew is made where the first input lies. */
+    private String keyword(String name, Argument argument) {
+        boolean isDevice = name.equals("device") && !argument.equals(new Argument.Literal(null));
+        return isDevice ? name(graph.inputs().get(0)) + ".device" : text(argument);
+    }
+
+    private String text(Argument argument) {
+        if (argument instanceof Argument.Of of) {
+            return name(of.value());
+        } else if (argument instanceof Argument.Items list) {
+            return list.items().stream()
+                    .map(this::text)
+                    .collect(Collectors.joining(", ", "[", "]"));
+        } else if (argument instanceof Argument.Size size) {
+            return text(size.extent());
+        }
+        return literal(((Argument.Literal) argument).value());
+    }
+
+    private static String literal(Object value) {
+        if (value == null) {
+            return "None";
+        } else if (value instanceof Boolean flag) {
+            return flag ? "True" : "False";
+        } else if (value instanceof String text) {
+            return '"' + text + '"';
+        } else if (value instanceof Double number && !Double.isFinite(number)) {
+            return number.isNaN() ? "float('nan')" : number > 0 ? "float('inf')" : "float('-inf')";
+        }
+        return value.toString();
+    }
+
+    private String text(Extent extent) {
+        if (extent instanceof Extent.SizeOf size) {
+            return "torch.size(%s, %d)".formatted(name(size.value()), size.axis());
+        } else if (extent instanceof Extent.Linear linear) {
+            return "%s * %d + %d"
+                    .formatted(text(linear.extent()), linear.factor(), linear.summand());
+        } else if (extent instanceof Extent.Quotient quotient) {
+            return "torch.floordiv(%s + %d, %d)"
+                    .formatted(text(quotient.extent()), quotient.summand(), quotient.divisor());
+        } else if (extent instanceof Extent.Lacking lacking) {
+            return "torch.remainder(torch.neg(%s), %d)"
+                    .formatted(text(lacking.extent()), lacking.divisor());
+        }
+        Extent.Product product = (Extent.Product) extent;
+        return "%s * %s * %d"
+                .formatted(text(product.left()), text(product.right()), product.factor());
+    }
+}

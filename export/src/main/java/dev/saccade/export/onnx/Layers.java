@@ -1,0 +1,245 @@
+package dev.saccade.export.onnx;
+
+import static dev.saccade.export.onnx.OnnxGraph.attribute;
+
+import ai.onnx.proto.OnnxMl.AttributeProto;
+import ai.onnx.proto.OnnxMl.TensorProto.DataType;
+
+import com.google.common.collect.ImmutableMap;
+
+import dev.saccade.export.Graph.Argument;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/** Products, convolutions, normalizations, pooling and interpolation. */
+final class Layers {
+
+    static final ImmutableMap<String, Operator.Converter> CONVERTERS =
+            ImmutableMap.<String, Operator.Converter>builder()
+                    .put("aten::conv2d", Layers::convolution)
+                    .put("aten::conv_transpose2d", Layers::transposedConvolution)
+                    .put("aten::linear", Layers::linear)
+                    .put("aten::matmul", op -> op.add("MatMul", op.tensor(0), op.tensor(1)))
+                    .put("aten::bmm", op -> op.add("MatMul", op.tensor(0), op.tensor(1)))
+                    .put("aten::mm", op -> op.add("MatMul", op.tensor(0), op.tensor(1)))
+                    .put("aten::baddbmm", Layers::baddbmm)
+                    .put("aten::scaled_dot_product_attention", Layers::attention)
+                    .put("aten::batch_norm", Layers::batchNorm)
+                    .put("aten::layer_norm", Layers::layerNorm)
+                    .put("aten::group_norm", Layers::groupNorm)
+                    .put("aten::softmax", op -> softmax(op, op.tensor(0), axis(op)))
+                    .put("aten::max_pool2d", op -> pool(op, "MaxPool"))
+                    .put("aten::avg_pool2d", op -> pool(op, "AveragePool"))
+                    .put("aten::adaptive_avg_pool2d", Layers::adaptivePool)
+                    .put("aten::pixel_shuffle", Layers::pixelShuffle)
+                    .put("aten::upsample_nearest2d", Layers::nearest)
+                    .put("aten::upsample_bilinear2d", op -> interpolated(op, "linear"))
+                    .put("aten::upsample_bicubic2d", op -> interpolated(op, "cubic"))
+                    .buildOrThrow();
+
+    private Layers() {}
+
+    private static int axis(Operator op) {
+        return op.axis(1, op.axes(0));
+    }
+
+    private static List<String> withBias(Operator op) {
+        List<String> inputs = new ArrayList<>(List.of(op.tensor(0), op.tensor(1)));
+        op.optional(2).ifPresent(inputs::add);
+        return inputs;
+    }
+
+    /** Both edges of an axis have the same padding. */
+    private static AttributeProto pads(List<Long> padding) {
+        List<Long> both = new ArrayList<>(padding);
+        both.addAll(padding);
+        return attribute("pads", both);
+    }
+
+    private static String convolution(Operator op) {
+        return op.add(
+                "Conv",
+                withBias(op),
+                attribute("strides", op.integers(3)),
+                pads(op.integers(4)),
+                attribute("dilations", op.integers(5)),
+                attribute("group", op.integer(6)));
+    }
+
+    private static String transposedConvolution(Operator op) {
+        return op.add(
+                "ConvTranspose",
+                withBias(op),
+                attribute("strides", op.integers(3)),
+                pads(op.integers(4)),
+                attribute("output_padding", op.integers(5)),
+                attribute("group", op.integer(6)),
+                attribute("dilations", op.integers(7)));
+    }
+
+    private static String transposed(Operator op, String matrix, int axes) {
+        List<Long> order = new ArrayList<>();
+        for (long a = 0; a < axes; a++) {
+            order.add(a);
+        }
+        Collections.swap(order, axes - 2, axes - 1);
+        return op.add("Transpose", List.of(matrix), attribute("perm", order));
+    }
+
+    private static String linear(Operator op) {
+        String product = op.add("MatMul", op.tensor(0), transposed(op, op.tensor(1), 2));
+        return op.optional(2).map(bias -> op.add("Add", product, bias)).orElse(product);
+    }
+
+    private static String baddbmm(Operator op) {
+        return op.add("Add", op.tensor(0), op.add("MatMul", op.tensor(1), op.tensor(2)));
+    }
+
+    private static String attention(Operator op) {
+        int axes = op.axes(0);
+        long depth = op.node().value(0).sizes().get(axes - 1);
+        String scale = op.graph().scalar(1 / Math.sqrt((double) depth), op.type());
+        String queries = op.add("Mul", op.tensor(0), scale);
+        String keys = transposed(op, op.tensor(1), axes);
+        String weights = softmax(op, op.add("MatMul", queries, keys), axes - 1);
+        return op.add("MatMul", weights, op.tensor(2));
+    }
+
+    private static String softmax(Operator op, String x, int axis) {
+        return op.add("Softmax", List.of(x), attribute("axis", axis));
+    }
+
+    private static String batchNorm(Operator op) {
+        return op.add(
+                "BatchNormalization",
+                List.of(op.tensor(0), op.tensor(1), op.tensor(2), op.tensor(3), op.tensor(4)),
+                attribute("epsilon", (float) op.real(7)));
+    }
+
+    private static String layerNorm(Operator op) {
+        List<String> inputs = new ArrayList<>(List.of(op.tensor(0)));
+        inputs.add(op.optional(2).orElseThrow());
+        op.optional(3).ifPresent(inputs::add);
+        return op.add(
+                "LayerNormalization",
+                inputs,
+                attribute("axis", -(long) op.integers(1).size()),
+                attribute("epsilon", (float) op.real(4)));
+    }
+
+    /** Groups are the channels of an instance normalization, which has no weights of its own. */
+    private static String groupNorm(Operator op) {
+        int groups = (int) op.integer(1);
+        String shape = op.size(op.tensor(0), 0, op.axes(0));
+        String grouped = op.add("Reshape", op.tensor(0), op.graph().integers(0, groups, -1));
+        String one = op.add("Expand", op.graph().scalar(1, op.type()), op.graph().integers(groups));
+        String none =
+                op.add("Expand", op.graph().scalar(0, op.type()), op.graph().integers(groups));
+        String normal =
+                op.add(
+                        "InstanceNormalization",
+                        List.of(grouped, one, none),
+                        attribute("epsilon", (float) op.real(4)));
+        String map = op.add("Reshape", normal, shape);
+        String columns = op.graph().integers(-1, 1, 1);
+        String scaled = op.add("Mul", map, op.add("Reshape", op.tensor(2), columns));
+        return op.add("Add", scaled, op.add("Reshape", op.tensor(3), columns));
+    }
+
+    private static String pool(Operator op, String type) {
+        List<Long> strides = op.integers(2).isEmpty() ? op.integers(1) : op.integers(2);
+        boolean isMax = type.equals("MaxPool");
+        List<AttributeProto> attributes =
+                new ArrayList<>(
+                        List.of(
+                                attribute("kernel_shape", op.integers(1)),
+                                attribute("strides", strides),
+                                pads(op.integers(3)),
+                                attribute("ceil_mode", op.flag(isMax ? 5 : 4) ? 1 : 0)));
+        attributes.add(
+                isMax
+                        ? attribute("dilations", op.integers(4))
+                        : attribute("count_include_pad", op.flag(5) ? 1 : 0));
+        return op.add(type, List.of(op.tensor(0)), attributes.toArray(AttributeProto[]::new));
+    }
+
+    /**
+     * Means over parts of a map, as products with a matrix for each axis: ONNX has them for parts
+     * of one size alone.
+     */
+    private static String adaptivePool(Operator op) {
+        List<Long> output = op.integers(1);
+        if (output.equals(List.of(1L, 1L))) {
+            return op.add("GlobalAveragePool", op.tensor(0));
+        }
+        String rows = op.add("MatMul", means(op, 2, output.get(0)), op.tensor(0));
+        return op.add("MatMul", rows, transposed(op, means(op, 3, output.get(1)), 2));
+    }
+
+    /**
+     * {@code [parts, size]}: part i is from floor(i size / parts) to ceil((i + 1) size / parts).
+     */
+    private static String means(Operator op, int axis, long parts) {
+        OnnxGraph graph = op.graph();
+        String size = op.size(op.tensor(0), axis, axis + 1);
+        String zero = graph.scalar(0, DataType.INT64);
+        String one = graph.scalar(1, DataType.INT64);
+        String cells = op.add("Range", zero, op.squeezed(size), one);
+        String part =
+                op.add(
+                        "Unsqueeze",
+                        op.add("Range", zero, graph.scalar(parts, DataType.INT64), one),
+                        graph.integers(1));
+        String count = graph.integers(parts);
+        String first = op.add("Div", op.add("Mul", part, size), count);
+        String scaled = op.add("Mul", op.add("Add", part, one), size);
+        String end = op.add("Div", op.add("Add", scaled, graph.integers(parts - 1)), count);
+        String inside =
+                op.cast(
+                        op.add(
+                                "And",
+                                op.add("GreaterOrEqual", cells, first),
+                                op.add("Less", cells, end)),
+                        DataType.BOOL,
+                        op.type());
+        String sum = op.add("ReduceSum", List.of(inside, graph.integers(1)));
+        return op.add("Div", inside, sum);
+    }
+
+    private static String pixelShuffle(Operator op) {
+        return op.add(
+                "DepthToSpace",
+                List.of(op.tensor(0)),
+                attribute("blocksize", op.integer(1)),
+                attribute("mode", "CRD"));
+    }
+
+    private static String resized(Operator op, AttributeProto... attributes) {
+        List<String> sizes = new ArrayList<>();
+        sizes.add(op.size(op.tensor(0), 0, 2));
+        for (Argument size : op.items(1)) {
+            sizes.add(op.number(size));
+        }
+        return op.add("Resize", List.of(op.tensor(0), "", "", op.concat(sizes, 0)), attributes);
+    }
+
+    private static String nearest(Operator op) {
+        return resized(
+                op,
+                attribute("mode", "nearest"),
+                attribute("coordinate_transformation_mode", "asymmetric"),
+                attribute("nearest_mode", "floor"));
+    }
+
+    private static String interpolated(Operator op, String mode) {
+        return resized(
+                op,
+                attribute("mode", mode),
+                attribute("cubic_coeff_a", -0.75f),
+                attribute(
+                        "coordinate_transformation_mode",
+                        op.flag(2) ? "align_corners" : "half_pixel"));
+    }
+}

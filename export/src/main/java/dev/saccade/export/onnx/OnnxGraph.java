@@ -1,0 +1,171 @@
+package dev.saccade.export.onnx;
+
+import ai.djl.ndarray.types.Shape;
+import ai.onnx.proto.OnnxMl.AttributeProto;
+import ai.onnx.proto.OnnxMl.GraphProto;
+import ai.onnx.proto.OnnxMl.NodeProto;
+import ai.onnx.proto.OnnxMl.TensorProto;
+import ai.onnx.proto.OnnxMl.TensorProto.DataType;
+
+import com.google.protobuf.ByteString;
+
+import dev.saccade.checkpoint.Tensor;
+import dev.saccade.core.SaccadeException;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** A graph of ONNX that grows operator by operator; values are known by their names. */
+final class OnnxGraph {
+
+    private final GraphProto.Builder graph;
+    private final Map<String, String> constants = new HashMap<>();
+    private int made;
+
+    OnnxGraph(GraphProto.Builder graph) {
+        this.graph = graph;
+    }
+
+    /** Adds an operator of one result, and returns its name. */
+    String add(String operator, List<String> inputs, AttributeProto... attributes) {
+        return add(operator, inputs, 1, attributes).get(0);
+    }
+
+    /** Adds an operator of one result and no attribute, and returns its name. */
+    String add(String operator, String... inputs) {
+        return add(operator, List.of(inputs));
+    }
+
+    /** Adds an operator, and returns the names of its results. */
+    List<String> add(
+            String operator, List<String> inputs, int results, AttributeProto... attributes) {
+        NodeProto.Builder node =
+                NodeProto.newBuilder()
+                        .setOpType(operator)
+                        .setName(operator + "_" + made)
+                        .addAllInput(inputs)
+                        .addAllAttribute(Arrays.asList(attributes));
+        for (int r = 0; r < results; r++) {
+            node.addOutput("x" + made++);
+        }
+        graph.addNode(node);
+        return List.copyOf(node.getOutputList());
+    }
+
+    /** Gives a value another name, by which it leaves the graph. */
+    void name(String value, String name) {
+        graph.addNode(
+                NodeProto.newBuilder()
+                        .setOpType("Identity")
+                        .setName("output_" + name)
+                        .addInput(value)
+                        .addOutput(name));
+    }
+
+    /** Adds a weight. */
+    String weight(String name, Tensor tensor) {
+        TensorProto.Builder proto =
+                TensorProto.newBuilder()
+                        .setName(name)
+                        .setDataType(type(tensor).getNumber())
+                        .setRawData(ByteString.copyFrom(tensor.data()));
+        for (long size : tensor.shape().getShape()) {
+            proto.addDims(size);
+        }
+        graph.addInitializer(proto);
+        return name;
+    }
+
+    private static DataType type(Tensor tensor) {
+        return switch (tensor.type()) {
+            case FLOAT32 -> DataType.FLOAT;
+            case FLOAT64 -> DataType.DOUBLE;
+            case FLOAT16 -> DataType.FLOAT16;
+            case BFLOAT16 -> DataType.BFLOAT16;
+            case INT64 -> DataType.INT64;
+            case INT32 -> DataType.INT32;
+            case BOOLEAN -> DataType.BOOL;
+            default ->
+                    throw SaccadeException.user(
+                            "a tensor of type %s cannot be exported to ONNX", tensor.type());
+        };
+    }
+
+    /** Returns a list of whole numbers, {@code [N]} int64. */
+    String integers(long... values) {
+        ByteBuffer bytes =
+                ByteBuffer.allocate(values.length * Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        bytes.asLongBuffer().put(values);
+        return constant(DataType.INT64, bytes, new Shape(values.length));
+    }
+
+    /** Returns a number, {@code []} of the type. */
+    String scalar(Number value, DataType type) {
+        ByteBuffer bytes = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        switch (type) {
+            case FLOAT -> bytes.putFloat(value.floatValue());
+            case DOUBLE -> bytes.putDouble(value.doubleValue());
+            case INT64 -> bytes.putLong(value.longValue());
+            case INT32 -> bytes.putInt(value.intValue());
+            case BOOL -> bytes.put((byte) (value.doubleValue() == 0 ? 0 : 1));
+            default -> throw SaccadeException.user("numbers of %s cannot be exported", type);
+        }
+        return constant(type, bytes.limit(bytes.position()).rewind(), new Shape());
+    }
+
+    /** Constants alike are there once. */
+    private String constant(DataType type, ByteBuffer bytes, Shape shape) {
+        ByteString content = ByteString.copyFrom(bytes);
+        String key = type + " " + shape + " " + Arrays.toString(content.toByteArray());
+        return constants.computeIfAbsent(
+                key,
+                unknown -> {
+                    TensorProto.Builder proto =
+                            TensorProto.newBuilder()
+                                    .setName("constant_" + constants.size())
+                                    .setDataType(type.getNumber())
+                                    .setRawData(content);
+                    for (long size : shape.getShape()) {
+                        proto.addDims(size);
+                    }
+                    graph.addInitializer(proto);
+                    return proto.getName();
+                });
+    }
+
+    static AttributeProto attribute(String name, long value) {
+        return AttributeProto.newBuilder()
+                .setName(name)
+                .setType(AttributeProto.AttributeType.INT)
+                .setI(value)
+                .build();
+    }
+
+    static AttributeProto attribute(String name, float value) {
+        return AttributeProto.newBuilder()
+                .setName(name)
+                .setType(AttributeProto.AttributeType.FLOAT)
+                .setF(value)
+                .build();
+    }
+
+    static AttributeProto attribute(String name, String value) {
+        return AttributeProto.newBuilder()
+                .setName(name)
+                .setType(AttributeProto.AttributeType.STRING)
+                .setS(ByteString.copyFromUtf8(value))
+                .build();
+    }
+
+    static AttributeProto attribute(String name, List<Long> values) {
+        return AttributeProto.newBuilder()
+                .setName(name)
+                .setType(AttributeProto.AttributeType.INTS)
+                .addAllInts(values)
+                .build();
+    }
+}

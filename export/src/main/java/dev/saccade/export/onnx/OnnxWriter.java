@@ -1,0 +1,155 @@
+package dev.saccade.export.onnx;
+
+import ai.onnx.proto.OnnxMl.GraphProto;
+import ai.onnx.proto.OnnxMl.ModelProto;
+import ai.onnx.proto.OnnxMl.OperatorSetIdProto;
+import ai.onnx.proto.OnnxMl.TensorShapeProto;
+import ai.onnx.proto.OnnxMl.TypeProto;
+import ai.onnx.proto.OnnxMl.ValueInfoProto;
+
+import com.google.common.collect.ImmutableMap;
+
+import dev.saccade.core.Problems;
+import dev.saccade.core.Version;
+import dev.saccade.export.Graph;
+import dev.saccade.export.Graph.Node;
+import dev.saccade.export.Graph.Value;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.stream.IntStream;
+
+/** Writes a graph of libtorch's operators in those of ONNX. */
+public final class OnnxWriter {
+
+    /** Of files; 8 goes with operators of versions up to 17 and more. */
+    private static final int IR_VERSION = 8;
+
+    private static final ImmutableMap<String, Operator.Converter> CONVERTERS =
+            ImmutableMap.<String, Operator.Converter>builder()
+                    .putAll(Arithmetic.CONVERTERS)
+                    .putAll(Layers.CONVERTERS)
+                    .putAll(Shapes.CONVERTERS)
+                    .buildOrThrow();
+
+    private final Map<Value, String> names = new HashMap<>();
+    private final Map<Value, List<String>> lists = new HashMap<>();
+    private final Graph source;
+
+    private OnnxWriter(Graph source) {
+        this.source = source;
+    }
+
+    /**
+     * Returns a model.
+     *
+     * @param graph of operators that all have a converter
+     * @param inputs how its inputs are called
+     * @param outputs how its outputs are called
+     * @param opset the version of the operators
+     * @throws dev.saccade.core.SaccadeException of kind user that lists the operators that ONNX has
+     *     none for
+     */
+    public static ModelProto write(
+            Graph graph, List<String> inputs, List<String> outputs, int opset) {
+        TreeSet<String> unknown = new TreeSet<>();
+        graph.nodes().stream()
+                .filter(node -> !isList(node) && !CONVERTERS.containsKey(node.name()))
+                .filter(node -> !Selection.CONVERTERS.containsKey(node.name()))
+                .forEach(node -> unknown.add(node.operator()));
+        Problems problems = new Problems();
+        unknown.forEach(operator -> problems.add("%s", operator));
+        problems.throwIfAny("ONNX has no operators for what the model computes");
+        return new OnnxWriter(graph).model(inputs, outputs, opset);
+    }
+
+    private ModelProto model(List<String> inputs, List<String> outputs, int opset) {
+        GraphProto.Builder proto = GraphProto.newBuilder().setName("model");
+        OnnxGraph graph = new OnnxGraph(proto);
+        for (int i = 0; i < inputs.size(); i++) {
+            Value input = source.inputs().get(i);
+            names.put(input, inputs.get(i));
+            proto.addInput(info(inputs.get(i), input));
+        }
+        source.weights()
+                .forEach(
+                        (value, weight) ->
+                                names.put(value, graph.weight(weight.name(), weight.tensor())));
+        for (Node node : source.nodes()) {
+            Operator operator = new Operator(this, graph, node);
+            if (isList(node)) {
+                list(operator);
+            } else if (Selection.CONVERTERS.containsKey(node.name())) {
+                List<String> results = Selection.CONVERTERS.get(node.name()).convert(operator);
+                for (int r = 0; r < results.size(); r++) {
+                    names.put(node.results().get(r), results.get(r));
+                }
+            } else {
+                names.put(node.result(), CONVERTERS.get(node.name()).convert(operator));
+            }
+        }
+        for (int i = 0; i < outputs.size(); i++) {
+            Value output = source.outputs().get(i);
+            graph.name(names.get(output), outputs.get(i));
+            proto.addOutput(info(outputs.get(i), output));
+        }
+        return ModelProto.newBuilder()
+                .setIrVersion(IR_VERSION)
+                .setProducerName("Saccade")
+                .setProducerVersion(Version.saccade())
+                .addOpsetImport(OperatorSetIdProto.newBuilder().setVersion(opset))
+                .setGraph(proto)
+                .build();
+    }
+
+    private static boolean isList(Node node) {
+        return node.operator().equals("prim::ListUnpack") || Shapes.LISTS.containsKey(node.name());
+    }
+
+    private void list(Operator operator) {
+        Node node = operator.node();
+        if (node.operator().equals("prim::ListUnpack")) {
+            List<String> parts = lists.get(node.value(0));
+            IntStream.range(0, node.results().size())
+                    .forEach(i -> names.put(node.results().get(i), parts.get(i)));
+            return;
+        }
+        // How many there are only the one knows that takes them apart.
+        int parts =
+                source.nodes().stream()
+                        .filter(other -> other.taken().anyMatch(node.result()::equals))
+                        .mapToInt(other -> other.results().size())
+                        .max()
+                        .orElse(0);
+        lists.put(node.result(), Shapes.LISTS.get(node.name()).convert(operator, parts));
+    }
+
+    String name(Value value) {
+        return names.get(value);
+    }
+
+    List<String> list(Value value) {
+        return lists.get(value);
+    }
+
+    /** What a value is, with a name for each size that is not fixed. */
+    private ValueInfoProto info(String name, Value value) {
+        TensorShapeProto.Builder shape = TensorShapeProto.newBuilder();
+        for (int a = 0; a < value.sizes().size(); a++) {
+            TensorShapeProto.Dimension.Builder size = TensorShapeProto.Dimension.newBuilder();
+            long known = value.sizes().get(a);
+            shape.addDim(known < 0 ? size.setDimParam(name + "_" + a) : size.setDimValue(known));
+        }
+        return ValueInfoProto.newBuilder()
+                .setName(name)
+                .setType(
+                        TypeProto.newBuilder()
+                                .setTensorType(
+                                        TypeProto.Tensor.newBuilder()
+                                                .setElemType(OnnxTypes.of(value).getNumber())
+                                                .setShape(shape)))
+                .build();
+    }
+}

@@ -1,0 +1,229 @@
+package dev.saccade.export.onnx;
+
+import ai.onnx.proto.OnnxMl.AttributeProto;
+import ai.onnx.proto.OnnxMl.TensorProto.DataType;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.export.Extent;
+import dev.saccade.export.Graph.Argument;
+import dev.saccade.export.Graph.Node;
+import dev.saccade.export.Graph.Value;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * An operator of libtorch that is being written in ONNX: what it is given, under the names that
+ * values have there.
+ */
+final class Operator {
+
+    /** How one is written. */
+    interface Converter {
+
+        /** Writes it, and returns the name of its result. */
+        String convert(Operator operator);
+    }
+
+    private final OnnxWriter writer;
+    private final OnnxGraph graph;
+    private final Node node;
+
+    Operator(OnnxWriter writer, OnnxGraph graph, Node node) {
+        this.writer = writer;
+        this.graph = graph;
+        this.node = node;
+    }
+
+    Node node() {
+        return node;
+    }
+
+    OnnxGraph graph() {
+        return graph;
+    }
+
+    OnnxWriter writer() {
+        return writer;
+    }
+
+    String add(String type, String... inputs) {
+        return graph.add(type, inputs);
+    }
+
+    String add(String type, List<String> inputs, AttributeProto... attributes) {
+        return graph.add(type, inputs, attributes);
+    }
+
+    /** Returns the tensor that is given in a place. */
+    String tensor(int place) {
+        return writer.name(node.value(place));
+    }
+
+    /** Returns the tensor that is given in a place, if one is. */
+    Optional<String> optional(int place) {
+        return node.arguments().get(place) instanceof Argument.Of
+                ? Optional.of(tensor(place))
+                : Optional.empty();
+    }
+
+    /** Returns the tensor that is given in a place, as numbers of a type. */
+    String tensor(int place, DataType type) {
+        return cast(tensor(place), OnnxTypes.of(node.value(place)), type);
+    }
+
+    String cast(String value, DataType from, DataType to) {
+        return from == to
+                ? value
+                : add("Cast", List.of(value), OnnxGraph.attribute("to", to.getNumber()));
+    }
+
+    /** Returns the type of the result. */
+    DataType type() {
+        return OnnxTypes.of(node.result());
+    }
+
+    /** Returns the number of axes of the tensor in a place. */
+    int axes(int place) {
+        return node.value(place).sizes().size();
+    }
+
+    /** Returns the axis that is named in a place, counted from the first. */
+    int axis(int place, int axes) {
+        return (int) Math.floorMod(integer(place), (long) axes);
+    }
+
+    long integer(int place) {
+        return (Long) literal(place);
+    }
+
+    private Object literal(int place) {
+        return literal(node.arguments().get(place));
+    }
+
+    private Object literal(Argument argument) {
+        if (argument instanceof Argument.Literal literal) {
+            return literal.value();
+        }
+        throw SaccadeException.user(
+                "%s: a number that depends on sizes cannot be exported to ONNX; name one size",
+                node.operator());
+    }
+
+    double real(int place) {
+        return ((Number) literal(place)).doubleValue();
+    }
+
+    boolean flag(int place) {
+        return (Boolean) literal(place);
+    }
+
+    boolean isNone(int place) {
+        return node.arguments().get(place) instanceof Argument.Literal literal
+                && literal.value() == null;
+    }
+
+    /** Returns whole numbers that are the same at all sizes. */
+    List<Long> integers(int place) {
+        return items(place).stream().map(item -> (Long) literal(item)).toList();
+    }
+
+    List<Argument> items(int place) {
+        return ((Argument.Items) node.arguments().get(place)).items();
+    }
+
+    /** Returns the tensors of a list. */
+    List<String> tensors(int place) {
+        return node.arguments().get(place) instanceof Argument.Items list
+                ? list.items().stream()
+                        .map(item -> writer.name(((Argument.Of) item).value()))
+                        .toList()
+                : writer.list(node.value(place));
+    }
+
+    /** Returns a whole number, {@code [1]} int64. */
+    String number(Argument argument) {
+        return argument instanceof Argument.Size size
+                ? number(size.extent())
+                : graph.integers((Long) literal(argument));
+    }
+
+    /** Returns a whole number, {@code [1]} int64, as it is in a place. */
+    String number(int place) {
+        return number(node.arguments().get(place));
+    }
+
+    private String number(Extent extent) {
+        if (extent instanceof Extent.SizeOf size) {
+            return size(writer.name(size.value()), size.axis(), size.axis() + 1);
+        } else if (extent instanceof Extent.Linear linear) {
+            String product = add("Mul", number(linear.extent()), graph.integers(linear.factor()));
+            return add("Add", product, graph.integers(linear.summand()));
+        } else if (extent instanceof Extent.Quotient quotient) {
+            String sum = add("Add", number(quotient.extent()), graph.integers(quotient.summand()));
+            return add("Div", sum, graph.integers(quotient.divisor()));
+        } else if (extent instanceof Extent.Lacking lacking) {
+            String negative = add("Neg", number(lacking.extent()));
+            return add("Mod", negative, graph.integers(lacking.divisor()));
+        }
+        Extent.Product product = (Extent.Product) extent;
+        String factor = add("Mul", number(product.left()), number(product.right()));
+        return add("Mul", factor, graph.integers(product.factor()));
+    }
+
+    /** Returns the sizes of a tensor along some axes. */
+    String size(String tensor, int from, int to) {
+        return add(
+                "Shape",
+                List.of(tensor),
+                OnnxGraph.attribute("start", from),
+                OnnxGraph.attribute("end", to));
+    }
+
+    /** Returns a list of whole numbers, {@code [N]} int64. */
+    String numbers(List<Argument> items) {
+        if (items.stream().allMatch(item -> item instanceof Argument.Literal)) {
+            return graph.integers(items.stream().mapToLong(item -> (Long) literal(item)).toArray());
+        }
+        List<String> parts = new ArrayList<>();
+        items.forEach(item -> parts.add(number(item)));
+        return concat(parts, 0);
+    }
+
+    String concat(List<String> parts, int axis) {
+        return parts.size() == 1
+                ? parts.get(0)
+                : add("Concat", parts, OnnxGraph.attribute("axis", axis));
+    }
+
+    /** Returns a number of the type of the result. */
+    String scalar(int place) {
+        return scalar(place, type());
+    }
+
+    /** Returns a number of a type. */
+    String scalar(int place, DataType type) {
+        Argument argument = node.arguments().get(place);
+        if (argument instanceof Argument.Size) {
+            return cast(squeezed(number(argument)), DataType.INT64, type);
+        }
+        Object value = literal(argument);
+        Number number = value instanceof Boolean flag ? (Number) (flag ? 1 : 0) : (Number) value;
+        return graph.scalar(number, type);
+    }
+
+    /** Returns the number of a list of one. */
+    String squeezed(String number) {
+        return add("Squeeze", number, graph.integers(0));
+    }
+
+    /** Returns part of a tensor along an axis; places are {@code [1]} int64. */
+    String slice(String tensor, int axis, String from, String to, long step) {
+        return add("Slice", tensor, from, to, graph.integers(axis), graph.integers(step));
+    }
+
+    static Value value(Argument argument) {
+        return ((Argument.Of) argument).value();
+    }
+}

@@ -1,0 +1,190 @@
+package dev.saccade.export.onnx;
+
+import static dev.saccade.export.onnx.OnnxGraph.attribute;
+
+import ai.onnx.proto.OnnxMl.TensorProto.DataType;
+
+import com.google.common.collect.ImmutableMap;
+
+import dev.saccade.export.Detecting;
+import dev.saccade.export.Graph.Argument;
+
+import java.util.List;
+
+/** Operators of detectors: the best elements, non-maximum suppression, and pooling of regions. */
+final class Selection {
+
+    /** How an operator of several results is written. */
+    interface Converter {
+
+        /** Writes it, and returns the names of its results. */
+        List<String> convert(Operator operator);
+    }
+
+    static final ImmutableMap<String, Converter> CONVERTERS =
+            ImmutableMap.of(
+                    "aten::topk",
+                    Selection::top,
+                    Detecting.NMS,
+                    Selection::nms,
+                    Detecting.ROI_ALIGN,
+                    op -> List.of(roiAlign(op)));
+
+    private Selection() {}
+
+    private static List<String> top(Operator op) {
+        return op.graph()
+                .add(
+                        "TopK",
+                        List.of(op.tensor(0), op.number(1)),
+                        2,
+                        attribute("axis", op.axis(2, op.axes(0))),
+                        attribute("largest", op.flag(3) ? 1 : 0),
+                        attribute("sorted", 1));
+    }
+
+    /**
+     * All boxes are of one class, but those of different groups lie apart, as in {@link
+     * dev.saccade.core.ops.Nms}. What ONNX selects is a list over all images, which is laid out in
+     * so many places for each.
+     */
+    private static List<String> nms(Operator op) {
+        OnnxGraph graph = op.graph();
+        List<Long> sizes = op.node().value(1).sizes();
+        long classes = sizes.get(2);
+        boolean ofRow = op.node().value(0).sizes().get(1) < sizes.get(1) * classes;
+        String zero = graph.scalar(0, DataType.FLOAT);
+        String scores = op.add("Reshape", op.tensor(1), graph.integers(0, -1));
+        String least = graph.scalar(op.real(4), DataType.FLOAT);
+        String there = op.add("Greater", scores, least);
+        String boxes = op.tensor(0);
+        if (ofRow && classes > 1) {
+            String several = op.add("Unsqueeze", boxes, graph.integers(2));
+            String each = op.add("Expand", several, graph.integers(1, 1, classes, 1));
+            boxes = op.add("Reshape", each, graph.integers(0, -1, 4));
+        }
+        String mask = op.add("Unsqueeze", there, graph.integers(2));
+        String known = op.add("Where", mask, boxes, zero);
+        String farthest = op.add("ReduceMax", List.of(known), attribute("axes", List.of(1L, 2L)));
+        String apart =
+                op.add("Add", op.add("Max", farthest, zero), graph.scalar(1, DataType.FLOAT));
+        String shift = op.add("Mul", apart, groups(op, classes));
+        String shifted = op.add("Add", known, shift);
+        String found =
+                op.add(
+                        "NonMaxSuppression",
+                        shifted,
+                        op.add(
+                                "Unsqueeze",
+                                op.add("Where", there, scores, least),
+                                graph.integers(1)),
+                        op.number(5),
+                        op.add(
+                                "Reshape",
+                                graph.scalar(op.real(3), DataType.FLOAT),
+                                graph.integers(1)),
+                        op.add("Reshape", least, graph.integers(1)));
+        return laidOut(op, found);
+    }
+
+    /** {@code [1, R * C, 1]}: the group of each pair of a box and a class. */
+    private static String groups(Operator op, long classes) {
+        OnnxGraph graph = op.graph();
+        String first = op.add("Mul", op.tensor(2), graph.scalar(classes, DataType.INT64));
+        String column = op.add("Unsqueeze", first, graph.integers(1));
+        long[] each = java.util.stream.LongStream.range(0, classes).toArray();
+        String all = op.add("Add", column, graph.integers(each));
+        String list = op.add("Reshape", all, graph.integers(1, -1, 1));
+        return op.cast(list, DataType.INT64, DataType.FLOAT);
+    }
+
+    /**
+     * Returns the positions {@code [N, most]} and counts {@code [N]} of rows of image, class and
+     * position, image after image.
+     */
+    private static List<String> laidOut(Operator op, String rows) {
+        OnnxGraph graph = op.graph();
+        String images = op.size(op.tensor(1), 0, 1);
+        String image = op.add("Gather", List.of(rows, graph.scalar(0, DataType.INT64)), axis(1));
+        String position = op.add("Gather", List.of(rows, graph.scalar(2, DataType.INT64)), axis(1));
+        String zero = graph.scalar(0, DataType.INT64);
+        String one = graph.scalar(1, DataType.INT64);
+        String every = op.add("Range", zero, op.squeezed(images), one);
+        String same = op.add("Equal", op.add("Unsqueeze", every, graph.integers(1)), image);
+        String counts =
+                op.add(
+                        "ReduceSum",
+                        List.of(op.cast(same, DataType.BOOL, DataType.INT64), graph.integers(1)),
+                        attribute("keepdims", 0));
+        String starts = op.add("CumSum", List.of(counts, zero), attribute("exclusive", 1));
+        String selected = op.squeezed(op.size(rows, 0, 1));
+        String place =
+                op.add(
+                        "Sub",
+                        op.add("Range", zero, selected, one),
+                        op.add("Gather", starts, image));
+        String indices =
+                op.concat(
+                        List.of(
+                                op.add("Unsqueeze", image, graph.integers(1)),
+                                op.add("Unsqueeze", place, graph.integers(1))),
+                        1);
+        String shape = op.concat(List.of(images, op.number(5)), 0);
+        String none = op.add("Expand", zero, shape);
+        return List.of(op.add("ScatterND", none, indices, position), counts);
+    }
+
+    private static ai.onnx.proto.OnnxMl.AttributeProto axis(long axis) {
+        return attribute("axis", axis);
+    }
+
+    /** Each region is pooled from its level, and the results of all levels go to their rows. */
+    private static String roiAlign(Operator op) {
+        OnnxGraph graph = op.graph();
+        List<String> maps = op.tensors(0);
+        List<Argument> scales = op.items(3);
+        List<Long> size = op.integers(4);
+        String rois = op.tensor(1);
+        String channels = op.size(maps.get(0), 1, 2);
+        String shape =
+                op.concat(
+                        List.of(
+                                op.size(rois, 0, 1),
+                                channels,
+                                graph.integers(size.get(0), size.get(1))),
+                        0);
+        String pooled = op.add("Expand", graph.scalar(0, DataType.FLOAT), shape);
+        for (int l = 0; l < maps.size(); l++) {
+            String here = op.add("Equal", op.tensor(2), graph.scalar(l, DataType.INT64));
+            String rows =
+                    op.add(
+                            "Transpose",
+                            List.of(op.add("NonZero", here)),
+                            attribute("perm", List.of(1L, 0L)));
+            String members = op.add("GatherND", rois, rows);
+            String image =
+                    op.cast(
+                            op.add(
+                                    "Gather",
+                                    List.of(members, graph.scalar(0, DataType.INT64)),
+                                    axis(1)),
+                            DataType.FLOAT,
+                            DataType.INT64);
+            String boxes = op.slice(members, 1, graph.integers(1), graph.integers(5), 1);
+            double scale = ((Number) ((Argument.Literal) scales.get(l)).value()).doubleValue();
+            String part =
+                    op.add(
+                            "RoiAlign",
+                            List.of(maps.get(l), boxes, image),
+                            attribute("output_height", size.get(0)),
+                            attribute("output_width", size.get(1)),
+                            attribute("sampling_ratio", op.integer(5)),
+                            attribute("spatial_scale", (float) scale),
+                            attribute(
+                                    "coordinate_transformation_mode",
+                                    op.flag(6) ? "half_pixel" : "output_half_pixel"));
+            pooled = op.add("ScatterND", pooled, rows, part);
+        }
+        return pooled;
+    }
+}

@@ -1,0 +1,2 @@
+/** Operators of libtorch in those of ONNX. */
+package dev.saccade.export.onnx;

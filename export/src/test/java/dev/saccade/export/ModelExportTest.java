@@ -1,0 +1,297 @@
+package dev.saccade.export;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import ai.djl.MalformedModelException;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+import ai.djl.ndarray.types.Shape;
+import ai.djl.translate.TranslateException;
+import ai.onnxruntime.OnnxJavaType;
+import ai.onnxruntime.OnnxTensor;
+import ai.onnxruntime.OnnxValue;
+import ai.onnxruntime.OrtEnvironment;
+import ai.onnxruntime.OrtException;
+import ai.onnxruntime.OrtSession;
+
+import dev.saccade.config.ConfigFile;
+import dev.saccade.config.Configs;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.ops.DynamicShapes;
+import dev.saccade.core.ops.Kernels;
+import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.structures.Size;
+import dev.saccade.models.Model;
+import dev.saccade.models.ModelConfig;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.io.IOException;
+import java.nio.FloatBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.stream.IntStream;
+
+/** Holds what leaves Saccade against the model, in libtorch and in ONNX Runtime. */
+class ModelExportTest {
+
+    private static final String RESNET =
+            "{type: resnet, depth: 18, stem_channels: 8, base_channels: 8}";
+    private static final String SWIN =
+            "{type: swin, embed_dim: 12, num_heads: [1, 2, 3, 6], depths: [1, 2, 1, 1]}";
+    private static final String FPN = "{type: fpn, out_channels: 16}";
+    private static final String RETINANET =
+            "{type: retinanet, feat_channels: 16, stacked_convs: 1, nms_pre: 60}";
+    private static final String REGIONS =
+            "rpn_head: {feat_channels: 16, train_proposals: {nms_pre: 60, max_per_img: 40},"
+                    + " test_proposals: {nms_pre: 60, max_per_img: 40}}";
+
+    private final NDManager manager = NDManager.newBaseManager("PyTorch");
+
+    @TempDir private Path folder;
+
+    @BeforeEach
+    void needsTheRecorder() {
+        assumeTrue(Kernels.status().loaded());
+        manager.getEngine().setRandomSeed(5);
+    }
+
+    @AfterEach
+    void close() {
+        manager.close();
+    }
+
+    private Model<?> model(String backbone, String neck, String head) {
+        String text = "backbone: %s\nneck: %s\nhead: %s\n".formatted(backbone, neck, head);
+        ModelConfig config = Configs.bind(ConfigFile.parse(text, "test"), ModelConfig.class);
+        Model<?> model = config.build(List.of("a", "b", "c"));
+        model.initialize(manager, 1);
+        model.train(false);
+        // Scores of an untrained model are too much alike to be put in order.
+        model.namedParameters()
+                .forEach(
+                        (name, parameter) -> {
+                            if (name.contains("cls")) {
+                                parameter.getArray().muli(10);
+                            }
+                        });
+        return model;
+    }
+
+    /** What a model gives, in the form that it is exported in. */
+    private static NDList expected(Model<?> model, NDList given) {
+        return NoGrad.call(
+                () ->
+                        DynamicShapes.avoidedBy(
+                                () ->
+                                        model.match(
+                                                detector ->
+                                                        detector.detect(given.get(0), given.get(1)),
+                                                other -> other.call(given))));
+    }
+
+    private NDList given(ModelExport export, Random random, Size size) {
+        int images = 1 + random.nextInt(4);
+        NDList given =
+                new NDList(
+                        manager.randomUniform(
+                                -1, 1, new Shape(images, 3, size.height(), size.width())));
+        if (export.inputs().size() > 1) {
+            float[] sizes = new float[2 * images];
+            for (int n = 0; n < images; n++) {
+                sizes[2 * n] = size.width() - random.nextInt(20);
+                sizes[2 * n + 1] = size.height() - random.nextInt(20);
+            }
+            given.add(manager.create(sizes, new Shape(images, 2)));
+        }
+        return given;
+    }
+
+    private void assertEqual(NDList expected, NDList got) {
+        assertEquals(expected.size(), got.size());
+        boolean detects = expected.size() > 1;
+        NDArray places = detects ? firm(expected) : null;
+        for (int i = 0; i < expected.size(); i++) {
+            assertEquals(expected.get(i).getShape(), got.get(i).getShape());
+            NDArray ours = finite(expected.get(i));
+            NDArray theirs = finite(got.get(i));
+            if (detects && i != 2 && i != 3) {
+                // Objects of equal scores come in any order.
+                Shape rows = new Shape(places.size(), ours.size() / places.size());
+                ours = ours.reshape(rows).mul(places.reshape(-1, 1));
+                theirs = theirs.reshape(rows).mul(places.reshape(-1, 1));
+            }
+            float[] values = ours.toFloatArray();
+            float largest = ours.abs().max().getFloat();
+            assertArrayEquals(values, theirs.toFloatArray(), Math.max(1e-4f * largest, 1e-5f));
+        }
+    }
+
+    /** 1 for objects whose score is unlike that of both neighbors, and whose order is firm. */
+    private NDArray firm(NDList detections) {
+        NDArray scores = detections.get(2);
+        float[] values = finite(scores).toFloatArray();
+        int most = (int) scores.getShape().get(1);
+        long[] counts = detections.get(3).toLongArray();
+        float[] firm = new float[values.length];
+        for (int k = 0; k < values.length; k++) {
+            int place = k % most;
+            boolean isThere = place < counts[k / most];
+            boolean above = place == 0 || values[k - 1] - values[k] > 1e-4;
+            boolean below = place == most - 1 || values[k] - values[k + 1] > 1e-4;
+            firm[k] = isThere && above && below ? 1 : 0;
+        }
+        return manager.create(firm);
+    }
+
+    private static NDArray finite(NDArray array) {
+        return array.toType(DataType.FLOAT32, true).maximum(-1e3f);
+    }
+
+    private static NDList onnx(OrtSession session, ModelExport export, NDList given)
+            throws OrtException {
+        Map<String, OnnxTensor> inputs = new HashMap<>();
+        for (int i = 0; i < given.size(); i++) {
+            FloatBuffer values = FloatBuffer.wrap(given.get(i).toFloatArray());
+            long[] shape = given.get(i).getShape().getShape();
+            inputs.put(
+                    export.inputs().get(i),
+                    OnnxTensor.createTensor(OrtEnvironment.getEnvironment(), values, shape));
+        }
+        NDManager manager = given.get(0).getManager();
+        NDList got = new NDList();
+        try (OrtSession.Result result = session.run(inputs)) {
+            for (Map.Entry<String, OnnxValue> each : result) {
+                OnnxTensor tensor = (OnnxTensor) each.getValue();
+                Shape shape = new Shape(tensor.getInfo().getShape());
+                got.add(
+                        tensor.getInfo().type == OnnxJavaType.INT64
+                                ? manager.create(tensor.getLongBuffer(), shape, DataType.INT64)
+                                : manager.create(tensor.getFloatBuffer(), shape));
+            }
+        } finally {
+            inputs.values().forEach(OnnxTensor::close);
+        }
+        return got;
+    }
+
+    private void assertLeaves(Model<?> model, ModelExport export, List<Size> sizes)
+            throws IOException, MalformedModelException, TranslateException, OrtException {
+        export.writeTorchScript(folder.resolve("model.pt"));
+        export.writeOnnx(folder.resolve("model.onnx"));
+        Random random = new Random(3);
+        try (ai.djl.Model script = ai.djl.Model.newInstance("model", "PyTorch");
+                OrtSession session =
+                        OrtEnvironment.getEnvironment()
+                                .createSession(folder.resolve("model.onnx").toString())) {
+            script.load(folder, "model");
+            try (var predictor = script.newPredictor(new ai.djl.translate.NoopTranslator())) {
+                for (Size size : sizes) {
+                    NDList given = given(export, random, size);
+                    NDList expected = expected(model, given);
+                    assertEqual(expected, predictor.predict(given));
+                    assertEqual(expected, onnx(session, export, given));
+                }
+            }
+        }
+    }
+
+    private static List<Size> sizes(int count) {
+        Random random = new Random(7);
+        List<Size> sizes = new ArrayList<>(List.of(new Size(64, 128)));
+        IntStream.range(1, count)
+                .forEach(
+                        i ->
+                                sizes.add(
+                                        new Size(
+                                                64 + random.nextInt(120),
+                                                64 + random.nextInt(120))));
+        return sizes;
+    }
+
+    private void assertLeaves(String backbone, String neck, String head) throws Exception {
+        Model<?> model = model(backbone, neck, head);
+        assertLeaves(model, ModelExport.of(model), sizes(4));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                RESNET,
+                SWIN,
+                "{type: pvt, embed_dims: [8, 16, 24, 32], num_heads: [1, 2, 3, 4], depths: [1, 1,"
+                        + " 1, 1]}",
+                "{type: linglo, variant: b0}"
+            })
+    void everyBackboneWithDetector(String backbone) throws Exception {
+        assertLeaves(backbone, FPN, RETINANET);
+    }
+
+    @Test
+    void maskRcnn() throws Exception {
+        assertLeaves(RESNET, FPN, "{type: mask_rcnn, " + REGIONS + ", nms: {max_per_img: 20}}");
+    }
+
+    @Test
+    void cascadeMaskRcnn() throws Exception {
+        assertLeaves(
+                SWIN, FPN, "{type: cascade_mask_rcnn, " + REGIONS + ", nms: {max_per_img: 20}}");
+    }
+
+    @Test
+    void segmenters() throws Exception {
+        assertLeaves(RESNET, FPN, "{type: semantic_fpn, channels: 16}");
+        assertLeaves(SWIN, "null", "{type: upernet, channels: 16}");
+    }
+
+    @Test
+    void windowsThatShrinkWithTheMapAreOfOneSize() throws Exception {
+        Model<?> model =
+                model(SWIN.replace("}", ", window_order: shift_then_pad}"), FPN, RETINANET);
+        String told =
+                assertThrows(SaccadeException.class, () -> ModelExport.of(model)).getMessage();
+        assertTrue(told.endsWith("; name one size"), told);
+        Size size = new Size(128, 96);
+        assertLeaves(model, ModelExport.of(model, size), List.of(size));
+    }
+
+    @Test
+    void imagesOfOneSize() throws Exception {
+        Model<?> model = model(SWIN, FPN, RETINANET);
+        Size size = new Size(96, 160);
+        ModelExport export = ModelExport.of(model, size);
+        assertLeaves(model, export, List.of(size, size));
+        assertEquals(List.of("images", "sizes"), export.inputs());
+        assertEquals(List.of("boxes", "labels", "scores", "counts"), export.outputs());
+    }
+
+    @Test
+    void whatReadsNumbersIsRefused() {
+        SaccadeException soft =
+                assertThrows(
+                        SaccadeException.class,
+                        () ->
+                                ModelExport.of(
+                                        model(
+                                                RESNET,
+                                                FPN,
+                                                "{type: retinanet, nms: {type: soft_nms}}"),
+                                        new Size(64, 64)));
+        assertTrue(soft.getMessage().contains("SoftNms"), soft.getMessage());
+    }
+}
