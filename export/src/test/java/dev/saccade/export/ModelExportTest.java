@@ -236,7 +236,15 @@ class ModelExportTest {
                 SWIN,
                 "{type: pvt, embed_dims: [8, 16, 24, 32], num_heads: [1, 2, 3, 4], depths: [1, 1,"
                         + " 1, 1]}",
-                "{type: linglo, variant: b0}"
+                "{type: linglo, variant: b0}",
+                "{type: elsa_swin, embed_dim: 12, num_heads: [1, 2, 3, 6], depths: [1, 1, 1, 1]}",
+                "{type: focal, embed_dim: 12, num_heads: [1, 2, 3, 6], depths: [1, 2, 1, 1]}",
+                "{type: unified_swin, embed_dim: 12, num_heads: [1, 2, 3, 6], depths: [1, 1, 1,"
+                        + " 1]}",
+                "{type: unified_swin, embed_dim: 12, num_heads: [1, 2, 3, 6], depths: [1, 1, 1,"
+                        + " 1], region: neighbor}",
+                "{type: dwconv_swin, embed_dim: 12, depths: [1, 1, 1, 1]}",
+                "{type: dynamic_conv_swin, embed_dim: 12, num_heads: [1, 2, 3, 6], depths: [1, 1, 1, 1]}"
             })
     void everyBackboneWithDetector(String backbone) throws Exception {
         assertLeaves(backbone, FPN, RETINANET);

@@ -1,0 +1,61 @@
+package dev.saccade.export;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import com.google.common.collect.ImmutableList;
+
+import dev.saccade.export.Graph.Value;
+
+import org.junit.jupiter.api.Test;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.function.LongUnaryOperator;
+import java.util.stream.IntStream;
+
+class ExtentsTest {
+
+    private static final long[] HEIGHTS = {214, 97, 131, 180, 333};
+    private static final long[] WIDTHS = {149, 236, 85, 301, 77};
+
+    private final Value images = new Value(0, "Float", ImmutableList.of(1L, 3L, -1L, -1L));
+    private final Extents extents = new Extents(HEIGHTS.length);
+
+    ExtentsTest() {
+        extents.define(
+                images,
+                IntStream.range(0, HEIGHTS.length)
+                        .mapToObj(i -> ImmutableList.of(1L, 3L, HEIGHTS[i], WIDTHS[i]))
+                        .toList());
+    }
+
+    private static long[] each(LongUnaryOperator rule) {
+        return java.util.Arrays.stream(HEIGHTS).map(rule).toArray();
+    }
+
+    private Optional<Extent> find(long... numbers) {
+        return extents.find(numbers, List.of());
+    }
+
+    @Test
+    void findsHowNumbersFollowFromSizes() {
+        Extent height = new Extent.SizeOf(images, 2);
+        assertEquals(Optional.of(height), find(HEIGHTS));
+        assertEquals(Optional.of(new Extent.Linear(height, 1, -1)), find(each(size -> size - 1)));
+        assertEquals(Optional.of(new Extent.Linear(height, 9, 0)), find(each(size -> 9 * size)));
+        assertEquals(
+                Optional.of(new Extent.Quotient(height, 3, 4)), find(each(size -> (size + 3) / 4)));
+        assertEquals(Optional.of(new Extent.Quotient(height, 0, 7)), find(each(size -> size / 7)));
+        assertEquals(
+                Optional.of(new Extent.Lacking(height, 7)),
+                find(each(size -> Math.floorMod(-size, 7))));
+        Extent width = new Extent.SizeOf(images, 3);
+        long[] areas = IntStream.range(0, 5).mapToLong(i -> 3 * HEIGHTS[i] * WIDTHS[i]).toArray();
+        assertEquals(Optional.of(new Extent.Product(height, width, 3)), find(areas));
+    }
+
+    @Test
+    void findsNothingWhereNothingHolds() {
+        assertEquals(Optional.empty(), find(10_000, 3, 77_777, 12, 900_001));
+    }
+}
