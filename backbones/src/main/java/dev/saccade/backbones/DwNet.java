@@ -17,6 +17,7 @@ import dev.saccade.core.ops.Activations;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.ops.ScriptTemplate;
 import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.Tracer;
 import dev.saccade.core.ops.Windows;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
@@ -170,9 +171,7 @@ public final class DwNet extends StagedTransformer {
         }
 
         private NDArray mixed(NDArray x) {
-            NDArray y = convolutions.forward(padding.arrange(x));
-            Shape map = x.getShape();
-            return y.getShape().equals(map) ? y : y.get(":, :{}, :{}", map.get(1), map.get(2));
+            return padding.restore(convolutions.forward(padding.arrange(x)), x.getShape());
         }
     }
 
@@ -245,6 +244,26 @@ public final class DwNet extends StagedTransformer {
                         .counting(
                                 (in, y) -> in.get(1).size() * y.get(0).getShape().slice(2).size());
 
+        /** The same, by operators whose number does not depend on that of the images. */
+        private static final ScriptTemplate CONVOLVE_BY_OFFSET =
+                ScriptTemplate.of(
+                        "(x: Tensor, filters: Tensor, bias: Tensor) -> Tensor",
+                        """
+                        kernel = {kernel}
+                        c = torch.size(x, 1)
+                        h = torch.size(x, 2)
+                        w = torch.size(x, 3)
+                        r = kernel // 2
+                        padded = torch.constant_pad_nd(x, [r, r, r, r])
+                        weights = torch.unbind(torch.reshape(filters, [-1, c, 1, 1, kernel * kernel]), 4)
+                        y = torch.reshape(bias, [1, c, 1, 1])
+                        for i in range(kernel * kernel):
+                          rows = torch.slice(padded, 2, i // kernel, i // kernel + h)
+                          near = torch.slice(rows, 3, i % kernel, i % kernel + w)
+                          y = torch.add(y, torch.mul(near, weights[i]))
+                        return y
+                        """);
+
         private final int kernel;
         private final Conv2d conv1;
         private final BatchNorm2d bn;
@@ -267,7 +286,8 @@ public final class DwNet extends StagedTransformer {
                         NDArray hidden =
                                 Activations.relu(
                                         bn.forward(conv1.forward(Tensors.channelMeans(x))));
-                        return CONVOLVE.with(Map.of("kernel", kernel))
+                        ScriptTemplate form = Tracer.isRecording() ? CONVOLVE_BY_OFFSET : CONVOLVE;
+                        return form.with(Map.of("kernel", kernel))
                                 .run(x, conv2.forward(hidden), bias.getArray());
                     });
         }

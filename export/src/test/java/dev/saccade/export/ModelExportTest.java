@@ -243,6 +243,8 @@ class ModelExportTest {
                         + " 1]}",
                 "{type: unified_swin, embed_dim: 12, num_heads: [1, 2, 3, 6], depths: [1, 1, 1,"
                         + " 1], region: neighbor}",
+                "{type: dwnet, embed_dim: 12, depths: [1, 1, 1, 1]}",
+                "{type: dwnet, embed_dim: 12, depths: [1, 1, 1, 1], dynamic: true}",
                 "{type: dwconv_swin, embed_dim: 12, depths: [1, 1, 1, 1]}",
                 "{type: dynamic_conv_swin, embed_dim: 12, num_heads: [1, 2, 3, 6], depths: [1, 1, 1, 1]}"
             })

@@ -46,6 +46,7 @@ final class Shapes {
                     .put("aten::flip", Shapes::flipped)
                     .put("aten::unfold", Shapes::unfolded)
                     .put("aten::sum", Shapes::summed)
+                    .put("aten::mean", Shapes::mean)
                     .put("aten::amax", Shapes::largest)
                     .put("aten::argmax", Shapes::placeOfLargest)
                     .put("aten::index_copy", Shapes::written)
@@ -247,6 +248,14 @@ final class Shapes {
         return op.add(
                 "ReduceSum",
                 List.of(op.tensor(0, op.type()), op.graph().integers(axes)),
+                attribute("keepdims", op.flag(2) ? 1 : 0));
+    }
+
+    private static String mean(Operator op) {
+        return op.add(
+                "ReduceMean",
+                List.of(op.tensor(0, op.type())),
+                attribute("axes", op.integers(1)),
                 attribute("keepdims", op.flag(2) ? 1 : 0));
     }
 
