@@ -1,5 +1,6 @@
 package dev.saccade.export;
 
+import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 
 import com.fasterxml.jackson.core.JsonFactory;
@@ -188,7 +189,7 @@ final class Recordings {
                 });
     }
 
-    private static String typeName(ai.djl.ndarray.NDArray array) {
+    private static String typeName(NDArray array) {
         return switch (array.getDataType()) {
             case FLOAT32 -> "Float";
             case FLOAT64 -> "Double";

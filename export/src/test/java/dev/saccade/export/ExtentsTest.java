@@ -8,6 +8,7 @@ import dev.saccade.export.Graph.Value;
 
 import org.junit.jupiter.api.Test;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.LongUnaryOperator;
@@ -30,7 +31,7 @@ class ExtentsTest {
     }
 
     private static long[] each(LongUnaryOperator rule) {
-        return java.util.Arrays.stream(HEIGHTS).map(rule).toArray();
+        return Arrays.stream(HEIGHTS).map(rule).toArray();
     }
 
     private Optional<Extent> find(long... numbers) {

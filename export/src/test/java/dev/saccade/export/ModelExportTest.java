@@ -12,6 +12,7 @@ import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
+import ai.djl.translate.NoopTranslator;
 import ai.djl.translate.TranslateException;
 import ai.onnxruntime.OnnxJavaType;
 import ai.onnxruntime.OnnxTensor;
@@ -200,7 +201,7 @@ class ModelExportTest {
                         OrtEnvironment.getEnvironment()
                                 .createSession(folder.resolve("model.onnx").toString())) {
             script.load(folder, "model");
-            try (var predictor = script.newPredictor(new ai.djl.translate.NoopTranslator())) {
+            try (var predictor = script.newPredictor(new NoopTranslator())) {
                 for (Size size : sizes) {
                     NDList given = given(export, random, size);
                     NDList expected = expected(model, given);

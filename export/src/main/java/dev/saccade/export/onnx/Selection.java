@@ -2,6 +2,7 @@ package dev.saccade.export.onnx;
 
 import static dev.saccade.export.onnx.OnnxGraph.attribute;
 
+import ai.onnx.proto.OnnxMl.AttributeProto;
 import ai.onnx.proto.OnnxMl.TensorProto.DataType;
 
 import com.google.common.collect.ImmutableMap;
@@ -10,6 +11,7 @@ import dev.saccade.export.Detecting;
 import dev.saccade.export.Graph.Argument;
 
 import java.util.List;
+import java.util.stream.LongStream;
 
 /** Operators of detectors: the best elements, non-maximum suppression, and pooling of regions. */
 final class Selection {
@@ -92,7 +94,7 @@ final class Selection {
         OnnxGraph graph = op.graph();
         String first = op.add("Mul", op.tensor(2), graph.scalar(classes, DataType.INT64));
         String column = op.add("Unsqueeze", first, graph.integers(1));
-        long[] each = java.util.stream.LongStream.range(0, classes).toArray();
+        long[] each = LongStream.range(0, classes).toArray();
         String all = op.add("Add", column, graph.integers(each));
         String list = op.add("Reshape", all, graph.integers(1, -1, 1));
         return op.cast(list, DataType.INT64, DataType.FLOAT);
@@ -134,7 +136,7 @@ final class Selection {
         return List.of(op.add("ScatterND", none, indices, position), counts);
     }
 
-    private static ai.onnx.proto.OnnxMl.AttributeProto axis(long axis) {
+    private static AttributeProto axis(long axis) {
         return attribute("axis", axis);
     }
 
