@@ -197,7 +197,7 @@ public final class ObjectCheck {
                         Finding.warning(
                                 file,
                                 subject,
-                                "segmentation lies outside of bbox %s, so an empty mask is learned"
+                                "segmentation lies outside of bbox %s: its mask is empty"
                                         .formatted(annotation.box())));
             }
         } catch (SaccadeException e) {

@@ -146,7 +146,7 @@ class CocoCheckTest {
                 "annotation 17 of image 1 (a.jpg): segmentation covers no pixel",
                 "annotation 19 of image 1 (a.jpg): segmentation: ",
                 "annotation 21 of image 1 (a.jpg): segmentation lies outside of bbox [1.0, 2.0, 5.0,"
-                        + " 6.0], so an empty mask is learned");
+                        + " 6.0]: its mask is empty");
     }
 
     @Test
