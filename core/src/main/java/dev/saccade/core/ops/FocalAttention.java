@@ -48,7 +48,7 @@ public final class FocalAttention {
                     q_windows = torch.reshape(scaled, [n, windows, heads, -1, d])
                     logits = torch.add_(torch.matmul(q_windows, torch.transpose(k_windows, 3, 4)), bias)
                     if first_masked == 0:
-                      logits = torch.add(logits, torch.unsqueeze(mask, 1))
+                      logits = torch.add_(logits, torch.unsqueeze(mask, 1))
                     else:
                       masked = torch.slice(torch.detach(logits), 4, first_masked)
                       _1 = torch.add_(masked, torch.unsqueeze(torch.slice(mask, 2, first_masked), 1))
