@@ -117,6 +117,9 @@ final class RunTask {
         try {
             model.initializeFrom(checkpoint).toString().lines().forEach(notes::add);
         } catch (SaccadeException e) {
+            if (e.kind() != SaccadeException.Kind.USER) {
+                throw e;
+            }
             throw SaccadeException.user(e, "%s: %s", weights.file(), e.getMessage());
         }
     }
