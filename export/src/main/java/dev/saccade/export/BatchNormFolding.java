@@ -3,6 +3,7 @@ package dev.saccade.export;
 import ai.djl.ndarray.types.Shape;
 
 import com.google.common.collect.ImmutableList;
+import com.google.common.collect.Streams;
 
 import dev.saccade.checkpoint.Tensor;
 import dev.saccade.export.Graph.Argument;
@@ -50,8 +51,8 @@ final class BatchNormFolding {
             }
             Folded folded = folded(convolution, norm, weights);
             String name = weights.get(convolution.value(1)).name();
-            Value kernel = value(next++, folded.kernel);
-            Value bias = value(next++, folded.bias);
+            Value kernel = Value.of(next++, "Float", folded.kernel.shape());
+            Value bias = Value.of(next++, "Float", folded.bias.shape());
             weights.put(kernel, new Weight(name, folded.kernel));
             weights.put(bias, new Weight(name.replaceAll("weight$", "") + "bias", folded.bias));
             List<Argument> arguments = new ArrayList<>(convolution.arguments());
@@ -68,28 +69,16 @@ final class BatchNormFolding {
         return Simplification.needed(graph.with(weights, nodes));
     }
 
+    /** Returns the first number that no value has. */
     private static int next(Graph graph) {
-        int most = graph.inputs().stream().mapToInt(Value::id).max().orElse(0);
-        most =
-                Math.max(
-                        most,
-                        graph.weights().keySet().stream().mapToInt(Value::id).max().orElse(0));
         return 1
-                + Math.max(
-                        most,
-                        graph.nodes().stream()
-                                .flatMap(node -> node.results().stream())
-                                .mapToInt(Value::id)
-                                .max()
-                                .orElse(0));
-    }
-
-    private static Value value(int id, Tensor tensor) {
-        ImmutableList.Builder<Long> sizes = ImmutableList.builder();
-        for (long size : tensor.shape().getShape()) {
-            sizes.add(size);
-        }
-        return new Value(id, "Float", sizes.build());
+                + Streams.concat(
+                                graph.inputs().stream(),
+                                graph.weights().keySet().stream(),
+                                graph.nodes().stream().flatMap(node -> node.results().stream()))
+                        .mapToInt(Value::id)
+                        .max()
+                        .orElse(0);
     }
 
     private record Folded(Tensor kernel, Tensor bias) {}

@@ -1,13 +1,19 @@
 package dev.saccade.export;
 
+import ai.djl.ndarray.types.Shape;
+
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.checkpoint.Tensor;
 
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
@@ -34,6 +40,16 @@ public record Graph(
      * @param sizes those it had when it was recorded; -1 where they are not always the same
      */
     public record Value(int id, String type, ImmutableList<Long> sizes) {
+
+        /** Returns a value whose sizes are those of a shape. */
+        static Value of(int id, String type, Shape shape) {
+            return new Value(
+                    id,
+                    type,
+                    Arrays.stream(shape.getShape())
+                            .boxed()
+                            .collect(ImmutableList.toImmutableList()));
+        }
 
         @Override
         public boolean equals(Object other) {
@@ -147,6 +163,25 @@ public record Graph(
                     named.buildOrThrow(),
                     results);
         }
+    }
+
+    /**
+     * Returns a name for each weight, of letters, digits and underscores, that no other has: a
+     * kernel that several levels share is there once for each normalization behind it.
+     */
+    public Map<Value, String> weightNames() {
+        Map<Value, String> names = new LinkedHashMap<>();
+        Set<String> taken = new HashSet<>();
+        weights.forEach(
+                (value, weight) -> {
+                    String name = weight.name().replaceAll("\\W", "_");
+                    String free = name;
+                    for (int k = 2; !taken.add(free); k++) {
+                        free = name + "_" + k;
+                    }
+                    names.put(value, free);
+                });
+        return names;
     }
 
     /** Returns the same graph with other values in the places of some. */

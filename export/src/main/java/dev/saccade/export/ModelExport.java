@@ -50,9 +50,6 @@ import java.util.stream.Collectors;
  */
 public final class ModelExport {
 
-    /** Version of the operators of ONNX: the first with layer normalization. */
-    public static final int OPSET = 17;
-
     /** Examples that sizes are concluded from. */
     private static final int EXAMPLES = 9;
 
@@ -194,11 +191,10 @@ public final class ModelExport {
             names.put(graph.inputs().get(i), inputs.get(i));
         }
         Map<String, Tensor> attributes = new LinkedHashMap<>();
-        graph.weights()
+        graph.weightNames()
                 .forEach(
-                        (value, weight) -> {
-                            String name = weight.name().replaceAll("\\W", "_");
-                            attributes.put(name, weight.tensor());
+                        (value, name) -> {
+                            attributes.put(name, graph.weights().get(value).tensor());
                             names.put(value, "self." + name);
                         });
         String parameters =
@@ -214,13 +210,13 @@ public final class ModelExport {
     }
 
     /**
-     * Writes a model of ONNX, of operators of version {@link #OPSET}.
+     * Writes a model of ONNX, of operators of version 17.
      *
      * @throws SaccadeException of kind I/O, if it cannot be written; of kind user, if ONNX has no
      *     operator for what the model computes
      */
     public void writeOnnx(Path file) {
-        byte[] bytes = OnnxWriter.write(graph, inputs, outputs, OPSET).toByteArray();
+        byte[] bytes = OnnxWriter.write(graph, inputs, outputs).toByteArray();
         AtomicFile.write(
                 file,
                 channel -> {

@@ -178,15 +178,8 @@ final class Recordings {
     private Value constant(int index) {
         return baked.computeIfAbsent(
                 index,
-                k -> {
-                    long[] sizes = constants.get(k).getShape().getShape();
-                    ImmutableList.Builder<Long> told = ImmutableList.builder();
-                    for (long size : sizes) {
-                        told.add(size);
-                    }
-                    // Values of the graph count from 0.
-                    return new Value(-1 - k, typeName(constants.get(k)), told.build());
-                });
+                // Values of the graph count from 0.
+                k -> Value.of(-1 - k, typeName(constants.get(k)), constants.get(k).getShape()));
     }
 
     private static String typeName(NDArray array) {

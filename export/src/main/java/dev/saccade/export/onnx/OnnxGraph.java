@@ -126,7 +126,7 @@ final class OnnxGraph {
                 unknown -> {
                     TensorProto.Builder proto =
                             TensorProto.newBuilder()
-                                    .setName("constant_" + constants.size())
+                                    .setName("number." + constants.size())
                                     .setDataType(type.getNumber())
                                     .setRawData(content);
                     for (long size : shape.getShape()) {

@@ -27,6 +27,9 @@ public final class OnnxWriter {
     /** Of files; 8 goes with operators of versions up to 17 and more. */
     private static final int IR_VERSION = 8;
 
+    /** Of operators: the first with layer normalization. */
+    private static final int OPSET = 17;
+
     private static final ImmutableMap<String, Operator.Converter> CONVERTERS =
             ImmutableMap.<String, Operator.Converter>builder()
                     .putAll(Arithmetic.CONVERTERS)
@@ -48,12 +51,10 @@ public final class OnnxWriter {
      * @param graph of operators that all have a converter
      * @param inputs how its inputs are called
      * @param outputs how its outputs are called
-     * @param opset the version of the operators
      * @throws dev.saccade.core.SaccadeException of kind user that lists the operators that ONNX has
      *     none for
      */
-    public static ModelProto write(
-            Graph graph, List<String> inputs, List<String> outputs, int opset) {
+    public static ModelProto write(Graph graph, List<String> inputs, List<String> outputs) {
         TreeSet<String> unknown = new TreeSet<>();
         graph.nodes().stream()
                 .filter(node -> !isList(node) && !CONVERTERS.containsKey(node.name()))
@@ -62,10 +63,10 @@ public final class OnnxWriter {
         Problems problems = new Problems();
         unknown.forEach(operator -> problems.add("%s", operator));
         problems.throwIfAny("ONNX has no operators for what the model computes");
-        return new OnnxWriter(graph).model(inputs, outputs, opset);
+        return new OnnxWriter(graph).model(inputs, outputs);
     }
 
-    private ModelProto model(List<String> inputs, List<String> outputs, int opset) {
+    private ModelProto model(List<String> inputs, List<String> outputs) {
         GraphProto.Builder proto = GraphProto.newBuilder().setName("model");
         OnnxGraph graph = new OnnxGraph(proto);
         for (int i = 0; i < inputs.size(); i++) {
@@ -73,10 +74,12 @@ public final class OnnxWriter {
             names.put(input, inputs.get(i));
             proto.addInput(info(inputs.get(i), input));
         }
-        source.weights()
+        source.weightNames()
                 .forEach(
-                        (value, weight) ->
-                                names.put(value, graph.weight(weight.name(), weight.tensor())));
+                        (value, name) ->
+                                names.put(
+                                        value,
+                                        graph.weight(name, source.weights().get(value).tensor())));
         for (Node node : source.nodes()) {
             Operator operator = new Operator(this, graph, node);
             if (isList(node)) {
@@ -99,7 +102,7 @@ public final class OnnxWriter {
                 .setIrVersion(IR_VERSION)
                 .setProducerName("Saccade")
                 .setProducerVersion(Version.saccade())
-                .addOpsetImport(OperatorSetIdProto.newBuilder().setVersion(opset))
+                .addOpsetImport(OperatorSetIdProto.newBuilder().setVersion(OPSET))
                 .setGraph(proto)
                 .build();
     }

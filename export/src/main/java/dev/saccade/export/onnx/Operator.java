@@ -7,7 +7,6 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.export.Extent;
 import dev.saccade.export.Graph.Argument;
 import dev.saccade.export.Graph.Node;
-import dev.saccade.export.Graph.Value;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -42,10 +41,6 @@ final class Operator {
 
     OnnxGraph graph() {
         return graph;
-    }
-
-    OnnxWriter writer() {
-        return writer;
     }
 
     String add(String type, String... inputs) {
@@ -221,9 +216,5 @@ final class Operator {
     /** Returns part of a tensor along an axis; places are {@code [1]} int64. */
     String slice(String tensor, int axis, String from, String to, long step) {
         return add("Slice", tensor, from, to, graph.integers(axis), graph.integers(step));
-    }
-
-    static Value value(Argument argument) {
-        return ((Argument.Of) argument).value();
     }
 }
