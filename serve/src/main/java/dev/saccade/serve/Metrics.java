@@ -73,6 +73,13 @@ final class Metrics {
         gauge("saccade_http_connections", "Connections that are open.", open);
     }
 
+    void underWay(IntSupplier requests) {
+        gauge(
+                "saccade_predictions_under_way",
+                "Requests for predictions that have begun.",
+                requests);
+    }
+
     private void gauge(String name, String help, IntSupplier value) {
         GaugeWithCallback.builder()
                 .name(name)

@@ -64,6 +64,7 @@ public final class PredictionServer implements AutoCloseable {
         connector.setReuseAddress(true);
         Metrics metrics = new Metrics();
         metrics.connections(() -> connector.getConnectedEndPoints().size());
+        metrics.underWay(underWay::count);
         Limits limits = settings.limits;
         queue =
                 new PredictionQueue(

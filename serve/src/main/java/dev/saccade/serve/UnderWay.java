@@ -16,6 +16,11 @@ final class UnderWay {
         return ending;
     }
 
+    /** Returns how many requests are being answered. */
+    int count() {
+        return ending ? requests.getUnarrivedParties() : requests.getUnarrivedParties() - 1;
+    }
+
     /** Lets a request in, which must {@link #leave}; or returns that the server is ending. */
     boolean enter() {
         return !ending && requests.register() >= 0;

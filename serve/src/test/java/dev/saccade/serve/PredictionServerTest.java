@@ -296,6 +296,7 @@ class PredictionServerTest {
                         "saccade_queue_photographs ",
                         "saccade_queue_capacity 128.0",
                         "saccade_http_connections ",
+                        "saccade_predictions_under_way ",
                         "saccade_prediction_seconds_count ",
                         "saccade_batch_photographs_count ",
                         "process_resident_memory_bytes ")) {
