@@ -165,6 +165,44 @@ public final class Tensor {
         }
     }
 
+    /**
+     * Returns the same elements in 16 bits, each rounded to the nearest, or the even one of two.
+     *
+     * @param half {@link ElementType#FLOAT16} or {@link ElementType#BFLOAT16}
+     */
+    public Tensor rounded(ElementType half) {
+        FloatBuffer floats = floats();
+        ByteBuffer bytes =
+                ByteBuffer.allocate(floats.remaining() * Short.BYTES)
+                        .order(ByteOrder.LITTLE_ENDIAN);
+        while (floats.hasRemaining()) {
+            float value = floats.get();
+            bytes.putShort(half == ElementType.FLOAT16 ? floatToHalf(value) : upperHalf(value));
+        }
+        return new Tensor(half, shape, bytes.flip());
+    }
+
+    private static short upperHalf(float value) {
+        int bits = Float.floatToIntBits(value);
+        int even = (bits >> 16) & 1;
+        return (short) (Float.isNaN(value) ? bits >> 16 : (bits + 0x7fff + even) >> 16);
+    }
+
+    private static short floatToHalf(float value) {
+        int sign = (Float.floatToIntBits(value) >>> 16) & 0x8000;
+        if (Float.isNaN(value)) {
+            return (short) (sign | 0x7e00);
+        }
+        float magnitude = Math.abs(value);
+        if (magnitude >= 65520) {
+            return (short) (sign | 0x7c00);
+        }
+        // Below the smallest normal number, steps stay as they are.
+        int exponent = Math.max(Math.getExponent(magnitude), -14);
+        int steps = (int) Math.rint(Math.scalb((double) magnitude, 10 - exponent));
+        return (short) (sign | (((exponent + 14) << 10) + steps));
+    }
+
     /** Returns a tensor of the elements at these places, counted row by row. */
     Tensor gathered(Shape other, int[] places) {
         ByteBuffer from = data();

@@ -50,25 +50,28 @@ final class ComputeOptions {
     }
 
     private Optional<Precision> precision() {
-        return precision.map(
-                text ->
-                        Stream.of(Precision.values())
-                                .filter(each -> name(each).equals(text))
-                                .findFirst()
-                                .orElseThrow(
-                                        () ->
-                                                SaccadeException.user(
-                                                        "--precision: got %s, expected float32,"
-                                                                + " bfloat16 or float16%s",
-                                                        text,
-                                                        ForeignWords.ofValue(
-                                                                text,
-                                                                Stream.of(Precision.values())
-                                                                        .map(ComputeOptions::name)
-                                                                        .toList()))));
+        return precision.map(ComputeOptions::precision);
     }
 
-    private static String name(Precision precision) {
+    /** Returns the precision of a name that was given. */
+    static Precision precision(String text) {
+        return Stream.of(Precision.values())
+                .filter(each -> name(each).equals(text))
+                .findFirst()
+                .orElseThrow(
+                        () ->
+                                SaccadeException.user(
+                                        "--precision: got %s, expected float32, bfloat16 or"
+                                                + " float16%s",
+                                        text,
+                                        ForeignWords.ofValue(
+                                                text,
+                                                Stream.of(Precision.values())
+                                                        .map(ComputeOptions::name)
+                                                        .toList())));
+    }
+
+    static String name(Precision precision) {
         return precision.name().toLowerCase(Locale.ROOT);
     }
 

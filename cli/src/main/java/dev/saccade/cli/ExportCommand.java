@@ -1,49 +1,210 @@
 package dev.saccade.cli;
 
+import com.google.common.base.Ascii;
+
 import dev.saccade.core.Printable;
+import dev.saccade.core.Problems;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.nn.Precision;
 import dev.saccade.djl.ServingFolder;
+import dev.saccade.export.ExportFormat;
 
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 
-/** Writes what a server needs of a run. */
+/** Writes a trained model for programs without Saccade, or for DJL Serving. */
 @Command(
         name = "export",
         description = {
-            "Write the folder of a model that DJL Serving loads: its checkpoint and"
-                    + " serving.properties.",
-            "The server takes Saccade from the folder deps of its home, where the jars of"
-                    + " cli/target/saccade/lib belong."
+            "Write a trained model for other programs: for those without Saccade as TorchScript"
+                    + " (libtorch, DJL, Python) or ONNX (ONNX Runtime, TensorRT), with the selection"
+                    + " of objects in it and a JSON that says how photographs are prepared; what"
+                    + " was written is held against the model on photographs of the run.",
+            "Or as weights alone (safetensors), or the folder of a model that DJL Serving loads;"
+                    + " the server takes Saccade from the folder deps of its home, where the jars"
+                    + " of cli/target/saccade/lib belong."
         },
         mixinStandardHelpOptions = true,
         footer = {
             "",
-            "Example:  saccade export runs/demo --out served/demo",
-            "          djl-serving -m demo=file:///.../served/demo",
-            "          curl -X POST -T photo.jpg http://localhost:8080/predictions/demo"
+            "Example:  saccade export runs/demo --format onnx",
+            "          saccade export runs/demo --format torchscript --size 480x640",
+            "          saccade export runs/demo --format djl-serving --out served/demo"
         })
 final class ExportCommand implements Callable<Integer> {
 
+    /** What can be written. */
+    enum Format {
+        TORCHSCRIPT,
+        ONNX,
+        DJL_SERVING,
+        SAFETENSORS;
+
+        String text() {
+            return Ascii.toLowerCase(name()).replace('_', '-');
+        }
+
+        private boolean isProgram() {
+            return this == TORCHSCRIPT || this == ONNX;
+        }
+    }
+
+    /** Reads the name of a format as it is printed. */
+    static final class FormatName implements ITypeConverter<Format> {
+
+        @Override
+        public Format convert(String text) {
+            return Arrays.stream(Format.values())
+                    .filter(format -> format.text().equals(Ascii.toLowerCase(text)))
+                    .findFirst()
+                    .orElseThrow(
+                            () ->
+                                    new TypeConversionException(
+                                            "got "
+                                                    + text
+                                                    + ", expected torchscript, onnx, djl-serving or"
+                                                    + " safetensors"));
+        }
+    }
+
     @Spec private CommandSpec spec;
     @Mixin private RunArgument run;
+    @Mixin private DataOption data;
+
+    @Option(
+            names = "--format",
+            paramLabel = "FORMAT",
+            required = true,
+            converter = FormatName.class,
+            description = "torchscript, onnx, djl-serving or safetensors.")
+    private Format format;
 
     @Option(
             names = "--out",
             paramLabel = "DIR",
-            required = true,
-            description = "The folder to write, new or empty.")
-    private Path out;
+            description = "The folder to write, new or empty; exports/NAME-FORMAT by default.")
+    private Optional<Path> out = Optional.empty();
+
+    @Option(
+            names = "--size",
+            paramLabel = "HxW",
+            description = "Take images of this height and width alone, padding included.")
+    private Optional<String> size = Optional.empty();
+
+    @Option(
+            names = "--dynamic",
+            description = "Take images of any size; so it is by default, other than with --size.")
+    private boolean dynamic;
+
+    @Option(
+            names = "--precision",
+            paramLabel = "TYPE",
+            description =
+                    "What is computed in: float32, float16, or bfloat16 with torchscript; of"
+                            + " safetensors what the weights are stored in. float32 by default.")
+    private Optional<String> precision = Optional.empty();
+
+    @Option(
+            names = "--opset",
+            paramLabel = "N",
+            description = "The version of ONNX's operators, 17 to 22; 17 by default.")
+    private Optional<Integer> opset = Optional.empty();
+
+    @Option(
+            names = "--photos",
+            paramLabel = "N",
+            defaultValue = "50",
+            description =
+                    "Compare on the first N photographs of the run's data.val; ${DEFAULT-VALUE} by"
+                            + " default. 0: on made-up images alone, which needs no data.")
+    private int photos;
 
     @Override
     public Integer call() {
-        ServingFolder.write(run.checkpoint(), out);
-        spec.commandLine().getErr().println(Printable.format("%s: written for DJL Serving", out));
+        refuseWhatMeansNothing();
+        Precision computed = precision.map(ComputeOptions::precision).orElse(Precision.FLOAT32);
+        Path checkpoint = run.checkpoint();
+        Path folder = out.orElseGet(() -> Path.of("exports", run.stem() + "-" + format.text()));
+        requireNew(folder);
+        switch (format) {
+            case DJL_SERVING -> ServingFolder.write(checkpoint, folder);
+            case SAFETENSORS -> new WeightsExport(checkpoint, computed).write(folder);
+            default -> program(computed).write(checkpoint, folder);
+        }
+        spec.commandLine()
+                .getErr()
+                .println(Printable.format("%s: written for %s", folder, format.text()));
         return 0;
+    }
+
+    private ProgramExport program(Precision computed) {
+        return new ProgramExport(
+                run,
+                format == Format.ONNX ? ExportFormat.ONNX : ExportFormat.TORCHSCRIPT,
+                size.map(InputOptions::size),
+                computed,
+                opset,
+                data.root(),
+                photos,
+                spec.commandLine().getOut());
+    }
+
+    private void refuseWhatMeansNothing() {
+        Problems problems = new Problems();
+        if (dynamic && size.isPresent()) {
+            problems.add("--dynamic and --size: expected one of them");
+        }
+        if (photos < 0) {
+            problems.add("--photos: got %d, expected 0 or more", photos);
+        }
+        List<String> ofPrograms = List.of("--size", "--dynamic", "--photos", "--data");
+        if (!format.isProgram()) {
+            ofPrograms.stream()
+                    .filter(this::isGiven)
+                    .forEach(
+                            option ->
+                                    problems.add("%s means nothing for %s", option, format.text()));
+        }
+        if (opset.isPresent() && format != Format.ONNX) {
+            problems.add("--opset means nothing for %s", format.text());
+        }
+        if (precision.isPresent() && format == Format.DJL_SERVING) {
+            problems.add("--precision means nothing for %s", format.text());
+        }
+        problems.throwIfAny("export");
+    }
+
+    private boolean isGiven(String option) {
+        return spec.commandLine().getParseResult().hasMatchedOption(option);
+    }
+
+    /** What is there may be served already. */
+    private static void requireNew(Path folder) {
+        if (!Files.exists(folder)) {
+            return;
+        }
+        try (Stream<Path> files = Files.list(folder)) {
+            if (files.findAny().isPresent()) {
+                throw SaccadeException.user(
+                        "%s: holds files already, a new folder expected; name another with --out",
+                        folder);
+            }
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: is no folder that can be written to", folder);
+        }
     }
 }

@@ -23,8 +23,13 @@ final class InputOptions {
     private int classes;
 
     Size size() {
+        return size(size);
+    }
+
+    /** Returns the size that was given as {@code --size}. */
+    static Size size(String text) {
         try {
-            String[] sides = size.split("x", -1);
+            String[] sides = text.split("x", -1);
             if (sides.length == 2) {
                 Size parsed = new Size(Integer.parseInt(sides[0]), Integer.parseInt(sides[1]));
                 if (parsed.height() > 0 && parsed.width() > 0) {
@@ -34,7 +39,7 @@ final class InputOptions {
         } catch (NumberFormatException e) {
             // Said below, together with what else can be wrong.
         }
-        throw SaccadeException.user("--size %s: expected HEIGHTxWIDTH, such as 800x1344", size);
+        throw SaccadeException.user("--size %s: expected HEIGHTxWIDTH, such as 800x1344", text);
     }
 
     int classes() {

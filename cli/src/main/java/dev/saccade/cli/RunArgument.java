@@ -64,6 +64,11 @@ final class RunArgument {
         return run.toAbsolutePath().normalize().getFileName().toString();
     }
 
+    /** Returns what to call what is made of it: its name without that of a kind of file. */
+    String stem() {
+        return name().replaceFirst("\\.(safetensors|pth|pt)$", "");
+    }
+
     /** Returns the best checkpoint of a run, or its last where there is nothing to be best in. */
     static Path bestOf(Path run) {
         RunFolder folder = new RunFolder(run);

@@ -83,7 +83,7 @@ class FloorsTest {
                     List.of("checkpoint"),
                     List.of("backbones", "necks", "heads", "datasets"),
                     List.of("models", "demo", "video"),
-                    List.of("report", "eval", "djl"),
+                    List.of("report", "eval", "djl", "export"),
                     List.of("train", "serve"),
                     List.of("cli", "spark"));
 

@@ -52,16 +52,32 @@ public final class ConfigWriter {
      * dotted key where its value comes from.
      */
     public static String json(ConfigNode.Mapping config) {
+        return json(
+                json -> {
+                    json.writeStartObject();
+                    json.writeFieldName("config");
+                    values(json, config);
+                    json.writeObjectFieldStart("origins");
+                    origins(json, config, "");
+                    json.writeEndObject();
+                    json.writeEndObject();
+                });
+    }
+
+    /** Returns the values of a config as JSON. */
+    public static String valuesAsJson(ConfigNode.Mapping config) {
+        return json(json -> values(json, config));
+    }
+
+    private interface Content {
+        void write(JsonGenerator json) throws IOException;
+    }
+
+    private static String json(Content content) {
         StringWriter text = new StringWriter();
         try (JsonGenerator json = new JsonFactory().createGenerator(text)) {
             json.useDefaultPrettyPrinter();
-            json.writeStartObject();
-            json.writeFieldName("config");
-            values(json, config);
-            json.writeObjectFieldStart("origins");
-            origins(json, config, "");
-            json.writeEndObject();
-            json.writeEndObject();
+            content.write(json);
         } catch (IOException e) {
             throw SaccadeException.internal(e, "a config could not be written as JSON");
         }

@@ -198,6 +198,19 @@ public record Graph(
                 outputs.stream().map(change).collect(ImmutableList.toImmutableList()));
     }
 
+    /** Returns the results of all operators, in order. */
+    ImmutableList<Value> results() {
+        return nodes.stream()
+                .flatMap(node -> node.results().stream())
+                .collect(ImmutableList.toImmutableList());
+    }
+
+    /** Returns the graph of what other outputs need. */
+    Graph withOutputs(List<Value> others) {
+        return Simplification.needed(
+                new Graph(inputs, weights, nodes, ImmutableList.copyOf(others)));
+    }
+
     /** Returns the same graph with other weights and nodes. */
     Graph with(Map<Value, Weight> otherWeights, List<Node> otherNodes) {
         return new Graph(

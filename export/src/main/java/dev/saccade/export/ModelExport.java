@@ -1,36 +1,24 @@
 package dev.saccade.export;
 
-import ai.djl.ndarray.NDArray;
-import ai.djl.ndarray.NDList;
-import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
 import com.google.common.collect.ImmutableList;
 
-import dev.saccade.checkpoint.AtomicFile;
-import dev.saccade.checkpoint.Tensor;
-import dev.saccade.checkpoint.TorchScriptFile;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.SeededRandom;
-import dev.saccade.core.ops.Kernels;
-import dev.saccade.core.ops.OperatorLibrary;
-import dev.saccade.core.ops.Tensors;
-import dev.saccade.core.ops.Tracer;
+import dev.saccade.core.nn.Precision;
 import dev.saccade.core.structures.Size;
 import dev.saccade.export.Graph.Value;
 import dev.saccade.export.onnx.OnnxWriter;
 import dev.saccade.models.DetectionModel;
 import dev.saccade.models.Model;
 
-import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.Optional;
 import java.util.SplittableRandom;
-import java.util.stream.Collectors;
+import java.util.function.IntConsumer;
 
 /**
  * A model as other programs run it: what it computes, recorded and written with the operators of
@@ -47,6 +35,12 @@ import java.util.stream.Collectors;
  * <p>For images of every size it is recorded at several sizes, see {@link Generalization}. Batch
  * normalizations become part of the convolutions before them, and what depends on weights alone is
  * computed beforehand.
+ *
+ * <pre>{@code
+ * try (Detector detector = Detector.load(Path.of("best.safetensors"), Device.cpu())) {
+ *     ModelExport.of(detector.model()).record().write(ExportFormat.ONNX, Path.of("model.onnx"));
+ * }
+ * }</pre>
  */
 public final class ModelExport {
 
@@ -60,112 +54,167 @@ public final class ModelExport {
     private static final ImmutableList<String> OF_DETECTORS =
             ImmutableList.of("boxes", "labels", "scores", "counts", "masks");
 
-    private final Graph graph;
+    private final Settings settings;
+    private final Graph whole;
+    private final ImmutableList<Value> recorded;
     private final ImmutableList<String> inputs;
     private final ImmutableList<String> outputs;
 
-    private ModelExport(Graph graph, boolean detects) {
-        this.graph = graph;
-        this.inputs = detects ? ImmutableList.of("images", "sizes") : ImmutableList.of("images");
-        this.outputs =
-                detects
-                        ? OF_DETECTORS.subList(0, graph.outputs().size())
-                        : ImmutableList.of("logits");
+    /**
+     * Takes what was recorded.
+     *
+     * @param whole with the maps behind what is delivered
+     * @param recorded what the operators of a recording give, in the order in which they run
+     */
+    private ModelExport(Settings settings, Graph whole, ImmutableList<Value> recorded) {
+        this.settings = settings;
+        this.whole = whole;
+        this.recorded = recorded;
+        if (settings.model() instanceof DetectionModel detector) {
+            boolean draws = detector.config().head().targets().hasMasks();
+            inputs = ImmutableList.of("images", "sizes");
+            outputs = OF_DETECTORS.subList(0, draws ? 5 : 4);
+        } else {
+            inputs = ImmutableList.of("images");
+            outputs = ImmutableList.of("logits");
+        }
     }
 
     /**
-     * Records a model for images of every size.
+     * Returns the settings of an export, to be changed and recorded.
      *
      * @param model in inference mode, on a CPU
-     * @throws SaccadeException of kind user, if there is no library of fused operators, which
-     *     records, or if what the model computes cannot be told for every size
      */
-    public static ModelExport of(Model<?> model) {
-        SplittableRandom random = SeededRandom.of(0, 0, 0);
-        List<Shape> shapes = new ArrayList<>();
-        for (int k = 0; k < EXAMPLES; k++) {
-            // As large as one image is what several make.
-            int images = 1 + k % MOST_IMAGES;
-            int most = MOST_EDGE / images;
-            shapes.add(
-                    new Shape(
-                            images,
-                            3,
-                            random.nextInt(LEAST_EDGE, most),
-                            random.nextInt(LEAST_EDGE, most)));
-        }
-        return of(model, shapes);
+    public static Settings of(Model<?> model) {
+        return new Settings(model);
     }
 
-    /**
-     * Records a model for images of one size, in batches of every size.
-     *
-     * @param model in inference mode, on a CPU
-     * @param size that of the images with their padding
-     * @throws SaccadeException of kind user, as {@link #of(Model)}
-     */
-    public static ModelExport of(Model<?> model, Size size) {
-        List<Shape> shapes = new ArrayList<>();
-        for (int n = 1; n <= MOST_IMAGES; n++) {
-            shapes.add(new Shape(n, 3, size.height(), size.width()));
-        }
-        return of(model, shapes);
-    }
+    /** How a model is exported. */
+    public static final class Settings {
 
-    private static ModelExport of(Model<?> model, List<Shape> shapes) {
-        OperatorLibrary.Status recorder = Kernels.status();
-        if (!recorder.loaded()) {
-            throw SaccadeException.user(
-                    "a model is recorded by the library of fused operators, but %s",
-                    recorder.reason());
+        private final Model<?> model;
+        private Optional<Size> size = Optional.empty();
+        private Precision precision = Precision.FLOAT32;
+        private int opset = OnnxWriter.OPSETS.lowerEndpoint();
+        private Optional<ExportFormat> format = Optional.empty();
+        private IntConsumer progress = recordings -> {};
+
+        private Settings(Model<?> model) {
+            this.model = model;
         }
-        Map<String, Tensor> parameters = new LinkedHashMap<>();
-        List<NDArray> arrays = new ArrayList<>();
-        model.namedParameters()
-                .forEach(
-                        (name, parameter) -> {
-                            parameters.put(name, Tensor.of(parameter.getArray()));
-                            arrays.add(parameter.getArray());
-                        });
-        List<Graph> graphs = new ArrayList<>();
-        for (Shape shape : shapes) {
-            try (NDManager manager = arrays.get(0).getManager().newSubManager()) {
-                Tracer.Recording recording = record(model, arrays, shape, manager);
-                graphs.add(Recordings.graph(recording, parameters));
-                recording.constants().close();
+
+        /** Sets the only size of images, with their padding; otherwise they are of any size. */
+        public Settings size(Size only) {
+            size = Optional.of(only);
+            return this;
+        }
+
+        /** Sets what is computed in, float32 otherwise; inputs and outputs are float32. */
+        public Settings precision(Precision computed) {
+            precision = computed;
+            return this;
+        }
+
+        /**
+         * Sets the version of ONNX's operators, 17 to 22; 17 otherwise.
+         *
+         * @throws SaccadeException of kind user, if it is none of them
+         */
+        public Settings opset(int version) {
+            if (!OnnxWriter.OPSETS.contains(version)) {
+                throw SaccadeException.user(
+                        "opset: got %d, expected %d to %d",
+                        version,
+                        OnnxWriter.OPSETS.lowerEndpoint(),
+                        OnnxWriter.OPSETS.upperEndpoint());
             }
+            opset = version;
+            return this;
         }
-        Graph graph = Simplification.of(Generalization.of(graphs));
-        return new ModelExport(BatchNormFolding.of(graph), model instanceof DetectionModel);
-    }
 
-    private static Tracer.Recording record(
-            Model<?> model, List<NDArray> parameters, Shape shape, NDManager manager) {
-        NDArray images = manager.randomUniform(-1, 1, shape);
-        List<NDArray> inputs = new ArrayList<>(List.of(images));
-        NDArray sizes = sizes(shape, manager);
-        if (model instanceof DetectionModel) {
-            inputs.add(sizes);
+        /** Says what it will be written in, so that what cannot be written is refused at once. */
+        public Settings format(ExportFormat wanted) {
+            format = Optional.of(wanted);
+            return this;
         }
-        inputs.addAll(parameters);
-        return OperatorLibrary.portably(
-                () ->
-                        Tracer.record(
-                                inputs,
-                                () ->
-                                        model.match(
-                                                detector -> detector.detect(images, sizes),
-                                                other -> other.call(new NDList(images)))));
-    }
 
-    private static NDArray sizes(Shape shape, NDManager manager) {
-        int images = Math.toIntExact(shape.get(0));
-        float[] sizes = new float[2 * images];
-        for (int n = 0; n < images; n++) {
-            sizes[2 * n] = shape.get(3);
-            sizes[2 * n + 1] = shape.get(2);
+        /** Sets what is told the number of {@link #recordings} that are done, after each. */
+        public Settings progress(IntConsumer told) {
+            progress = told;
+            return this;
         }
-        return Tensors.of(manager, sizes, new Shape(images, 2));
+
+        /** Returns how often the model is recorded. */
+        public int recordings() {
+            return size.isPresent() ? MOST_IMAGES : EXAMPLES;
+        }
+
+        Model<?> model() {
+            return model;
+        }
+
+        Optional<Size> size() {
+            return size;
+        }
+
+        Precision precision() {
+            return precision;
+        }
+
+        int opset() {
+            return opset;
+        }
+
+        ModelRecorder recorder() {
+            return new ModelRecorder(model, precision);
+        }
+
+        /**
+         * Records the model.
+         *
+         * @throws SaccadeException of kind user, if there is no library of fused operators, which
+         *     records, or if what the model computes cannot be told for every size, or cannot be
+         *     written in the format
+         */
+        public ModelExport record() {
+            recorder().require();
+            format.ifPresent(wanted -> wanted.require(model, precision));
+            List<Graph> graphs = new ArrayList<>();
+            for (Shape shape : size.map(Settings::ofOneSize).orElseGet(Settings::ofAnySize)) {
+                Graph graph = recorder().record(shape);
+                format.ifPresent(wanted -> wanted.require(Simplification.of(graph)));
+                graphs.add(graph);
+                progress.accept(graphs.size());
+            }
+            Graph graph = Generalization.of(graphs);
+            Graph simple = BatchNormFolding.of(Simplification.of(graph));
+            return new ModelExport(this, simple, graph.results());
+        }
+
+        private static List<Shape> ofOneSize(Size only) {
+            List<Shape> shapes = new ArrayList<>();
+            for (int n = 1; n <= MOST_IMAGES; n++) {
+                shapes.add(new Shape(n, 3, only.height(), only.width()));
+            }
+            return shapes;
+        }
+
+        private static List<Shape> ofAnySize() {
+            SplittableRandom random = SeededRandom.of(0, 0, 0);
+            List<Shape> shapes = new ArrayList<>();
+            for (int k = 0; k < EXAMPLES; k++) {
+                // As large as one image is what several make.
+                int images = 1 + k % MOST_IMAGES;
+                int most = MOST_EDGE / images;
+                shapes.add(
+                        new Shape(
+                                images,
+                                3,
+                                random.nextInt(LEAST_EDGE, most),
+                                random.nextInt(LEAST_EDGE, most)));
+            }
+            return shapes;
+        }
     }
 
     /** Returns the names of what is given, in order. */
@@ -178,52 +227,45 @@ public final class ModelExport {
         return outputs;
     }
 
-    /**
-     * Writes a module of TorchScript, whose {@code forward} takes the inputs and returns a tuple of
-     * the outputs, in order.
-     *
-     * @throws SaccadeException of kind I/O, if it cannot be written; of kind user, if libtorch has
-     *     no operator for what the model computes
-     */
-    public void writeTorchScript(Path file) {
-        Map<Value, String> names = new HashMap<>();
-        for (int i = 0; i < inputs.size(); i++) {
-            names.put(graph.inputs().get(i), inputs.get(i));
-        }
-        Map<String, Tensor> attributes = new LinkedHashMap<>();
-        graph.weightNames()
-                .forEach(
-                        (value, name) -> {
-                            attributes.put(name, graph.weights().get(value).tensor());
-                            names.put(value, "self." + name);
-                        });
-        String parameters =
-                inputs.stream().map(name -> name + ": Tensor").collect(Collectors.joining(", "));
-        String results = outputs.stream().map(name -> "Tensor").collect(Collectors.joining(", "));
-        StringBuilder code = new StringBuilder();
-        code.append(
-                "def forward(self: __torch__.M, %s) -> Tuple[%s]:%n"
-                        .formatted(parameters, results));
-        code.append(new TorchScriptCode(graph, names).body("(", ",)").indent(2));
-        Detecting.functions(graph).forEach(code::append);
-        TorchScriptFile.write(file, code.toString(), attributes);
+    /** Returns how it was exported. */
+    Settings settings() {
+        return settings;
+    }
+
+    /** Returns what it computes, with the maps behind what is delivered. */
+    Graph whole() {
+        return whole;
+    }
+
+    /** Returns what the operators of a recording give, in the order in which they run. */
+    List<Value> recorded() {
+        return recorded;
     }
 
     /**
-     * Writes a model of ONNX, of operators of version 17.
+     * Writes the model.
      *
-     * @throws SaccadeException of kind I/O, if it cannot be written; of kind user, if ONNX has no
-     *     operator for what the model computes
+     * @throws SaccadeException of kind I/O, if it cannot be written; of kind user, if the format
+     *     has no operator for what the model computes
      */
-    public void writeOnnx(Path file) {
-        byte[] bytes = OnnxWriter.write(graph, inputs, outputs).toByteArray();
-        AtomicFile.write(
-                file,
-                channel -> {
-                    ByteBuffer content = ByteBuffer.wrap(bytes);
-                    while (content.hasRemaining()) {
-                        channel.write(content);
-                    }
-                });
+    public void write(ExportFormat format, Path file) {
+        write(format, whole.outputs().subList(0, outputs.size()), outputs, file);
+    }
+
+    /** Writes a model that gives other values than those that are delivered. */
+    void write(ExportFormat format, List<Value> values, Path file) {
+        List<String> names = new ArrayList<>();
+        values.forEach(value -> names.add("map_" + names.size()));
+        write(format, values, names, file);
+    }
+
+    private void write(ExportFormat format, List<Value> values, List<String> names, Path file) {
+        format.write(whole.withOutputs(values), inputs, names, settings.opset, file);
+    }
+
+    /** Returns the values to be held against {@link ModelOutputs#maps}. */
+    List<Value> maps() {
+        List<Value> all = whole.outputs();
+        return all.size() > outputs.size() ? all.subList(outputs.size(), all.size()) : all;
     }
 }

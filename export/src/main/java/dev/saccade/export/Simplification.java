@@ -1,7 +1,6 @@
 package dev.saccade.export;
 
 import ai.djl.Device;
-import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 
@@ -10,8 +9,6 @@ import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.checkpoint.Tensor;
 import dev.saccade.core.Libtorch;
-import dev.saccade.core.ops.NoGrad;
-import dev.saccade.core.ops.Script;
 import dev.saccade.export.Graph.Argument;
 import dev.saccade.export.Graph.Node;
 import dev.saccade.export.Graph.Value;
@@ -28,7 +25,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Leaves out what changes nothing, and computes beforehand what depends on weights alone. */
+/**
+ * Leaves out what changes nothing or is computed twice, and computes beforehand what depends on
+ * weights alone.
+ */
 final class Simplification {
 
     /** Operators that give what they are given, once there are no gradients. */
@@ -45,7 +45,7 @@ final class Simplification {
 
     /** Returns a graph that computes the same. */
     static Graph of(Graph graph) {
-        return needed(folded(needed(withoutIdentities(graph))));
+        return needed(folded(needed(withoutRepetitions(withoutIdentities(graph)))));
     }
 
     private static Graph withoutIdentities(Graph graph) {
@@ -57,6 +57,27 @@ final class Simplification {
                 same.put(now.result(), now.value(0));
             } else {
                 kept.add(withoutOrder(convolution(now)));
+            }
+        }
+        return graph.with(graph.weights(), kept).replaced(same);
+    }
+
+    /** Leaves out operators that compute what another one before them does. */
+    private static Graph withoutRepetitions(Graph graph) {
+        Map<Value, Value> same = new HashMap<>();
+        Map<Node, Node> first = new HashMap<>();
+        List<Node> kept = new ArrayList<>();
+        for (Node node : graph.nodes()) {
+            Node now = node.map(argument -> argument.map(v -> same.getOrDefault(v, v)));
+            Node asked =
+                    new Node(now.operator(), now.arguments(), now.keywords(), ImmutableList.of());
+            Node before = first.putIfAbsent(asked, now);
+            if (before == null) {
+                kept.add(now);
+            } else {
+                for (int r = 0; r < now.results().size(); r++) {
+                    same.put(now.results().get(r), before.results().get(r));
+                }
             }
         }
         return graph.with(graph.weights(), kept).replaced(same);
@@ -154,26 +175,15 @@ final class Simplification {
     }
 
     private static Map<Value, Weight> computed(Graph graph, List<Node> nodes, List<Value> wanted) {
-        List<Value> weights = graph.weights().keySet().asList();
-        Map<Value, String> names = new HashMap<>();
-        for (int i = 0; i < weights.size(); i++) {
-            names.put(weights.get(i), "w[" + i + "]");
-        }
         Graph part =
                 new Graph(
-                        ImmutableList.of(weights.get(0)),
+                        ImmutableList.of(),
                         graph.weights(),
                         ImmutableList.copyOf(nodes),
                         ImmutableList.copyOf(wanted));
-        Script script =
-                Script.compile(
-                        "(w: List[Tensor]) -> List[Tensor]",
-                        new TorchScriptCode(part, names).body("[", "]"));
         Map<Value, Weight> computed = new LinkedHashMap<>();
         try (NDManager manager = Libtorch.newManager(Device.cpu())) {
-            List<NDArray> given = new ArrayList<>();
-            graph.weights().values().forEach(weight -> given.add(weight.tensor().array(manager)));
-            NDList results = NoGrad.call(() -> script.runLists(List.of(given)));
+            NDList results = GraphScript.run(part, List.of(), manager);
             for (int i = 0; i < wanted.size(); i++) {
                 computed.put(wanted.get(i), new Weight("folded_" + i, Tensor.of(results.get(i))));
             }

@@ -16,6 +16,7 @@ import java.util.stream.Collectors;
 final class TorchScriptCode {
 
     private static final String ATEN = "aten::";
+    private static final String UNPACK = "prim::ListUnpack";
     private static final String OURS = "saccade::";
 
     private final Graph graph;
@@ -33,6 +34,27 @@ final class TorchScriptCode {
         this.names = ImmutableMap.copyOf(given);
     }
 
+    /**
+     * Refuses a graph with operators that libtorch has none for.
+     *
+     * @throws SaccadeException of kind user that names the first
+     */
+    static void require(Graph graph) {
+        graph.nodes().stream()
+                .filter(
+                        node ->
+                                !node.name().startsWith(ATEN)
+                                        && !node.operator().equals(UNPACK)
+                                        && !node.name().equals(Detecting.NMS)
+                                        && !node.name().equals(Detecting.ROI_ALIGN))
+                .findFirst()
+                .ifPresent(
+                        node -> {
+                            throw SaccadeException.user(
+                                    "%s: there is no operator of libtorch for it", node.operator());
+                        });
+    }
+
     /** Returns the lines, of which the last returns the outputs between brackets or braces. */
     String body(String open, String close) {
         List<String> lines = new ArrayList<>();
@@ -43,7 +65,7 @@ final class TorchScriptCode {
                 lines.add(results + ", = " + call(node));
                 continue;
             }
-            boolean isUnpacked = node.operator().equals("prim::ListUnpack");
+            boolean isUnpacked = node.operator().equals(UNPACK);
             lines.add(
                     isUnpacked
                             ? results + ", = " + name(node.value(0))
@@ -69,10 +91,6 @@ final class TorchScriptCode {
                                     ", ",
                                     "(self)." + node.name().substring(OURS.length()) + "(",
                                     ")"));
-        }
-        if (!node.name().startsWith(ATEN)) {
-            throw SaccadeException.user(
-                    "%s: there is no operator of libtorch for it", node.operator());
         }
         List<String> given = new ArrayList<>();
         node.arguments().forEach(argument -> given.add(text(argument)));

@@ -6,20 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import ai.djl.MalformedModelException;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
-import ai.djl.translate.NoopTranslator;
-import ai.djl.translate.TranslateException;
-import ai.onnxruntime.OnnxJavaType;
-import ai.onnxruntime.OnnxTensor;
-import ai.onnxruntime.OnnxValue;
-import ai.onnxruntime.OrtEnvironment;
-import ai.onnxruntime.OrtException;
-import ai.onnxruntime.OrtSession;
 
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.Configs;
@@ -38,13 +29,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import java.io.IOException;
-import java.nio.FloatBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import java.util.stream.IntStream;
 
@@ -164,49 +151,15 @@ class ModelExportTest {
         return array.toType(DataType.FLOAT32, true).maximum(-1e3f);
     }
 
-    private static NDList onnx(OrtSession session, ModelExport export, NDList given)
-            throws OrtException {
-        Map<String, OnnxTensor> inputs = new HashMap<>();
-        for (int i = 0; i < given.size(); i++) {
-            FloatBuffer values = FloatBuffer.wrap(given.get(i).toFloatArray());
-            long[] shape = given.get(i).getShape().getShape();
-            inputs.put(
-                    export.inputs().get(i),
-                    OnnxTensor.createTensor(OrtEnvironment.getEnvironment(), values, shape));
-        }
-        NDManager manager = given.get(0).getManager();
-        NDList got = new NDList();
-        try (OrtSession.Result result = session.run(inputs)) {
-            for (Map.Entry<String, OnnxValue> each : result) {
-                OnnxTensor tensor = (OnnxTensor) each.getValue();
-                Shape shape = new Shape(tensor.getInfo().getShape());
-                got.add(
-                        tensor.getInfo().type == OnnxJavaType.INT64
-                                ? manager.create(tensor.getLongBuffer(), shape, DataType.INT64)
-                                : manager.create(tensor.getFloatBuffer(), shape));
-            }
-        } finally {
-            inputs.values().forEach(OnnxTensor::close);
-        }
-        return got;
-    }
-
-    private void assertLeaves(Model<?> model, ModelExport export, List<Size> sizes)
-            throws IOException, MalformedModelException, TranslateException, OrtException {
-        export.writeTorchScript(folder.resolve("model.pt"));
-        export.writeOnnx(folder.resolve("model.onnx"));
-        Random random = new Random(3);
-        try (ai.djl.Model script = ai.djl.Model.newInstance("model", "PyTorch");
-                OrtSession session =
-                        OrtEnvironment.getEnvironment()
-                                .createSession(folder.resolve("model.onnx").toString())) {
-            script.load(folder, "model");
-            try (var predictor = script.newPredictor(new NoopTranslator())) {
+    private void assertLeaves(Model<?> model, ModelExport export, List<Size> sizes) {
+        for (ExportFormat format : ExportFormat.values()) {
+            Path file = folder.resolve("model" + format.suffix());
+            export.write(format, file);
+            Random random = new Random(3);
+            try (ExportedProgram program = format.open(file)) {
                 for (Size size : sizes) {
                     NDList given = given(export, random, size);
-                    NDList expected = expected(model, given);
-                    assertEqual(expected, predictor.predict(given));
-                    assertEqual(expected, onnx(session, export, given));
+                    assertEqual(expected(model, given), program.run(given));
                 }
             }
         }
@@ -225,9 +178,9 @@ class ModelExportTest {
         return sizes;
     }
 
-    private void assertLeaves(String backbone, String neck, String head) throws Exception {
+    private void assertLeaves(String backbone, String neck, String head) {
         Model<?> model = model(backbone, neck, head);
-        assertLeaves(model, ModelExport.of(model), sizes(4));
+        assertLeaves(model, ModelExport.of(model).record(), sizes(4));
     }
 
     @ParameterizedTest
@@ -249,43 +202,44 @@ class ModelExportTest {
                 "{type: dwconv_swin, embed_dim: 12, depths: [1, 1, 1, 1]}",
                 "{type: dynamic_conv_swin, embed_dim: 12, num_heads: [1, 2, 3, 6], depths: [1, 1, 1, 1]}"
             })
-    void everyBackboneWithDetector(String backbone) throws Exception {
+    void everyBackboneWithDetector(String backbone) {
         assertLeaves(backbone, FPN, RETINANET);
     }
 
     @Test
-    void maskRcnn() throws Exception {
+    void maskRcnn() {
         assertLeaves(RESNET, FPN, "{type: mask_rcnn, " + REGIONS + ", nms: {max_per_img: 20}}");
     }
 
     @Test
-    void cascadeMaskRcnn() throws Exception {
+    void cascadeMaskRcnn() {
         assertLeaves(
                 SWIN, FPN, "{type: cascade_mask_rcnn, " + REGIONS + ", nms: {max_per_img: 20}}");
     }
 
     @Test
-    void segmenters() throws Exception {
+    void segmenters() {
         assertLeaves(RESNET, FPN, "{type: semantic_fpn, channels: 16}");
         assertLeaves(SWIN, "null", "{type: upernet, channels: 16}");
     }
 
     @Test
-    void windowsThatShrinkWithTheMapAreOfOneSize() throws Exception {
+    void windowsThatShrinkWithTheMapAreOfOneSize() {
         Model<?> model =
                 model(SWIN.replace("}", ", window_order: shift_then_pad}"), FPN, RETINANET);
         String told =
-                assertThrows(SaccadeException.class, () -> ModelExport.of(model)).getMessage();
+                assertThrows(SaccadeException.class, () -> ModelExport.of(model).record())
+                        .getMessage();
         assertTrue(told.endsWith("; name one size"), told);
         Size size = new Size(128, 96);
-        assertLeaves(model, ModelExport.of(model, size), List.of(size));
+        assertLeaves(model, ModelExport.of(model).size(size).record(), List.of(size));
     }
 
     @Test
-    void imagesOfOneSize() throws Exception {
+    void imagesOfOneSize() {
         Model<?> model = model(SWIN, FPN, RETINANET);
         Size size = new Size(96, 160);
-        ModelExport export = ModelExport.of(model, size);
+        ModelExport export = ModelExport.of(model).size(size).record();
         assertLeaves(model, export, List.of(size, size));
         assertEquals(List.of("images", "sizes"), export.inputs());
         assertEquals(List.of("boxes", "labels", "scores", "counts"), export.outputs());
@@ -298,11 +252,12 @@ class ModelExportTest {
                         SaccadeException.class,
                         () ->
                                 ModelExport.of(
-                                        model(
-                                                RESNET,
-                                                FPN,
-                                                "{type: retinanet, nms: {type: soft_nms}}"),
-                                        new Size(64, 64)));
+                                                model(
+                                                        RESNET,
+                                                        FPN,
+                                                        "{type: retinanet, nms: {type: soft_nms}}"))
+                                        .size(new Size(64, 64))
+                                        .record());
         assertTrue(soft.getMessage().contains("SoftNms"), soft.getMessage());
     }
 }

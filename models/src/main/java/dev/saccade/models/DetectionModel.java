@@ -9,6 +9,7 @@ import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Scope;
 import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.core.structures.ImageBatch;
+import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Losses;
 import dev.saccade.datasets.loader.Batch;
@@ -132,6 +133,14 @@ public final class DetectionModel extends Model<Instances> {
      */
     public NDList detect(NDArray pixels, NDArray sizes) {
         return NoGrad.call(() -> head.detect(features(pixels), sizes));
+    }
+
+    /**
+     * Returns the objects of each image, in the coordinates of the original image, of what {@link
+     * #detect} has returned, maybe in another program.
+     */
+    public List<Instances> objects(NDList detected, List<ImageInfo> images) {
+        return Scope.call(() -> head.objects(detected, images));
     }
 
     @Override

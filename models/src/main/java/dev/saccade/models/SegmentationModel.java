@@ -30,6 +30,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 
 /**
  * Backbone, perhaps a neck, and one or two heads as one: images to losses in training, to the class
@@ -137,11 +138,11 @@ public final class SegmentationModel extends Model<LabelMap> {
      */
     @Override
     public List<LabelMap> predict(ImageBatch batch) {
-        ImmutableList.Builder<LabelMap> labels = ImmutableList.builder();
-        for (int n = 0; n < batch.size(); n++) {
-            labels.add(labels(List.of(scores(batch, n))));
-        }
-        return labels.build();
+        return predict(batch, this::logitsWithoutGradients);
+    }
+
+    private NDArray logitsWithoutGradients(NDArray pixels) {
+        return NoGrad.call(() -> logits(pixels));
     }
 
     /**
@@ -155,9 +156,23 @@ public final class SegmentationModel extends Model<LabelMap> {
         List<ScoreMap> maps = new ArrayList<>();
         for (ImageBatch view : views) {
             checkArgument(view.size() == 1, "views of %s images", view.size());
-            maps.add(scores(view, 0));
+            maps.add(scores(view, 0, this::logitsWithoutGradients));
         }
         return labels(maps);
+    }
+
+    /**
+     * Returns the class of every pixel of each image as {@link #predict} does, but of logits that
+     * another program computes.
+     *
+     * @param network {@code [1, 3, H, W]} to {@code [1, K, h, w]}
+     */
+    public List<LabelMap> predict(ImageBatch batch, UnaryOperator<NDArray> network) {
+        ImmutableList.Builder<LabelMap> labels = ImmutableList.builder();
+        for (int n = 0; n < batch.size(); n++) {
+            labels.add(labels(List.of(scores(batch, n, network))));
+        }
+        return labels.build();
     }
 
     private static LabelMap labels(List<ScoreMap> views) {
@@ -167,11 +182,11 @@ public final class SegmentationModel extends Model<LabelMap> {
     }
 
     /** Returns the scores of an image of a batch, upright and at its original size. */
-    private ScoreMap scores(ImageBatch batch, int n) {
+    private ScoreMap scores(ImageBatch batch, int n, UnaryOperator<NDArray> network) {
         ImageInfo image = batch.images().get(n);
         Size size = image.size();
         String part = n + ":" + (n + 1) + ", :, :" + size.height() + ", :" + size.width();
-        ScoreMap scores = scores(batch.pixels().get(part), image.original());
+        ScoreMap scores = scores(batch.pixels().get(part), image.original(), network);
         return image.flipped() ? MirroredMap.leftToRight(scores) : scores;
     }
 
@@ -183,8 +198,11 @@ public final class SegmentationModel extends Model<LabelMap> {
      * @param original the size that is wanted
      */
     public ScoreMap scores(NDArray pixels, Size original) {
-        boolean alignCorners = decodeHead.alignsCorners();
-        ScoreMaps maps = new ScoreMaps(part -> NoGrad.call(() -> logits(part)), alignCorners);
+        return scores(pixels, original, this::logitsWithoutGradients);
+    }
+
+    private ScoreMap scores(NDArray pixels, Size original, UnaryOperator<NDArray> network) {
+        ScoreMaps maps = new ScoreMaps(network, decodeHead.alignsCorners());
         return config().slidingWindow()
                 .map(window -> maps.sliding(pixels, window, classes().size(), original))
                 .orElseGet(() -> maps.whole(pixels, original));

@@ -173,6 +173,11 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
         return spec;
     }
 
+    /** Returns the network, which is closed with this. */
+    public final Model<P> model() {
+        return model;
+    }
+
     /** Returns the number of parameters, frozen ones included. */
     public final long parameterCount() {
         return model.parameterCount();

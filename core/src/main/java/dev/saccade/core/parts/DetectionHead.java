@@ -103,6 +103,18 @@ public abstract class DetectionHead extends Module {
     }
 
     /**
+     * Returns the objects of each image, in the coordinates of the original image, of what {@link
+     * #detect} has returned, maybe in another program.
+     *
+     * @param detected boxes, labels, scores and counts, and masks of heads that draw them
+     * @param images what happened to each image
+     */
+    public List<Instances> objects(NDList detected, List<ImageInfo> images) {
+        throw SaccadeException.user(
+                "%s: does not detect objects in arrays of fixed sizes", getClass().getSimpleName());
+    }
+
+    /**
      * Returns the objects of one image, in its own coordinates, from several views of it, such as
      * scales and mirror images.
      *

@@ -22,12 +22,29 @@ import java.util.Map;
 /** A graph of ONNX that grows operator by operator; values are known by their names. */
 final class OnnxGraph {
 
+    private static final int AXES_ARE_INPUT = 18;
+
     private final GraphProto.Builder graph;
     private final Map<String, String> constants = new HashMap<>();
+    private final int opset;
     private int made;
 
-    OnnxGraph(GraphProto.Builder graph) {
+    OnnxGraph(GraphProto.Builder graph, int opset) {
         this.graph = graph;
+        this.opset = opset;
+    }
+
+    /**
+     * Adds an operator that makes one element of those along some axes; before version 18 they are
+     * an attribute, and an input then.
+     */
+    String reduce(String operator, String tensor, List<Long> axes, boolean keepsAxes) {
+        AttributeProto keeps = attribute("keepdims", keepsAxes ? 1 : 0);
+        if (opset < AXES_ARE_INPUT) {
+            return add(operator, List.of(tensor), attribute("axes", axes), keeps);
+        }
+        long[] input = axes.stream().mapToLong(Long::longValue).toArray();
+        return add(operator, List.of(tensor, integers(input)), keeps);
     }
 
     /** Adds an operator of one result, and returns its name. */

@@ -8,6 +8,7 @@ import ai.onnx.proto.OnnxMl.TypeProto;
 import ai.onnx.proto.OnnxMl.ValueInfoProto;
 
 import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Range;
 
 import dev.saccade.core.Problems;
 import dev.saccade.core.Version;
@@ -24,11 +25,14 @@ import java.util.stream.IntStream;
 /** Writes a graph of libtorch's operators in those of ONNX. */
 public final class OnnxWriter {
 
-    /** Of files; 8 goes with operators of versions up to 17 and more. */
-    private static final int IR_VERSION = 8;
+    /**
+     * Versions of operators that can be written: from the first with layer normalization to the
+     * last with operators that are written alike.
+     */
+    public static final Range<Integer> OPSETS = Range.closed(17, 22);
 
-    /** Of operators: the first with layer normalization. */
-    private static final int OPSET = 17;
+    /** Of files; what the first versions of operators go with, and later ones may. */
+    private static final int IR_VERSION = 8;
 
     private static final ImmutableMap<String, Operator.Converter> CONVERTERS =
             ImmutableMap.<String, Operator.Converter>builder()
@@ -46,15 +50,11 @@ public final class OnnxWriter {
     }
 
     /**
-     * Returns a model.
+     * Refuses a graph with operators that ONNX has none for.
      *
-     * @param graph of operators that all have a converter
-     * @param inputs how its inputs are called
-     * @param outputs how its outputs are called
-     * @throws dev.saccade.core.SaccadeException of kind user that lists the operators that ONNX has
-     *     none for
+     * @throws dev.saccade.core.SaccadeException of kind user that lists them
      */
-    public static ModelProto write(Graph graph, List<String> inputs, List<String> outputs) {
+    public static void require(Graph graph) {
         TreeSet<String> unknown = new TreeSet<>();
         graph.nodes().stream()
                 .filter(node -> !isList(node) && !CONVERTERS.containsKey(node.name()))
@@ -62,13 +62,28 @@ public final class OnnxWriter {
                 .forEach(node -> unknown.add(node.operator()));
         Problems problems = new Problems();
         unknown.forEach(operator -> problems.add("%s", operator));
-        problems.throwIfAny("ONNX has no operators for what the model computes");
-        return new OnnxWriter(graph).model(inputs, outputs);
+        problems.throwIfAny("ONNX has no operators for what the model computes; take TorchScript");
     }
 
-    private ModelProto model(List<String> inputs, List<String> outputs) {
+    /**
+     * Returns a model.
+     *
+     * @param graph of operators that all have a converter
+     * @param inputs how its inputs are called
+     * @param outputs how its outputs are called
+     * @param opset the version of the operators, one of {@link #OPSETS}
+     * @throws dev.saccade.core.SaccadeException of kind user that lists the operators that ONNX has
+     *     none for
+     */
+    public static ModelProto write(
+            Graph graph, List<String> inputs, List<String> outputs, int opset) {
+        require(graph);
+        return new OnnxWriter(graph).model(inputs, outputs, opset);
+    }
+
+    private ModelProto model(List<String> inputs, List<String> outputs, int opset) {
         GraphProto.Builder proto = GraphProto.newBuilder().setName("model");
-        OnnxGraph graph = new OnnxGraph(proto);
+        OnnxGraph graph = new OnnxGraph(proto, opset);
         for (int i = 0; i < inputs.size(); i++) {
             Value input = source.inputs().get(i);
             names.put(input, inputs.get(i));
@@ -102,7 +117,7 @@ public final class OnnxWriter {
                 .setIrVersion(IR_VERSION)
                 .setProducerName("Saccade")
                 .setProducerVersion(Version.saccade())
-                .addOpsetImport(OperatorSetIdProto.newBuilder().setVersion(OPSET))
+                .addOpsetImport(OperatorSetIdProto.newBuilder().setVersion(opset))
                 .setGraph(proto)
                 .build();
     }

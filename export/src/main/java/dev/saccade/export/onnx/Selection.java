@@ -67,7 +67,7 @@ final class Selection {
         }
         String mask = op.add("Unsqueeze", there, graph.integers(2));
         String known = op.add("Where", mask, boxes, zero);
-        String farthest = op.add("ReduceMax", List.of(known), attribute("axes", List.of(1L, 2L)));
+        String farthest = graph.reduce("ReduceMax", known, List.of(1L, 2L), true);
         String apart =
                 op.add("Add", op.add("Max", farthest, zero), graph.scalar(1, DataType.FLOAT));
         String shift = op.add("Mul", apart, groups(op, classes));

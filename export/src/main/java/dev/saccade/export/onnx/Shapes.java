@@ -252,19 +252,11 @@ final class Shapes {
     }
 
     private static String mean(Operator op) {
-        return op.add(
-                "ReduceMean",
-                List.of(op.tensor(0, op.type())),
-                attribute("axes", op.integers(1)),
-                attribute("keepdims", op.flag(2) ? 1 : 0));
+        return op.graph().reduce("ReduceMean", op.tensor(0, op.type()), op.integers(1), op.flag(2));
     }
 
     private static String largest(Operator op) {
-        return op.add(
-                "ReduceMax",
-                List.of(op.tensor(0)),
-                attribute("axes", op.integers(1)),
-                attribute("keepdims", op.flag(2) ? 1 : 0));
+        return op.graph().reduce("ReduceMax", op.tensor(0), op.integers(1), op.flag(2));
     }
 
     private static String placeOfLargest(Operator op) {

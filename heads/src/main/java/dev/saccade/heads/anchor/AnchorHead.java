@@ -352,6 +352,11 @@ public abstract class AnchorHead extends DetectionHead {
         return bboxPostProcess(candidates(forward(features), frames, config.nmsPre())).list();
     }
 
+    @Override
+    public List<Instances> objects(NDList detected, List<ImageInfo> images) {
+        return Detections.of(detected).toInstances(images);
+    }
+
     private List<Instances> found(Supplier<List<ScoredBoxes>> candidates) {
         return NoGrad.call(() -> Scope.call(() -> bboxPostProcess(candidates.get()).toInstances()));
     }

@@ -9,6 +9,7 @@ import dev.saccade.core.ops.Nms;
 import dev.saccade.core.ops.Script;
 import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.structures.Boxes;
+import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 
 import java.util.ArrayList;
@@ -67,6 +68,11 @@ public record Detections(NDArray boxes, NDArray labels, NDArray scores, NDArray 
         return new Detections(found.get(0), found.get(1), found.get(2), counts);
     }
 
+    /** Returns what the {@link #list} of another one holds, and maybe more behind it. */
+    public static Detections of(NDList list) {
+        return new Detections(list.get(0), list.get(1), list.get(2), list.get(3));
+    }
+
     /** Returns all arrays, for a {@link dev.saccade.core.ops.Scope}. */
     public NDList list() {
         return new NDList(boxes, labels, scores, counts);
@@ -90,6 +96,12 @@ public record Detections(NDArray boxes, NDArray labels, NDArray scores, NDArray 
     /** Returns M, the most that there can be of an image. */
     public int most() {
         return Math.toIntExact(scores.getShape().get(1));
+    }
+
+    /** Returns the objects of each image, in the coordinates of the original image. */
+    public List<Instances> toInstances(List<ImageInfo> images) {
+        ImageFrames frames = ImageFrames.of(boxes.getManager(), images);
+        return mapBoxes(frames::toOriginal).toInstances();
     }
 
     /** Returns the objects of each image; reads once. */

@@ -11,6 +11,7 @@ import dev.saccade.core.ops.MaskPaste;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Rois;
 import dev.saccade.core.ops.Scope;
+import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.parts.DetectionHead;
 import dev.saccade.core.parts.FeatureInfo;
 import dev.saccade.core.structures.Boxes;
@@ -27,6 +28,7 @@ import dev.saccade.heads.box.MulticlassNms;
 import dev.saccade.heads.box.ScoredBoxes;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
@@ -215,6 +217,27 @@ public abstract class TwoStageHead extends DetectionHead {
     public NDList detect(FeaturePyramid features, NDArray sizes) {
         ImageFrames frames = ImageFrames.ofSizes(sizes);
         return new TwoStageInference(this, look(features), List.of(), frames).detect();
+    }
+
+    @Override
+    public List<Instances> objects(NDList detected, List<ImageInfo> images) {
+        List<Instances> found = Detections.of(detected).toInstances(images);
+        return hasMasks()
+                ? TwoStageInference.outlined(this, found, images, drawn(detected.get(4), found))
+                : found;
+    }
+
+    /** Reads the masks of as many objects as there are in each image. */
+    private static List<float[]> drawn(NDArray masks, List<Instances> found) {
+        float[] all = Tensors.readFloats(masks);
+        int each = all.length / found.size();
+        int numbers = Math.toIntExact(masks.getShape().get(2) * masks.getShape().get(3));
+        List<float[]> byImage = new ArrayList<>();
+        for (int n = 0; n < found.size(); n++) {
+            int to = n * each + found.get(n).size() * numbers;
+            byImage.add(Arrays.copyOfRange(all, n * each, to));
+        }
+        return byImage;
     }
 
     /**

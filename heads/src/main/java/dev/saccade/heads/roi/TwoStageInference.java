@@ -16,6 +16,7 @@ import dev.saccade.core.ops.Tensors;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Rle;
 import dev.saccade.heads.box.Detections;
 import dev.saccade.heads.box.ImageFrames;
 import dev.saccade.heads.box.Positions;
@@ -149,13 +150,27 @@ record TwoStageInference(
         if (!head.hasMasks()) {
             return found;
         }
-        List<float[]> masks = drawMasks(found);
+        return outlined(head, found, images, drawMasks(found));
+    }
+
+    /**
+     * Returns objects with their masks.
+     *
+     * @param objects of each image, in the coordinates of the original image
+     * @param masks of each image: the probabilities inside of the boxes
+     */
+    static List<Instances> outlined(
+            TwoStageHead head,
+            List<Instances> objects,
+            List<ImageInfo> images,
+            List<float[]> masks) {
         ImmutableList.Builder<Instances> outlined = ImmutableList.builder();
         for (int n = 0; n < images.size(); n++) {
             ImageInfo image = images.get(n);
             // To the input and back, for the rounding of the original.
-            Boxes boxes = image.toOriginal(image.fromOriginal(found.get(n).boxes()));
-            outlined.add(found.get(n).withMasks(head.paste(masks.get(n), boxes, image.original())));
+            Boxes boxes = image.toOriginal(image.fromOriginal(objects.get(n).boxes()));
+            List<Rle> drawn = head.paste(masks.get(n), boxes, image.original());
+            outlined.add(objects.get(n).withMasks(drawn));
         }
         return outlined.build();
     }

@@ -1,0 +1,191 @@
+package dev.saccade.cli;
+
+import ai.djl.Device;
+import ai.djl.ndarray.NDManager;
+
+import dev.saccade.cli.terminal.Progress;
+import dev.saccade.core.Count;
+import dev.saccade.core.Libtorch;
+import dev.saccade.core.Printable;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.parts.TargetKind;
+import dev.saccade.core.structures.ImageBatch;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Dataset;
+import dev.saccade.datasets.loader.PhotoViews;
+import dev.saccade.datasets.loader.ViewReader;
+import dev.saccade.eval.DatasetInference;
+import dev.saccade.eval.Evaluator;
+import dev.saccade.eval.Evaluators;
+import dev.saccade.eval.MetricTable;
+import dev.saccade.export.ExportCheck;
+import dev.saccade.models.TrainedModel;
+
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+
+/**
+ * How an exported model does beside the one that it was made of, on photographs of its run.
+ *
+ * @param check runs the exported one
+ * @param dataset of the photographs
+ * @param workers threads that read them
+ * @param size the only size of images that it takes; any if there is none
+ */
+record ExportComparison(ExportCheck check, Dataset dataset, int workers, Optional<Size> size) {
+
+    /** So many photographs show what a layer computes. */
+    private static final int SHOWN = 8;
+
+    /** By how much a metric may differ, in deviations: an object or two, in another order. */
+    private static final double METRIC = 100;
+
+    /** What one of both did. */
+    private record Did(Map<String, Double> metrics, double milliseconds) {}
+
+    /**
+     * Compares both on the first photographs, and prints what comes of it.
+     *
+     * @param limit the largest deviation before objects are selected
+     * @throws SaccadeException of kind user, if they differ too much
+     */
+    <P> void run(TrainedModel<P> model, int photos, double limit, PrintWriter out) {
+        ViewReader reader = new ViewReader(List.of(model.spec().transforms()));
+        PartOfDataset part = part(reader, photos);
+        TargetKind targets = model.spec().model().head().targets();
+        List<Evaluator.Config> configs = Evaluators.standard(targets);
+        Evaluators<P> evaluators =
+                Evaluators.build(configs, model.model().predictionType(), part, targets, workers);
+        double largest = deviation(part, reader, limit);
+        Did ours = did("predict", part, reader, model::predict, evaluators);
+        Did theirs =
+                did(
+                        "exported",
+                        part,
+                        reader,
+                        views -> onCpu(views, batch -> check.predict(model.model(), batch).get(0)),
+                        evaluators);
+        out.println(
+                Printable.format(
+                        "%s, %s of the run: largest deviation %.1e, at most %.0e expected",
+                        check.runtime(), Count.of(part.size(), "photograph"), largest, limit));
+        List<String> names =
+                ours.metrics.keySet().stream()
+                        .filter(name -> configs.stream().anyMatch(c -> isKey(name, c.keyMetric())))
+                        .toList();
+        List<List<String>> rows = new ArrayList<>();
+        names.forEach(name -> rows.add(List.of(name)));
+        out.println(
+                new MetricTable(List.of("metric"), rows)
+                        .withText("Saccade", names.stream().map(name -> text(ours, name)))
+                        .withText("exported", names.stream().map(name -> text(theirs, name))));
+        out.println(
+                Printable.format(
+                        "milliseconds a photograph: %.0f in Saccade, %.0f in %s",
+                        ours.milliseconds, theirs.milliseconds, check.runtime()));
+        for (String name : names) {
+            double apart = Math.abs(ours.metrics.get(name) - theirs.metrics.get(name));
+            if (apart > limit * METRIC) {
+                throw SaccadeException.user(
+                        "%s: got %.4f of the exported model, expected %.4f, that of the model; what"
+                                + " is computed before objects are selected does not deviate",
+                        name, theirs.metrics.get(name), ours.metrics.get(name));
+            }
+        }
+    }
+
+    private static String text(Did one, String metric) {
+        return String.format(Locale.ROOT, "%.4f", one.metrics.get(metric));
+    }
+
+    /** Whether a metric is the one that tells the best checkpoint, of boxes or masks. */
+    private static boolean isKey(String name, String key) {
+        return name.equals(key) || name.endsWith("_" + key);
+    }
+
+    private double deviation(Dataset part, ViewReader reader, double limit) {
+        int shown = Math.min(SHOWN, part.size());
+        double largest = 0;
+        try (Progress progress = new Progress("compare", shown, " photos")) {
+            for (int i = 0; i < shown; i++) {
+                try (PhotoViews views = reader.read(part, i)) {
+                    largest =
+                            Math.max(largest, onCpu(views, batch -> check.deviation(batch, limit)));
+                }
+                progress.step();
+            }
+        }
+        return largest;
+    }
+
+    private static <T> T onCpu(PhotoViews views, Function<ImageBatch, T> body) {
+        try (NDManager scratch = Libtorch.newManager(Device.cpu())) {
+            return body.apply(views.on(scratch).get(0));
+        }
+    }
+
+    private <P> Did did(
+            String task,
+            Dataset part,
+            ViewReader reader,
+            Function<PhotoViews, P> model,
+            Evaluators<P> evaluators) {
+        long[] nanoseconds = {0};
+        int[] timed = {-1};
+        try (Progress progress = new Progress(task, part.size(), " photos")) {
+            new DatasetInference(part, workers)
+                    .run(
+                            reader,
+                            views -> {
+                                long start = System.nanoTime();
+                                P predicted = model.apply(views);
+                                // The first one takes longer.
+                                nanoseconds[0] += timed[0] < 0 ? 0 : System.nanoTime() - start;
+                                timed[0]++;
+                                return predicted;
+                            },
+                            evaluators,
+                            progress::to);
+        }
+        double milliseconds = nanoseconds[0] / 1e6 / Math.max(1, timed[0]);
+        return new Did(evaluators.evaluate().values(), milliseconds);
+    }
+
+    /**
+     * Returns the first photographs that the exported model takes.
+     *
+     * @throws SaccadeException of kind user, if there is none
+     */
+    private PartOfDataset part(ViewReader reader, int photos) {
+        List<Integer> taken = new ArrayList<>();
+        Set<String> sizes = new LinkedHashSet<>();
+        for (int i = 0; i < dataset.size() && taken.size() < photos; i++) {
+            if (size.isEmpty() || size.get().equals(prepared(reader, i, sizes))) {
+                taken.add(i);
+            }
+        }
+        if (taken.isEmpty()) {
+            throw SaccadeException.user(
+                    "--size: got %s, but the photographs of the run are %s after its transforms;"
+                            + " take one of these, or compare without photographs, with --photos 0",
+                    size.map(only -> only.height() + "x" + only.width()).orElse("none"),
+                    String.join(", ", sizes));
+        }
+        return new PartOfDataset(dataset, taken);
+    }
+
+    private Size prepared(ViewReader reader, int index, Set<String> sizes) {
+        try (PhotoViews views = reader.read(dataset, index)) {
+            Size size = views.batches().get(0).size();
+            sizes.add(size.height() + "x" + size.width());
+            return size;
+        }
+    }
+}

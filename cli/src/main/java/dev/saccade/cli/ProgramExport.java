@@ -1,0 +1,150 @@
+package dev.saccade.cli;
+
+import ai.djl.Device;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+
+import dev.saccade.cli.terminal.Progress;
+import dev.saccade.core.Count;
+import dev.saccade.core.Libtorch;
+import dev.saccade.core.Printable;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.nn.Precision;
+import dev.saccade.core.structures.ImageBatch;
+import dev.saccade.core.structures.ImageInfo;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Dataset;
+import dev.saccade.export.ExportCheck;
+import dev.saccade.export.ExportFormat;
+import dev.saccade.export.ModelDescription;
+import dev.saccade.export.ModelExport;
+import dev.saccade.models.TrainedModel;
+import dev.saccade.train.Training;
+import dev.saccade.train.config.RunConfig;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Writes a model as a program, describes it, and holds it against the model.
+ *
+ * @param run what is exported
+ * @param size the only size of its images; any if there is none
+ * @param precision what it computes in
+ * @param opset the version of ONNX's operators, if it was named
+ * @param data another folder of data than that of the training
+ * @param photos on how many photographs of the run it is compared; 0: on made-up images
+ * @param out told what was done
+ */
+record ProgramExport(
+        RunArgument run,
+        ExportFormat format,
+        Optional<Size> size,
+        Precision precision,
+        Optional<Integer> opset,
+        Optional<Path> data,
+        int photos,
+        PrintWriter out) {
+
+    /** Images that are made up where there are no photographs. */
+    private static final List<Size> SIZES =
+            List.of(new Size(192, 256), new Size(257, 193), new Size(320, 331));
+
+    void write(Path checkpoint, Path folder) {
+        Optional<RunConfig> config = photos == 0 ? Optional.empty() : Optional.of(run.config(data));
+        Optional<Dataset> dataset = config.map(Training::measured);
+        try (TrainedModel<?> model = TrainedModel.load(checkpoint, Device.cpu())) {
+            long start = System.nanoTime();
+            ModelExport export = record(model);
+            Path file = folder.resolve("model" + format.suffix());
+            createFolder(folder);
+            export.write(format, file);
+            say(file, (System.nanoTime() - start) / 1e9);
+            ModelDescription.of(export, format, model.spec(), run.recommendedScore(checkpoint))
+                    .write(folder.resolve("model.json"));
+            try (ExportCheck check = new ExportCheck(export, format, file)) {
+                if (dataset.isPresent()) {
+                    new ExportComparison(check, dataset.get(), config.get().data().workers(), size)
+                            .run(
+                                    model.withPrecision(precision),
+                                    photos,
+                                    ExportCheck.limit(precision),
+                                    out);
+                } else {
+                    compareOnMadeUpImages(check);
+                }
+            } catch (RuntimeException e) {
+                discard(folder);
+                throw e;
+            }
+        }
+    }
+
+    private ModelExport record(TrainedModel<?> model) {
+        ModelExport.Settings settings =
+                ModelExport.of(model.model()).format(format).precision(precision);
+        size.ifPresent(settings::size);
+        opset.ifPresent(settings::opset);
+        try (Progress progress = new Progress("record", settings.recordings(), " sizes")) {
+            return settings.progress(progress::to).record();
+        }
+    }
+
+    private static void createFolder(Path folder) {
+        try {
+            Files.createDirectories(folder);
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be made: %s", folder, e.getMessage());
+        }
+    }
+
+    private void say(Path file, double seconds) {
+        try {
+            out.println(
+                    Printable.format(
+                            "%s: %.1f MB, %s, images of %s, in %.1f s",
+                            file,
+                            Files.size(file) / 1e6,
+                            ComputeOptions.name(precision),
+                            size.map(only -> only.height() + "x" + only.width()).orElse("any size"),
+                            seconds));
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be read", file);
+        }
+    }
+
+    private void compareOnMadeUpImages(ExportCheck check) {
+        double limit = ExportCheck.limit(precision);
+        double largest = 0;
+        List<Size> sizes = size.map(List::of).orElse(SIZES);
+        for (Size each : sizes) {
+            try (NDManager manager = Libtorch.newManager(Device.cpu())) {
+                NDArray pixels =
+                        manager.randomUniform(-2, 2, new Shape(1, 3, each.height(), each.width()));
+                ImageInfo image = ImageInfo.of(0, "a made-up image", each);
+                ImageBatch batch = new ImageBatch(pixels, List.of(image));
+                largest = Math.max(largest, check.deviation(batch, limit));
+            }
+        }
+        out.println(
+                Printable.format(
+                        "%s: largest deviation %.1e of at most %.0e, on %s",
+                        check.runtime(), largest, limit, Count.of(sizes.size(), "made-up image")));
+    }
+
+    /** What deviates is not left where somebody might serve it. */
+    private void discard(Path folder) {
+        try {
+            Files.deleteIfExists(folder.resolve("model" + format.suffix()));
+            Files.deleteIfExists(folder.resolve("model.json"));
+            Files.deleteIfExists(folder);
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: holds a model that is faulty; delete it", folder);
+        }
+    }
+}

@@ -1,0 +1,53 @@
+package dev.saccade.cli;
+
+import dev.saccade.checkpoint.Checkpoint;
+import dev.saccade.checkpoint.Checkpoints;
+import dev.saccade.checkpoint.ElementType;
+import dev.saccade.checkpoint.Tensor;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.nn.Precision;
+import dev.saccade.models.ModelSpec;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * Writes the weights of a model and the description that Saccade loads it by, without what a
+ * training needs to go on.
+ *
+ * @param precision what weights are stored in; whole numbers stay as they are
+ */
+record WeightsExport(Path checkpoint, Precision precision) {
+
+    void write(Path folder) {
+        Checkpoint whole = Checkpoints.open(checkpoint);
+        ModelSpec spec = ModelSpec.fromMetadata(whole.metadata(), checkpoint.toString());
+        Map<String, Tensor> weights = new LinkedHashMap<>();
+        spec.model()
+                .build(spec.classes())
+                .namedParameters()
+                .keySet()
+                .forEach(name -> weights.put(name, stored(whole.tensors().get(name))));
+        try {
+            Files.createDirectories(folder);
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be made: %s", folder, e.getMessage());
+        }
+        Checkpoints.save(
+                folder.resolve("model.safetensors"), new Checkpoint(weights, spec.toMetadata()));
+    }
+
+    private Tensor stored(Tensor weight) {
+        if (weight.type() != ElementType.FLOAT32) {
+            return weight;
+        }
+        return switch (precision) {
+            case FLOAT32 -> weight;
+            case FLOAT16 -> weight.rounded(ElementType.FLOAT16);
+            case BFLOAT16 -> weight.rounded(ElementType.BFLOAT16);
+        };
+    }
+}

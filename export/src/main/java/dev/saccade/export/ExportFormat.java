@@ -1,0 +1,150 @@
+package dev.saccade.export;
+
+import dev.saccade.checkpoint.AtomicFile;
+import dev.saccade.checkpoint.Tensor;
+import dev.saccade.checkpoint.TorchScriptFile;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.nn.Precision;
+import dev.saccade.export.Graph.Value;
+import dev.saccade.export.onnx.OnnxWriter;
+import dev.saccade.models.Model;
+
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** What programs without Saccade read. */
+public enum ExportFormat {
+
+    /** A module of TorchScript, whose {@code forward} returns a tuple of the outputs, in order. */
+    TORCHSCRIPT(".pt") {
+
+        @Override
+        void write(Graph graph, List<String> inputs, List<String> outputs, int opset, Path file) {
+            Map<Value, String> names = new HashMap<>();
+            for (int i = 0; i < inputs.size(); i++) {
+                names.put(graph.inputs().get(i), inputs.get(i));
+            }
+            Map<String, Tensor> attributes = new LinkedHashMap<>();
+            graph.weightNames()
+                    .forEach(
+                            (value, name) -> {
+                                attributes.put(name, graph.weights().get(value).tensor());
+                                names.put(value, "self." + name);
+                            });
+            String parameters =
+                    inputs.stream()
+                            .map(name -> name + ": Tensor")
+                            .collect(Collectors.joining(", "));
+            String results =
+                    outputs.stream().map(name -> "Tensor").collect(Collectors.joining(", "));
+            StringBuilder code = new StringBuilder();
+            code.append(
+                    "def forward(self: __torch__.M, %s) -> Tuple[%s]:%n"
+                            .formatted(parameters, results));
+            code.append(new TorchScriptCode(graph, names).body("(", ",)").indent(2));
+            Detecting.functions(graph).forEach(code::append);
+            TorchScriptFile.write(file, code.toString(), attributes);
+        }
+
+        @Override
+        void require(Model<?> model, Precision precision) {}
+
+        @Override
+        void require(Graph graph) {
+            TorchScriptCode.require(graph);
+        }
+
+        @Override
+        public ExportedProgram open(Path file) {
+            return new TorchScriptProgram(file);
+        }
+    },
+
+    /** A model of ONNX. */
+    ONNX(".onnx") {
+
+        @Override
+        void write(Graph graph, List<String> inputs, List<String> outputs, int opset, Path file) {
+            byte[] bytes = OnnxWriter.write(graph, inputs, outputs, opset).toByteArray();
+            AtomicFile.write(
+                    file,
+                    channel -> {
+                        ByteBuffer content = ByteBuffer.wrap(bytes);
+                        while (content.hasRemaining()) {
+                            channel.write(content);
+                        }
+                    });
+        }
+
+        @Override
+        void require(Model<?> model, Precision precision) {
+            if (precision == Precision.BFLOAT16) {
+                throw SaccadeException.user(
+                        "ONNX Runtime has no convolutions in bfloat16, so what is exported could"
+                                + " not run; take float16 or float32");
+            }
+            long bytes =
+                    model.parameterCount()
+                            * (precision == Precision.FLOAT32 ? Float.BYTES : Short.BYTES);
+            if (bytes > MOST_ONNX_BYTES) {
+                throw SaccadeException.user(
+                        "a file of ONNX holds at most 2 GB, and the weights are %.1f GB; take"
+                                + " TorchScript%s",
+                        bytes / 1e9, precision == Precision.FLOAT32 ? " or float16" : "");
+            }
+        }
+
+        @Override
+        void require(Graph graph) {
+            OnnxWriter.require(graph);
+        }
+
+        @Override
+        public ExportedProgram open(Path file) {
+            return new OnnxProgram(file);
+        }
+    };
+
+    /** With room for what is beside the weights. */
+    private static final long MOST_ONNX_BYTES = 2_100_000_000L;
+
+    private final String suffix;
+
+    ExportFormat(String suffix) {
+        this.suffix = suffix;
+    }
+
+    /** Returns how files of it are called, the dot included. */
+    public String suffix() {
+        return suffix;
+    }
+
+    abstract void write(
+            Graph graph, List<String> inputs, List<String> outputs, int opset, Path file);
+
+    /**
+     * Refuses a model that cannot be written.
+     *
+     * @throws SaccadeException of kind user that says why
+     */
+    abstract void require(Model<?> model, Precision precision);
+
+    /**
+     * Refuses a graph with operators that the format has none for.
+     *
+     * @throws SaccadeException of kind user that lists them
+     */
+    abstract void require(Graph graph);
+
+    /**
+     * Opens a file of this format, to run it on this machine's CPU.
+     *
+     * @throws SaccadeException if it cannot be read, or is none
+     */
+    public abstract ExportedProgram open(Path file);
+}

@@ -1,0 +1,70 @@
+package dev.saccade.export;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.DataType;
+
+import com.google.common.collect.ImmutableList;
+
+import dev.saccade.checkpoint.Tensor;
+import dev.saccade.core.ops.NoGrad;
+import dev.saccade.core.ops.Script;
+import dev.saccade.export.Graph.Value;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Runs a graph of libtorch's operators here. */
+final class GraphScript {
+
+    private static final String SIGNATURE = "(x: List[Tensor]) -> List[Tensor]";
+
+    private GraphScript() {}
+
+    /**
+     * Returns the outputs of a graph.
+     *
+     * @param inputs those of the graph, in order
+     * @param manager owns the weights meanwhile
+     */
+    static NDList run(Graph graph, List<NDArray> inputs, NDManager manager) {
+        List<NDArray> given = new ArrayList<>(inputs);
+        List<Value> named = new ArrayList<>(graph.inputs().subList(0, inputs.size()));
+        graph.weights()
+                .forEach(
+                        (value, weight) -> {
+                            named.add(value);
+                            given.add(array(weight.tensor(), manager));
+                        });
+        Map<Value, String> names = new HashMap<>();
+        for (int i = 0; i < named.size(); i++) {
+            names.put(named.get(i), "x[" + i + "]");
+        }
+        // What is made anew is made where the first of all lies.
+        Graph anywhere =
+                new Graph(
+                        ImmutableList.of(named.get(0)),
+                        graph.weights(),
+                        graph.nodes(),
+                        graph.outputs());
+        Script script =
+                Script.compile(SIGNATURE, new TorchScriptCode(anywhere, names).body("[", "]"));
+        return NoGrad.call(() -> script.runLists(List.of(given)));
+    }
+
+    /** Returns a new array of the elements of a tensor. */
+    private static NDArray array(Tensor tensor, NDManager manager) {
+        return switch (tensor.type()) {
+            case INT64 ->
+                    manager.create(tensor.data().asLongBuffer(), tensor.shape(), DataType.INT64);
+            case INT32 ->
+                    manager.create(tensor.data().asIntBuffer(), tensor.shape(), DataType.INT32);
+            case BOOLEAN -> manager.create(tensor.data(), tensor.shape(), DataType.BOOLEAN);
+            case FLOAT16 -> tensor.array(manager).toType(DataType.FLOAT16, false);
+            default -> tensor.array(manager);
+        };
+    }
+}

@@ -1,0 +1,110 @@
+package dev.saccade.export;
+
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+
+import com.google.common.collect.Lists;
+
+import dev.saccade.export.Graph.Node;
+import dev.saccade.export.Graph.Value;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Finds the first operator of an exported model that does not compute what the model does, before
+ * objects are selected.
+ *
+ * <p>The model is recorded anew for the images at hand, and both are asked for what every operator
+ * gives, some at a time.
+ */
+final class LayerSearch {
+
+    private static final Set<String> COMPARED = Set.of("Float", "Half", "BFloat16");
+    private static final int AT_ONCE = 40;
+
+    private final ModelExport export;
+    private final ExportFormat format;
+    private final Path file;
+
+    /**
+     * Prepares a search.
+     *
+     * @param file where exported models may be written meanwhile
+     */
+    LayerSearch(ModelExport export, ExportFormat format, Path file) {
+        this.export = export;
+        this.format = format;
+        this.file = file;
+    }
+
+    /**
+     * Returns what the first operator is called that is farther off than a limit, by the weight
+     * that it has or the last one before it.
+     *
+     * @param inputs those of the exported model
+     */
+    Optional<String> first(NDList inputs, double limit) {
+        Graph here = export.settings().recorder().record(inputs.get(0).getShape());
+        List<Value> given = here.results();
+        Map<Value, Value> ours = new HashMap<>();
+        for (int i = 0; i < given.size(); i++) {
+            ours.put(export.recorded().get(i), given.get(i));
+        }
+        String layer = "the input";
+        Map<Value, String> layers = new HashMap<>();
+        List<Value> compared = new ArrayList<>();
+        for (Node node : export.whole().nodes()) {
+            if (node.name().equals(Detecting.NMS)) {
+                break;
+            }
+            layer = weight(node).orElse(layer);
+            Value result = node.result();
+            if (COMPARED.contains(result.type()) && ours.containsKey(result)) {
+                layers.put(result, "%s of %s".formatted(node.name(), layer));
+                compared.add(result);
+            }
+        }
+        for (List<Value> some : Lists.partition(compared, AT_ONCE)) {
+            List<Double> apart =
+                    deviations(some, some.stream().map(ours::get).toList(), here, inputs);
+            for (int i = 0; i < some.size(); i++) {
+                if (apart.get(i) > limit) {
+                    return Optional.of(
+                            "%s, by %.1e".formatted(layers.get(some.get(i)), apart.get(i)));
+                }
+            }
+        }
+        return Optional.empty();
+    }
+
+    private List<Double> deviations(
+            List<Value> theirs, List<Value> ours, Graph here, NDList inputs) {
+        export.write(format, theirs, file);
+        List<Double> apart = new ArrayList<>();
+        try (NDManager manager = inputs.get(0).getManager().newSubManager();
+                ExportedProgram program = format.open(file)) {
+            NDList expected = GraphScript.run(here.withOutputs(ours), inputs, manager);
+            expected.attach(manager);
+            NDList got = program.run(inputs);
+            got.attach(manager);
+            for (int i = 0; i < ours.size(); i++) {
+                apart.add(Deviation.relative(expected.get(i), got.get(i)));
+            }
+        }
+        return apart;
+    }
+
+    private Optional<String> weight(Node node) {
+        return node.taken()
+                .map(export.whole().weights()::get)
+                .filter(weight -> weight != null && weight.name().contains("."))
+                .findFirst()
+                .map(Graph.Weight::name);
+    }
+}

@@ -1,0 +1,158 @@
+package dev.saccade.export;
+
+import com.google.common.base.Ascii;
+import com.google.common.collect.ImmutableList;
+
+import dev.saccade.checkpoint.AtomicFile;
+import dev.saccade.config.ConfigWriter;
+import dev.saccade.config.Configs;
+import dev.saccade.core.Version;
+import dev.saccade.core.nn.Precision;
+import dev.saccade.datasets.Transform;
+import dev.saccade.datasets.transforms.TestTimeAugmentation;
+import dev.saccade.models.ModelConfig;
+import dev.saccade.models.ModelSpec;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What a program must know besides an exported model, which is written as JSON beside it.
+ *
+ * @param saccade the version that exported it
+ * @param task {@code detection} or {@code segmentation}
+ * @param format {@code onnx} or {@code torchscript}
+ * @param opset the version of ONNX's operators
+ * @param precision what it computes in; inputs and outputs are float32
+ * @param imageSize height and width of the only images that it takes, with their padding; any if
+ *     there are none
+ * @param inputs what is given, in order
+ * @param outputs what is got, in order
+ * @param classes the names of the labels, in order
+ * @param transforms what is done to an RGB photograph before, in order; pixels of 0 to 255
+ * @param views in what views the run looks at a photograph; the exported model sees one at a time,
+ *     and what it finds in several is not merged
+ * @param scoreThreshold from which score objects should count, as the report of the run recommends
+ * @param model what the model is made of; thresholds of the selection, such as {@code nms}, are
+ *     those of its head
+ */
+public record ModelDescription(
+        String saccade,
+        String task,
+        String format,
+        Optional<Integer> opset,
+        Precision precision,
+        Optional<List<Integer>> imageSize,
+        List<Array> inputs,
+        List<Array> outputs,
+        List<String> classes,
+        List<Transform> transforms,
+        Optional<TestTimeAugmentation> views,
+        Optional<Double> scoreThreshold,
+        ModelConfig model) {
+
+    /**
+     * An input or output.
+     *
+     * @param name how it is called
+     * @param type of its elements
+     * @param shape sizes along its axes, or what they depend on
+     * @param meaning in a few words
+     */
+    public record Array(String name, String type, List<String> shape, String meaning) {
+
+        private static final String FLOAT = "float32";
+
+        private static Array of(String name) {
+            return switch (name) {
+                case "images" ->
+                        new Array(
+                                name,
+                                FLOAT,
+                                List.of("N", "3", "H", "W"),
+                                "RGB, after the transforms, padded bottom and right with 0");
+                case "sizes" ->
+                        new Array(
+                                name,
+                                FLOAT,
+                                List.of("N", "2"),
+                                "width and height of each image without its padding");
+                case "boxes" ->
+                        new Array(
+                                name,
+                                FLOAT,
+                                List.of("N", "M", "4"),
+                                "x1, y1, x2, y2 in pixels of the images; divide by the factor of"
+                                        + " the resize for those of the photograph");
+                case "labels" ->
+                        new Array(name, "int64", List.of("N", "M"), "positions in classes");
+                case "scores" -> new Array(name, FLOAT, List.of("N", "M"), "in descending order");
+                case "counts" ->
+                        new Array(
+                                name,
+                                "int64",
+                                List.of("N"),
+                                "objects of each image; what lies behind them is none");
+                case "masks" ->
+                        new Array(
+                                name,
+                                FLOAT,
+                                List.of("N", "M", "S", "S"),
+                                "probabilities inside of the boxes");
+                default ->
+                        new Array(
+                                name,
+                                FLOAT,
+                                List.of("N", "K", "h", "w"),
+                                "resize to the size of the image, then to that of the photograph;"
+                                        + " the largest tells the class");
+            };
+        }
+    }
+
+    /**
+     * Describes an exported model.
+     *
+     * @param spec what it is fed with
+     * @param scoreThreshold from which objects should count, if that is known
+     */
+    public static ModelDescription of(
+            ModelExport export,
+            ExportFormat format,
+            ModelSpec spec,
+            Optional<Double> scoreThreshold) {
+        ModelExport.Settings settings = export.settings();
+        return new ModelDescription(
+                Version.saccade(),
+                spec.model().head().targets().hasObjects() ? "detection" : "segmentation",
+                Ascii.toLowerCase(format.name()),
+                format == ExportFormat.ONNX ? Optional.of(settings.opset()) : Optional.empty(),
+                settings.precision(),
+                settings.size().map(size -> List.of(size.height(), size.width())),
+                arrays(export.inputs()),
+                arrays(export.outputs()),
+                spec.classes(),
+                spec.transforms(),
+                spec.views(),
+                scoreThreshold,
+                spec.model());
+    }
+
+    private static ImmutableList<Array> arrays(List<String> names) {
+        return names.stream().map(Array::of).collect(ImmutableList.toImmutableList());
+    }
+
+    /**
+     * Writes it as JSON.
+     *
+     * @throws dev.saccade.core.SaccadeException of kind I/O, if it cannot be written
+     */
+    public void write(Path file) {
+        String json = ConfigWriter.valuesAsJson(Configs.unbind(this));
+        byte[] text = json.getBytes(StandardCharsets.UTF_8);
+        AtomicFile.write(file, channel -> channel.write(ByteBuffer.wrap(text)));
+    }
+}

@@ -1,0 +1,98 @@
+package dev.saccade.export;
+
+import ai.djl.Device;
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+
+import dev.saccade.checkpoint.Tensor;
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.nn.Precision;
+import dev.saccade.core.ops.Autocast;
+import dev.saccade.core.ops.Kernels;
+import dev.saccade.core.ops.OperatorLibrary;
+import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.ops.Tracer;
+import dev.saccade.models.DetectionModel;
+import dev.saccade.models.Model;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Records a model for images of one shape.
+ *
+ * @param model in inference mode, on a CPU
+ * @param precision what it computes in
+ */
+record ModelRecorder(Model<?> model, Precision precision) {
+
+    /**
+     * Refuses to record where that cannot be.
+     *
+     * @throws SaccadeException of kind user, if there is no library of fused operators
+     */
+    void require() {
+        OperatorLibrary.Status recorder = Kernels.status();
+        if (!recorder.loaded()) {
+            throw SaccadeException.user(
+                    "a model is recorded by the library of fused operators, but %s",
+                    recorder.reason());
+        }
+    }
+
+    /** Returns the graph, whose outputs are those that are delivered, and the maps behind them. */
+    Graph record(Shape shape) {
+        Map<String, Tensor> parameters = new LinkedHashMap<>();
+        List<NDArray> arrays = new ArrayList<>();
+        model.namedParameters()
+                .forEach(
+                        (name, parameter) -> {
+                            parameters.put(name, Tensor.of(parameter.getArray()));
+                            arrays.add(parameter.getArray());
+                        });
+        try (NDManager manager = arrays.get(0).getManager().newSubManager()) {
+            NDArray images = manager.randomUniform(-1, 1, shape);
+            NDArray sizes = sizes(shape, manager);
+            List<NDArray> inputs = new ArrayList<>(List.of(images));
+            if (model instanceof DetectionModel) {
+                inputs.add(sizes);
+            }
+            inputs.addAll(arrays);
+            Tracer.Recording recording =
+                    Autocast.call(
+                            precision,
+                            Device.cpu(),
+                            () ->
+                                    OperatorLibrary.portably(
+                                            () ->
+                                                    Tracer.record(
+                                                            inputs, () -> outputs(images, sizes))));
+            Graph graph = Recordings.graph(recording, parameters);
+            recording.constants().close();
+            return graph;
+        }
+    }
+
+    private NDList outputs(NDArray images, NDArray sizes) {
+        ModelOutputs outputs = ModelOutputs.of(model, images, sizes);
+        NDList all = new NDList(outputs.delivered());
+        if (model instanceof DetectionModel) {
+            all.addAll(outputs.maps());
+        }
+        return all;
+    }
+
+    private static NDArray sizes(Shape shape, NDManager manager) {
+        int images = Math.toIntExact(shape.get(0));
+        float[] sizes = new float[2 * images];
+        for (int n = 0; n < images; n++) {
+            sizes[2 * n] = shape.get(3);
+            sizes[2 * n + 1] = shape.get(2);
+        }
+        return Tensors.of(manager, sizes, new Shape(images, 2));
+    }
+}
