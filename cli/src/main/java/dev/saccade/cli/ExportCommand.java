@@ -121,7 +121,7 @@ final class ExportCommand implements Callable<Integer> {
     @Option(
             names = "--opset",
             paramLabel = "N",
-            description = "The version of ONNX's operators, 17 to 22; 17 by default.")
+            description = "The version of ONNX's operators, 17 to 21; 17 by default.")
     private Optional<Integer> opset = Optional.empty();
 
     @Option(

@@ -5,6 +5,7 @@ import ai.djl.ndarray.types.Shape;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.Streams;
 
+import dev.saccade.checkpoint.ElementType;
 import dev.saccade.checkpoint.Tensor;
 import dev.saccade.export.Graph.Argument;
 import dev.saccade.export.Graph.Node;
@@ -51,8 +52,9 @@ final class BatchNormFolding {
             }
             Folded folded = folded(convolution, norm, weights);
             String name = weights.get(convolution.value(1)).name();
-            Value kernel = Value.of(next++, "Float", folded.kernel.shape());
-            Value bias = Value.of(next++, "Float", folded.bias.shape());
+            String type = norm.result().type();
+            Value kernel = Value.of(next++, type, folded.kernel.shape());
+            Value bias = Value.of(next++, type, folded.bias.shape());
             weights.put(kernel, new Weight(name, folded.kernel));
             weights.put(bias, new Weight(name.replaceAll("weight$", "") + "bias", folded.bias));
             List<Argument> arguments = new ArrayList<>(convolution.arguments());
@@ -105,7 +107,14 @@ final class BatchNormFolding {
             double given = before == null ? 0 : before.get(c);
             bias[c] = (float) ((given - mean.get(c)) * factor + shift.get(c));
         }
-        return new Folded(Tensor.of(kernel.shape(), folded), Tensor.of(new Shape(channels), bias));
+        return new Folded(
+                as(kernel, Tensor.of(kernel.shape(), folded)),
+                as(kernel, Tensor.of(new Shape(channels), bias)));
+    }
+
+    /** Returns a tensor in the precision of another one. */
+    private static Tensor as(Tensor other, Tensor floats) {
+        return other.type() == ElementType.FLOAT32 ? floats : floats.rounded(other.type());
     }
 
     private static FloatBuffer floats(Node node, int place, Map<Value, Weight> weights) {

@@ -116,7 +116,7 @@ public final class ModelExport {
         }
 
         /**
-         * Sets the version of ONNX's operators, 17 to 22; 17 otherwise.
+         * Sets the version of ONNX's operators, 17 to 21; 17 otherwise.
          *
          * @throws SaccadeException of kind user, if it is none of them
          */

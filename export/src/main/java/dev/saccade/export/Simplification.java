@@ -7,6 +7,7 @@ import ai.djl.ndarray.NDManager;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.checkpoint.ElementType;
 import dev.saccade.checkpoint.Tensor;
 import dev.saccade.core.Libtorch;
 import dev.saccade.export.Graph.Argument;
@@ -45,7 +46,28 @@ final class Simplification {
 
     /** Returns a graph that computes the same. */
     static Graph of(Graph graph) {
-        return needed(folded(needed(withoutRepetitions(withoutIdentities(graph)))));
+        return needed(rounded(folded(needed(withoutRepetitions(withoutIdentities(graph))))));
+    }
+
+    /** Rounds weights to bfloat16, of which there are no arrays in Java. */
+    private static Graph rounded(Graph graph) {
+        Map<Value, Weight> weights = new LinkedHashMap<>(graph.weights());
+        List<Node> rest = new ArrayList<>();
+        for (Node node : graph.nodes()) {
+            boolean isCast = node.name().equals("aten::to") && isShort(node);
+            Weight weight = isCast ? weights.get(node.value(0)) : null;
+            if (weight == null) {
+                rest.add(node);
+            } else {
+                Tensor half = weight.tensor().rounded(ElementType.BFLOAT16);
+                weights.put(node.result(), new Weight(weight.name(), half));
+            }
+        }
+        return graph.with(weights, rest);
+    }
+
+    private static boolean isShort(Node node) {
+        return node.results().stream().anyMatch(result -> result.type().equals("BFloat16"));
     }
 
     private static Graph withoutIdentities(Graph graph) {
@@ -154,7 +176,7 @@ final class Simplification {
         List<Node> early = new ArrayList<>();
         List<Node> late = new ArrayList<>();
         for (Node node : graph.nodes()) {
-            if (node.taken().allMatch(known::contains)) {
+            if (node.taken().allMatch(known::contains) && !isShort(node)) {
                 known.addAll(node.results());
                 early.add(node);
             } else {

@@ -9,6 +9,7 @@ import ai.onnx.proto.OnnxMl.TensorProto.DataType;
 
 import com.google.protobuf.ByteString;
 
+import dev.saccade.checkpoint.ElementType;
 import dev.saccade.checkpoint.Tensor;
 import dev.saccade.core.SaccadeException;
 
@@ -125,6 +126,11 @@ final class OnnxGraph {
         ByteBuffer bytes = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
         switch (type) {
             case FLOAT -> bytes.putFloat(value.floatValue());
+            case FLOAT16 ->
+                    bytes.put(
+                            Tensor.of(new Shape(), value.floatValue())
+                                    .rounded(ElementType.FLOAT16)
+                                    .data());
             case DOUBLE -> bytes.putDouble(value.doubleValue());
             case INT64 -> bytes.putLong(value.longValue());
             case INT32 -> bytes.putInt(value.intValue());

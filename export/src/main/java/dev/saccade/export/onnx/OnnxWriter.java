@@ -27,9 +27,9 @@ public final class OnnxWriter {
 
     /**
      * Versions of operators that can be written: from the first with layer normalization to the
-     * last with operators that are written alike.
+     * last that ONNX Runtime has all operators of.
      */
-    public static final Range<Integer> OPSETS = Range.closed(17, 22);
+    public static final Range<Integer> OPSETS = Range.closed(17, 21);
 
     /** Of files; what the first versions of operators go with, and later ones may. */
     private static final int IR_VERSION = 8;
