@@ -88,9 +88,10 @@ final class ExportCommand implements Callable<Integer> {
     @Option(
             names = "--format",
             paramLabel = "FORMAT",
-            required = true,
+            defaultValue = "djl-serving",
             converter = FormatName.class,
-            description = "torchscript, onnx, djl-serving or safetensors.")
+            description =
+                    "torchscript, onnx, safetensors or djl-serving; ${DEFAULT-VALUE} by default.")
     private Format format;
 
     @Option(

@@ -222,6 +222,9 @@ class FloorsTest {
                             BackboneSummary.class,
                             InfoCommand.class,
                             OperatorBench.class,
+                            // what leaves is recorded and compared there
+                            ExportComparison.class,
+                            ProgramExport.class,
                             // learning rates and the like, which libtorch wants there
                             ModelEma.class,
                             Optimizer.class)
@@ -229,6 +232,8 @@ class FloorsTest {
                     .doNotHaveSimpleName("PositionTables")
                     .and()
                     .doNotHaveSimpleName("StepMemory")
+                    .and()
+                    .resideOutsideOfPackage("dev.saccade.export..")
                     .should()
                     .callMethod(Device.class, "cpu");
 

@@ -3,7 +3,6 @@ package dev.saccade.export;
 import ai.djl.ndarray.types.Shape;
 
 import com.google.common.collect.ImmutableList;
-import com.google.common.collect.Streams;
 
 import dev.saccade.checkpoint.ElementType;
 import dev.saccade.checkpoint.Tensor;
@@ -36,7 +35,7 @@ final class BatchNormFolding {
         graph.outputs().forEach(value -> uses.merge(value, 1, Integer::sum));
         List<Node> nodes = new ArrayList<>(graph.nodes());
         Map<Value, Weight> weights = new LinkedHashMap<>(graph.weights());
-        int next = next(graph);
+        int next = graph.nextId();
         for (int i = 0; i < nodes.size(); i++) {
             Node norm = nodes.get(i);
             if (!norm.operator().equals("aten::batch_norm") || (Boolean) norm.literal(5)) {
@@ -69,18 +68,6 @@ final class BatchNormFolding {
                             norm.results()));
         }
         return Simplification.needed(graph.with(weights, nodes));
-    }
-
-    /** Returns the first number that no value has. */
-    private static int next(Graph graph) {
-        return 1
-                + Streams.concat(
-                                graph.inputs().stream(),
-                                graph.weights().keySet().stream(),
-                                graph.nodes().stream().flatMap(node -> node.results().stream()))
-                        .mapToInt(Value::id)
-                        .max()
-                        .orElse(0);
     }
 
     private record Folded(Tensor kernel, Tensor bias) {}

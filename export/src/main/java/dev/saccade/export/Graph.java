@@ -4,6 +4,7 @@ import ai.djl.ndarray.types.Shape;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Streams;
 
 import dev.saccade.checkpoint.Tensor;
 
@@ -203,6 +204,15 @@ public record Graph(
         return nodes.stream()
                 .flatMap(node -> node.results().stream())
                 .collect(ImmutableList.toImmutableList());
+    }
+
+    /** Returns the first number that no value has. */
+    int nextId() {
+        return 1
+                + Streams.concat(inputs.stream(), weights.keySet().stream(), results().stream())
+                        .mapToInt(Value::id)
+                        .max()
+                        .orElse(0);
     }
 
     /** Returns the graph of what other outputs need. */

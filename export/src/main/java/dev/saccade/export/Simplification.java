@@ -42,11 +42,56 @@ final class Simplification {
                     "aten::feature_dropout",
                     "aten::alias");
 
+    private static final Set<String> IN_PLACE =
+            Set.of("aten::add", "aten::sub", "aten::mul", "aten::div");
+
+    private static final Set<String> SHORT = Set.of("Half", "BFloat16");
+
     private Simplification() {}
 
     /** Returns a graph that computes the same. */
     static Graph of(Graph graph) {
-        return needed(rounded(folded(needed(withoutRepetitions(withoutIdentities(graph))))));
+        Graph single = withoutRepetitions(withoutIdentities(withTypes(graph)));
+        return needed(rounded(folded(needed(single))));
+    }
+
+    /**
+     * Casts what was computed in place, and is recorded as if it were not, to the type of that
+     * place.
+     */
+    private static Graph withTypes(Graph graph) {
+        List<Node> nodes = new ArrayList<>();
+        int next = graph.nextId();
+        for (Node node : graph.nodes()) {
+            Value result = node.results().isEmpty() ? null : node.result();
+            boolean isWider =
+                    IN_PLACE.contains(node.name())
+                            && SHORT.contains(result.type())
+                            && node.taken().anyMatch(value -> value.type().equals("Float"));
+            if (!isWider) {
+                nodes.add(node);
+                continue;
+            }
+            Value wide = new Value(next++, "Float", result.sizes());
+            nodes.add(
+                    new Node(
+                            node.operator(),
+                            node.arguments(),
+                            node.keywords(),
+                            ImmutableList.of(wide)));
+            nodes.add(
+                    new Node(
+                            "aten::to.dtype",
+                            ImmutableList.of(
+                                    new Argument.Of(wide),
+                                    new Argument.Literal(result.type().equals("Half") ? 5L : 15L),
+                                    new Argument.Literal(false),
+                                    new Argument.Literal(false),
+                                    new Argument.Literal(null)),
+                            ImmutableMap.of(),
+                            ImmutableList.of(result)));
+        }
+        return graph.with(graph.weights(), nodes);
     }
 
     /** Rounds weights to bfloat16, of which there are no arrays in Java. */

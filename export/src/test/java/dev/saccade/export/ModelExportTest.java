@@ -12,15 +12,12 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 import ai.djl.ndarray.types.Shape;
 
-import dev.saccade.config.ConfigFile;
-import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.ops.DynamicShapes;
 import dev.saccade.core.ops.Kernels;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.structures.Size;
 import dev.saccade.models.Model;
-import dev.saccade.models.ModelConfig;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -38,17 +35,6 @@ import java.util.stream.IntStream;
 /** Holds what leaves Saccade against the model, in libtorch and in ONNX Runtime. */
 class ModelExportTest {
 
-    private static final String RESNET =
-            "{type: resnet, depth: 18, stem_channels: 8, base_channels: 8}";
-    private static final String SWIN =
-            "{type: swin, embed_dim: 12, num_heads: [1, 2, 3, 6], depths: [1, 2, 1, 1]}";
-    private static final String FPN = "{type: fpn, out_channels: 16}";
-    private static final String RETINANET =
-            "{type: retinanet, feat_channels: 16, stacked_convs: 1, nms_pre: 60}";
-    private static final String REGIONS =
-            "rpn_head: {feat_channels: 16, train_proposals: {nms_pre: 60, max_per_img: 40},"
-                    + " test_proposals: {nms_pre: 60, max_per_img: 40}}";
-
     private final NDManager manager = NDManager.newBaseManager("PyTorch");
 
     @TempDir private Path folder;
@@ -62,23 +48,6 @@ class ModelExportTest {
     @AfterEach
     void close() {
         manager.close();
-    }
-
-    private Model<?> model(String backbone, String neck, String head) {
-        String text = "backbone: %s\nneck: %s\nhead: %s\n".formatted(backbone, neck, head);
-        ModelConfig config = Configs.bind(ConfigFile.parse(text, "test"), ModelConfig.class);
-        Model<?> model = config.build(List.of("a", "b", "c"));
-        model.initialize(manager, 1);
-        model.train(false);
-        // Scores of an untrained model are too much alike to be put in order.
-        model.namedParameters()
-                .forEach(
-                        (name, parameter) -> {
-                            if (name.contains("cls")) {
-                                parameter.getArray().muli(10);
-                            }
-                        });
-        return model;
     }
 
     /** What a model gives, in the form that it is exported in. */
@@ -179,15 +148,15 @@ class ModelExportTest {
     }
 
     private void assertLeaves(String backbone, String neck, String head) {
-        Model<?> model = model(backbone, neck, head);
+        Model<?> model = TinyModel.of(backbone, neck, head, manager);
         assertLeaves(model, ModelExport.of(model).record(), sizes(4));
     }
 
     @ParameterizedTest
     @ValueSource(
             strings = {
-                RESNET,
-                SWIN,
+                TinyModel.RESNET,
+                TinyModel.SWIN,
                 "{type: pvt, embed_dims: [8, 16, 24, 32], num_heads: [1, 2, 3, 4], depths: [1, 1,"
                         + " 1, 1]}",
                 "{type: linglo, variant: b0}",
@@ -203,30 +172,36 @@ class ModelExportTest {
                 "{type: dynamic_conv_swin, embed_dim: 12, num_heads: [1, 2, 3, 6], depths: [1, 1, 1, 1]}"
             })
     void everyBackboneWithDetector(String backbone) {
-        assertLeaves(backbone, FPN, RETINANET);
+        assertLeaves(backbone, TinyModel.FPN, TinyModel.RETINANET);
     }
 
     @Test
     void maskRcnn() {
-        assertLeaves(RESNET, FPN, "{type: mask_rcnn, " + REGIONS + ", nms: {max_per_img: 20}}");
+        assertLeaves(TinyModel.RESNET, TinyModel.FPN, TinyModel.MASK_RCNN);
     }
 
     @Test
     void cascadeMaskRcnn() {
         assertLeaves(
-                SWIN, FPN, "{type: cascade_mask_rcnn, " + REGIONS + ", nms: {max_per_img: 20}}");
+                TinyModel.SWIN,
+                TinyModel.FPN,
+                "{type: cascade_mask_rcnn, " + TinyModel.REGIONS + ", nms: {max_per_img: 20}}");
     }
 
     @Test
     void segmenters() {
-        assertLeaves(RESNET, FPN, "{type: semantic_fpn, channels: 16}");
-        assertLeaves(SWIN, "null", "{type: upernet, channels: 16}");
+        assertLeaves(TinyModel.RESNET, TinyModel.FPN, "{type: semantic_fpn, channels: 16}");
+        assertLeaves(TinyModel.SWIN, "null", "{type: upernet, channels: 16}");
     }
 
     @Test
     void windowsThatShrinkWithTheMapAreOfOneSize() {
         Model<?> model =
-                model(SWIN.replace("}", ", window_order: shift_then_pad}"), FPN, RETINANET);
+                TinyModel.of(
+                        TinyModel.SWIN.replace("}", ", window_order: shift_then_pad}"),
+                        TinyModel.FPN,
+                        TinyModel.RETINANET,
+                        manager);
         String told =
                 assertThrows(SaccadeException.class, () -> ModelExport.of(model).record())
                         .getMessage();
@@ -237,7 +212,7 @@ class ModelExportTest {
 
     @Test
     void imagesOfOneSize() {
-        Model<?> model = model(SWIN, FPN, RETINANET);
+        Model<?> model = TinyModel.of(TinyModel.SWIN, TinyModel.FPN, TinyModel.RETINANET, manager);
         Size size = new Size(96, 160);
         ModelExport export = ModelExport.of(model).size(size).record();
         assertLeaves(model, export, List.of(size, size));
@@ -252,10 +227,11 @@ class ModelExportTest {
                         SaccadeException.class,
                         () ->
                                 ModelExport.of(
-                                                model(
-                                                        RESNET,
-                                                        FPN,
-                                                        "{type: retinanet, nms: {type: soft_nms}}"))
+                                                TinyModel.of(
+                                                        TinyModel.RESNET,
+                                                        TinyModel.FPN,
+                                                        "{type: retinanet, nms: {type: soft_nms}}",
+                                                        manager))
                                         .size(new Size(64, 64))
                                         .record());
         assertTrue(soft.getMessage().contains("SoftNms"), soft.getMessage());

@@ -112,31 +112,43 @@ final class Layers {
     }
 
     private static String batchNorm(Operator op) {
-        return op.add(
-                "BatchNormalization",
-                List.of(op.tensor(0), op.tensor(1), op.tensor(2), op.tensor(3), op.tensor(4)),
-                attribute("epsilon", (float) op.real(7)));
+        String normal =
+                op.add(
+                        "BatchNormalization",
+                        List.of(
+                                op.tensor(0, DataType.FLOAT),
+                                op.tensor(1),
+                                op.tensor(2),
+                                op.tensor(3),
+                                op.tensor(4)),
+                        attribute("epsilon", (float) op.real(7)));
+        return op.cast(normal, DataType.FLOAT, op.type());
     }
 
     private static String layerNorm(Operator op) {
-        List<String> inputs = new ArrayList<>(List.of(op.tensor(0)));
+        // libtorch takes 16 bits beside weights of 32.
+        List<String> inputs = new ArrayList<>(List.of(op.tensor(0, DataType.FLOAT)));
         inputs.add(op.optional(2).orElseThrow());
         op.optional(3).ifPresent(inputs::add);
-        return op.add(
-                "LayerNormalization",
-                inputs,
-                attribute("axis", -(long) op.integers(1).size()),
-                attribute("epsilon", (float) op.real(4)));
+        String normal =
+                op.add(
+                        "LayerNormalization",
+                        inputs,
+                        attribute("axis", -(long) op.integers(1).size()),
+                        attribute("epsilon", (float) op.real(4)));
+        return op.cast(normal, DataType.FLOAT, op.type());
     }
 
     /** Groups are the channels of an instance normalization, which has no weights of its own. */
     private static String groupNorm(Operator op) {
         int groups = (int) op.integer(1);
         String shape = op.size(op.tensor(0), 0, op.axes(0));
-        String grouped = op.add("Reshape", op.tensor(0), op.graph().integers(0, groups, -1));
-        String one = op.add("Expand", op.graph().scalar(1, op.type()), op.graph().integers(groups));
+        String grouped =
+                op.add("Reshape", op.tensor(0, DataType.FLOAT), op.graph().integers(0, groups, -1));
+        String one =
+                op.add("Expand", op.graph().scalar(1, DataType.FLOAT), op.graph().integers(groups));
         String none =
-                op.add("Expand", op.graph().scalar(0, op.type()), op.graph().integers(groups));
+                op.add("Expand", op.graph().scalar(0, DataType.FLOAT), op.graph().integers(groups));
         String normal =
                 op.add(
                         "InstanceNormalization",
@@ -145,7 +157,8 @@ final class Layers {
         String map = op.add("Reshape", normal, shape);
         String columns = op.graph().integers(-1, 1, 1);
         String scaled = op.add("Mul", map, op.add("Reshape", op.tensor(2), columns));
-        return op.add("Add", scaled, op.add("Reshape", op.tensor(3), columns));
+        String all = op.add("Add", scaled, op.add("Reshape", op.tensor(3), columns));
+        return op.cast(all, DataType.FLOAT, op.type());
     }
 
     private static String pool(Operator op, String type) {

@@ -1,0 +1,130 @@
+package dev.saccade.cli;
+
+import static dev.saccade.cli.Ended.saccade;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+
+import dev.saccade.core.ops.Kernels;
+
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+class ExportCommandTest {
+
+    private static TinyRun tiny;
+
+    @TempDir Path folder;
+
+    @BeforeAll
+    static void train(@TempDir Path shared) throws IOException {
+        assumeTrue(Kernels.status().loaded());
+        tiny = TinyRun.in(shared, "button");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"onnx, model.onnx, ONNX Runtime", "torchscript, model.pt, libtorch"})
+    void aProgramIsWrittenAndComparedOnPhotographsOfTheRun(
+            String format, String name, String runtime) throws IOException {
+        Path out = folder.resolve("out");
+        Ended told = saccade("export", tiny.run(), "--format", format, "--out", out);
+        assertEquals(0, told.code(), told.err());
+        assertTrue(Files.size(out.resolve(name)) > 100_000);
+        assertTrue(told.out().contains(name + ": "), told.out());
+        assertTrue(told.out().contains(runtime), told.out());
+        assertTrue(told.out().contains("4 photographs of the run: largest deviation "));
+        String[] ap =
+                told.out().replaceAll("(?s).*\nAP +(\\S+) +(\\S+)\n.*", "$1 $2").split(" ", -1);
+        assertEquals(ap[0], ap[1], told.out());
+
+        JsonNode json = new ObjectMapper().readTree(out.resolve("model.json").toFile());
+        assertEquals("detection", json.get("task").asText());
+        assertEquals(format, json.get("format").asText());
+        assertEquals(4, json.get("classes").size());
+        assertEquals("resize", json.get("transforms").get(0).get("type").asText());
+        assertEquals("sizes", json.get("inputs").get(1).get("name").asText());
+        assertEquals("counts", json.get("outputs").get(3).get("name").asText());
+        assertTrue(json.get("image_size").isNull());
+
+        Ended again = saccade("export", tiny.run(), "--format", format, "--out", out);
+        assertEquals(2, again.code());
+        assertTrue(again.err().contains("holds files already"), again.err());
+    }
+
+    @Test
+    void imagesOfOneSize() throws IOException {
+        Path out = folder.resolve("out");
+        List<Object> sized = List.of("export", tiny.run(), "--format", "onnx", "--size");
+        Ended other = saccade(with(sized, "640x480", "--out", out));
+        assertEquals(2, other.code());
+        assertTrue(
+                other.err().matches("(?s).*--size: got 640x480, but the photographs .*are \\d+x.*"),
+                other.err());
+        assertFalse(Files.exists(out), "what was not compared is gone");
+        Ended madeUp = saccade(with(sized, "64x96", "--out", out, "--photos", 0));
+        assertEquals(0, madeUp.code(), madeUp.err());
+        assertTrue(madeUp.out().contains("images of 64x96"), madeUp.out());
+        assertTrue(madeUp.out().contains("on 1 made-up image"), madeUp.out());
+    }
+
+    private static Object[] with(List<Object> first, Object... rest) {
+        List<Object> all = new ArrayList<>(first);
+        all.addAll(List.of(rest));
+        return all.toArray();
+    }
+
+    @Test
+    void weightsAloneAreLoadedAsTheCheckpointIs() throws IOException {
+        Path out = folder.resolve("weights");
+        Ended told =
+                saccade(
+                        "export",
+                        tiny.run(),
+                        "--format=safetensors",
+                        "--precision=float16",
+                        "--out",
+                        out);
+        assertEquals(0, told.code(), told.err());
+        Path file = out.resolve("model.safetensors");
+        Path best = tiny.run().resolve("checkpoints").resolve("best.safetensors");
+        assertTrue(Files.size(file) < Files.size(best));
+        Path photo = tiny.photo(folder.resolve("photo.jpg"));
+        Ended seen = saccade("predict", file, photo, "--out", folder.resolve("seen"));
+        assertEquals(0, seen.code(), seen.err());
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "--format onnx --size 64x96 --dynamic, --dynamic and --size: expected one of them",
+        "--format torchscript --opset 17, --opset means nothing for torchscript",
+        "--format onnx --opset 9, 'opset: got 9, expected 17 to 21'",
+        "--format onnx --photos -1, '--photos: got -1, expected 0 or more'",
+        "--format onnx --precision int8, '--precision: got int8, expected float32'",
+        "--format onnx --precision bfloat16, ONNX Runtime has no convolutions in bfloat16",
+        "--format tflite, 'got tflite, expected torchscript, onnx, djl-serving or safetensors'",
+        "--format djl-serving --size 64x96, --size means nothing for djl-serving"
+    })
+    void whatCannotBeIsRefusedBeforeAnythingIsWritten(String options, String message) {
+        Path out = folder.resolve("out");
+        List<Object> given = new ArrayList<>(List.of("export", tiny.run()));
+        given.addAll(List.of((Object[]) options.split(" ", -1)));
+        Ended told = saccade(with(given, "--out", out));
+        assertEquals(2, told.code(), told.err());
+        assertTrue(told.err().contains(message), told.err());
+        assertFalse(Files.exists(out));
+    }
+}

@@ -1,0 +1,148 @@
+package dev.saccade.export;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.nn.Precision;
+import dev.saccade.core.ops.Kernels;
+import dev.saccade.core.structures.ImageBatch;
+import dev.saccade.core.structures.ImageInfo;
+import dev.saccade.core.structures.Instances;
+import dev.saccade.core.structures.Size;
+import dev.saccade.models.Model;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.nio.file.Path;
+import java.util.List;
+
+/** Holds the comparison of an exported model to what it must find. */
+class ExportCheckTest {
+
+    private final NDManager manager = NDManager.newBaseManager("PyTorch");
+
+    @TempDir private Path folder;
+
+    @BeforeEach
+    void needsTheRecorder() {
+        assumeTrue(Kernels.status().loaded());
+        manager.getEngine().setRandomSeed(5);
+    }
+
+    @AfterEach
+    void close() {
+        manager.close();
+    }
+
+    private Model<?> detector() {
+        return TinyModel.of(TinyModel.RESNET, TinyModel.FPN, TinyModel.MASK_RCNN, manager);
+    }
+
+    private ImageBatch batch() {
+        Size padded = new Size(96, 128);
+        ImageInfo image = ImageInfo.of(0, "a.png", new Size(90, 120)).padded(padded);
+        return new ImageBatch(
+                manager.randomUniform(-1, 1, new Shape(1, 3, 96, 128)), List.of(image));
+    }
+
+    private ExportCheck check(ModelExport export, ExportFormat format) {
+        Path file = folder.resolve("model" + format.suffix());
+        export.write(format, file);
+        return new ExportCheck(export, format, file);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whatIsExportedFindsWhatTheModelDoes(ExportFormat format) {
+        Model<?> model = detector();
+        ImageBatch batch = batch();
+        try (ExportCheck check = check(ModelExport.of(model).record(), format)) {
+            double deviation = check.deviation(batch, ExportCheck.limit(Precision.FLOAT32));
+            assertTrue(deviation < 1e-5 && deviation > 0, deviation + "");
+            Instances expected = (Instances) model.predict(batch).get(0);
+            Instances got = (Instances) check.predict(model, batch).get(0);
+            assertTrue(expected.size() > 0);
+            assertEquals(expected.size(), got.size());
+            for (int i = 0; i < got.size(); i++) {
+                assertEquals(expected.score(i), got.score(i), 1e-5);
+                assertEquals(new Size(90, 120), got.mask(i).size());
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void theLayerThatDeviatesIsNamed(ExportFormat format) {
+        Model<?> model = detector();
+        ModelExport export = ModelExport.of(model).size(new Size(96, 128)).record();
+        model.namedParameters().get("neck.lateral_convs.1.conv.weight").getArray().muli(1.01);
+        try (ExportCheck check = check(export, format)) {
+            ImageBatch batch = batch();
+            SaccadeException told =
+                    assertThrows(SaccadeException.class, () -> check.deviation(batch, 1e-4));
+            assertEquals(SaccadeException.Kind.USER, told.kind());
+            assertTrue(told.getMessage().startsWith("a.png: deviates by "), told.getMessage());
+            assertTrue(
+                    told.getMessage().contains("conv2d of neck.lateral_convs.1.conv.weight, by "),
+                    told.getMessage());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {18, 21})
+    void laterOperatorsOfOnnx(int opset) {
+        ModelExport export =
+                ModelExport.of(detector()).size(new Size(96, 128)).opset(opset).record();
+        try (ExportCheck check = check(export, ExportFormat.ONNX)) {
+            assertTrue(check.deviation(batch(), 1e-4) > 0);
+        }
+    }
+
+    @Test
+    void operatorsThatAreNotWrittenAreRefused() {
+        ModelExport.Settings settings = ModelExport.of(detector());
+        assertEquals(
+                "opset: got 22, expected 17 to 21",
+                assertThrows(SaccadeException.class, () -> settings.opset(22)).getMessage());
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"FLOAT16", "BFLOAT16"})
+    void sixteenBits(Precision precision) {
+        Model<?> model = TinyModel.of(TinyModel.SWIN, "null", TinyModel.UPERNET, manager);
+        ModelExport export =
+                ModelExport.of(model).size(new Size(96, 128)).precision(precision).record();
+        List<ExportFormat> formats =
+                precision == Precision.FLOAT16
+                        ? List.of(ExportFormat.values())
+                        : List.of(ExportFormat.TORCHSCRIPT);
+        for (ExportFormat format : formats) {
+            try (ExportCheck check = check(export, format)) {
+                double deviation = check.deviation(batch(), ExportCheck.limit(precision));
+                assertTrue(deviation > 1e-6, deviation + "");
+            }
+        }
+    }
+
+    @Test
+    void onnxHasNoBfloat16() {
+        ModelExport.Settings settings =
+                ModelExport.of(detector()).format(ExportFormat.ONNX).precision(Precision.BFLOAT16);
+        assertTrue(
+                assertThrows(SaccadeException.class, settings::record)
+                        .getMessage()
+                        .contains("take float16 or float32"));
+    }
+}
