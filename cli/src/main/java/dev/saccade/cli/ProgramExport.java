@@ -67,6 +67,14 @@ record ProgramExport(
             say(file, (System.nanoTime() - start) / 1e9);
             ModelDescription.of(export, format, model.spec(), run.recommendedScore(checkpoint))
                     .write(folder.resolve("model.json"));
+            model.spec()
+                    .views()
+                    .ifPresent(
+                            views ->
+                                    out.println(
+                                            "the run looks at several views of a photograph; what"
+                                                    + " is exported looks at one, and so it is"
+                                                    + " compared"));
             try (ExportCheck check = new ExportCheck(export, format, file)) {
                 if (dataset.isPresent()) {
                     new ExportComparison(check, dataset.get(), config.get().data().workers(), size)

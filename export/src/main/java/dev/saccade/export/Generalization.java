@@ -81,7 +81,7 @@ final class Generalization {
                 if (weight == null || !weight.tensor().equals(entry.getValue().tensor())) {
                     throw SaccadeException.user(
                             "%s, %s, is another tensor at another size, %s: it was computed in"
-                                    + " Java, of sizes; name one size",
+                                    + " Java, of sizes; export for one, with --size",
                             entry.getValue().name(),
                             entry.getValue().tensor(),
                             weight == null ? "nothing" : weight.tensor());
@@ -228,7 +228,7 @@ final class Generalization {
 
     private SaccadeException unlike(List<?> given, String place) {
         return SaccadeException.user(
-                "%s: is not the same at all sizes: %s at %s; name one size",
+                "%s: is not the same at all sizes: %s at %s; export for one, with --size",
                 place, given, each(graph -> graph.inputs().get(0).sizes()));
     }
 }

@@ -102,7 +102,8 @@ final class Operator {
             return literal.value();
         }
         throw SaccadeException.user(
-                "%s: a number that depends on sizes cannot be exported to ONNX; name one size",
+                "%s: a number that depends on sizes cannot be exported to ONNX; export for one"
+                        + " size, with --size",
                 node.operator());
     }
 
