@@ -29,6 +29,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 
 /**
@@ -43,6 +44,9 @@ record ExportComparison(ExportCheck check, Dataset dataset, int workers, Optiona
 
     /** So many photographs show what a layer computes. */
     private static final int SHOWN = 8;
+
+    /** libtorch compiles a program when it runs for the first times. */
+    private static final int WARM_UP = 3;
 
     /** By how much a metric may differ, in deviations: an object or two, in another order. */
     private static final double METRIC = 100;
@@ -137,8 +141,12 @@ record ExportComparison(ExportCheck check, Dataset dataset, int workers, Optiona
             ViewReader reader,
             Function<PhotoViews, P> model,
             Evaluators<P> evaluators) {
-        long[] nanoseconds = {0};
-        int[] timed = {-1};
+        for (int i = 0; i < WARM_UP; i++) {
+            try (PhotoViews views = reader.read(part, 0)) {
+                P unused = model.apply(views);
+            }
+        }
+        LongAdder nanoseconds = new LongAdder();
         try (Progress progress = new Progress(task, part.size(), " photos")) {
             new DatasetInference(part, workers)
                     .run(
@@ -146,15 +154,13 @@ record ExportComparison(ExportCheck check, Dataset dataset, int workers, Optiona
                             views -> {
                                 long start = System.nanoTime();
                                 P predicted = model.apply(views);
-                                // The first one takes longer.
-                                nanoseconds[0] += timed[0] < 0 ? 0 : System.nanoTime() - start;
-                                timed[0]++;
+                                nanoseconds.add(System.nanoTime() - start);
                                 return predicted;
                             },
                             evaluators,
                             progress::to);
         }
-        double milliseconds = nanoseconds[0] / 1e6 / Math.max(1, timed[0]);
+        double milliseconds = nanoseconds.sum() / 1e6 / part.size();
         return new Did(evaluators.evaluate().values(), milliseconds);
     }
 

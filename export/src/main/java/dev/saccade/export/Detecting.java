@@ -14,9 +14,23 @@ public final class Detecting {
     /** {@code (maps, rois, levels, scales, size, sampling_ratio, aligned) -> pooled}. */
     public static final String ROI_ALIGN = "saccade::roi_align";
 
-    /** See {@link dev.saccade.core.ops.Nms}; one image after the other, and one object. */
+    /**
+     * See {@link dev.saccade.core.ops.Nms}; some of the best boxes that are left at a time. Which
+     * of these stay is found by suppressing all by those that stay until nothing changes: one is
+     * settled once all before it are.
+     */
     private static final String NMS_FUNCTION =
             """
+            def overlaps(self: __torch__.M, a: Tensor, b: Tensor, iou: float) -> Tensor:
+              first = torch.unsqueeze(a, 1)
+              second = torch.unsqueeze(b, 0)
+              least = torch.maximum(torch.slice(first, 2, 0, 2), torch.slice(second, 2, 0, 2))
+              most = torch.minimum(torch.slice(first, 2, 2, 4), torch.slice(second, 2, 2, 4))
+              w, h, = torch.unbind(torch.clamp(torch.sub(most, least), 0), 2)
+              shared = torch.mul(w, h)
+              union = torch.sub(torch.add(torch.select(second, 2, 4), torch.select(first, 2, 4)), shared)
+              return torch.to(torch.gt(shared, torch.mul(union, iou)), 6)
+
             def nms(self: __torch__.M, boxes: Tensor, scores: Tensor, groups: Tensor, iou: float, score: float, most: int) -> Tuple[Tensor, Tensor]:
               n = torch.size(scores, 0)
               c = torch.size(scores, 2)
@@ -40,25 +54,31 @@ public final class Detecting {
                   corners = torch.add(corners, torch.unsqueeze(shift, 1))
                 x1, y1, x2, y2, = torch.unbind(corners, 1)
                 areas = torch.mul(torch.sub(x2, x1), torch.sub(y2, y1))
+                corners = torch.cat([corners, torch.unsqueeze(areas, 1)], 1)
                 rest = torch.arange(torch.size(found, 0), dtype=4, device=scores.device)
                 kept = annotate(List[Tensor], [])
-                going = torch.size(found, 0) > 0
-                while going:
-                  first = torch.slice(rest, 0, 0, 1)
-                  kept = torch.append(kept, first)
-                  others = torch.slice(rest, 0, 1)
-                  w = torch.clamp(torch.sub(torch.minimum(torch.index_select(x2, 0, others), torch.index_select(x2, 0, first)), torch.maximum(torch.index_select(x1, 0, others), torch.index_select(x1, 0, first))), 0)
-                  h = torch.clamp(torch.sub(torch.minimum(torch.index_select(y2, 0, others), torch.index_select(y2, 0, first)), torch.maximum(torch.index_select(y1, 0, others), torch.index_select(y1, 0, first))), 0)
-                  shared = torch.mul(w, h)
-                  union = torch.sub(torch.add(torch.index_select(areas, 0, others), torch.index_select(areas, 0, first)), shared)
-                  stays = torch.logical_not(torch.gt(shared, torch.mul(union, iou)))
-                  rest = torch.index_select(others, 0, torch.squeeze(torch.nonzero(stays), 1))
-                  going = torch.size(rest, 0) > 0 and torch.len(kept) < most
-                count = torch.len(kept)
+                count = 0
+                while count < most and torch.size(rest, 0) > 0:
+                  some = torch.slice(rest, 0, 0, 128)
+                  rest = torch.slice(rest, 0, 128)
+                  box = torch.index_select(corners, 0, some)
+                  over = torch.t(torch.triu((self).overlaps(box, box, iou), 1))
+                  stays = torch.ones([torch.size(some, 0)], dtype=6, device=scores.device)
+                  going = True
+                  while going:
+                    now = torch.to(torch.eq(torch.mv(over, stays), 0), 6)
+                    going = not torch.equal(now, stays)
+                    stays = now
+                  stay = torch.squeeze(torch.nonzero(stays), 1)
+                  kept = torch.append(kept, torch.index_select(some, 0, stay))
+                  count = count + torch.size(stay, 0)
+                  if count < most:
+                    hits = torch.sum((self).overlaps(torch.index_select(box, 0, stay), torch.index_select(corners, 0, rest), iou), [0])
+                    rest = torch.index_select(rest, 0, torch.squeeze(torch.nonzero(torch.eq(hits, 0)), 1))
                 if count > 0:
-                  taken = torch.index_select(found, 0, torch.cat(kept))
-                  _0 = torch.copy_(torch.slice(torch.select(positions, 0, i), 0, 0, count), taken)
-                  _1 = torch.fill_(torch.select(counts, 0, i), count)
+                  taken = torch.slice(torch.index_select(found, 0, torch.cat(kept)), 0, 0, most)
+                  _0 = torch.copy_(torch.slice(torch.select(positions, 0, i), 0, 0, torch.size(taken, 0)), taken)
+                  _1 = torch.fill_(torch.select(counts, 0, i), torch.size(taken, 0))
               return (positions, counts)
             """;
 
