@@ -5,8 +5,10 @@ import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
+import ai.djl.nn.Parameter;
 
 import dev.saccade.checkpoint.Tensor;
+import dev.saccade.core.Devices;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.core.ops.Autocast;
@@ -33,7 +35,8 @@ record ModelRecorder(Model<?> model, Precision precision) {
     /**
      * Refuses to record where that cannot be.
      *
-     * @throws SaccadeException of kind user, if there is no library of fused operators
+     * @throws SaccadeException of kind user, if there is no library of fused operators, or the
+     *     model is on a GPU
      */
     void require() {
         OperatorLibrary.Status recorder = Kernels.status();
@@ -41,6 +44,15 @@ record ModelRecorder(Model<?> model, Precision precision) {
             throw SaccadeException.user(
                     "a model is recorded by the library of fused operators, but %s",
                     recorder.reason());
+        }
+        for (Parameter parameter : model.namedParameters().values()) {
+            Device device = parameter.getArray().getDevice();
+            if (device.isGpu()) {
+                throw SaccadeException.user(
+                        "the model is on %s; what is exported is recorded on a CPU, load it with"
+                                + " Device.cpu()",
+                        Devices.name(device));
+            }
         }
     }
 

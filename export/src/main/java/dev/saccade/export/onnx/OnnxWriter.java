@@ -152,13 +152,21 @@ public final class OnnxWriter {
         return lists.get(value);
     }
 
+    /** Returns what a size is called that is not fixed. */
+    private static String axis(String name, int axis) {
+        if (axis == 0) {
+            return "N";
+        }
+        return name.equals("images") ? List.of("C", "H", "W").get(axis - 1) : name + "_" + axis;
+    }
+
     /** What a value is, with a name for each size that is not fixed. */
     private ValueInfoProto info(String name, Value value) {
         TensorShapeProto.Builder shape = TensorShapeProto.newBuilder();
         for (int a = 0; a < value.sizes().size(); a++) {
             TensorShapeProto.Dimension.Builder size = TensorShapeProto.Dimension.newBuilder();
             long known = value.sizes().get(a);
-            shape.addDim(known < 0 ? size.setDimParam(name + "_" + a) : size.setDimValue(known));
+            shape.addDim(known < 0 ? size.setDimParam(axis(name, a)) : size.setDimValue(known));
         }
         return ValueInfoProto.newBuilder()
                 .setName(name)
