@@ -112,6 +112,13 @@ final class ExportCommand implements Callable<Integer> {
     private boolean dynamic;
 
     @Option(
+            names = "--normalize",
+            description =
+                    "Make normalization part of the model, and of detectors the padding: it takes"
+                            + " RGB pixels of 0 to 255.")
+    private boolean normalize;
+
+    @Option(
             names = "--precision",
             paramLabel = "TYPE",
             description =
@@ -157,6 +164,7 @@ final class ExportCommand implements Callable<Integer> {
                 run,
                 format == Format.ONNX ? ExportFormat.ONNX : ExportFormat.TORCHSCRIPT,
                 size.map(InputOptions::size),
+                normalize,
                 computed,
                 opset,
                 data.root(),
@@ -172,7 +180,8 @@ final class ExportCommand implements Callable<Integer> {
         if (photos < 0) {
             problems.add("--photos: got %d, expected 0 or more", photos);
         }
-        List<String> ofPrograms = List.of("--size", "--dynamic", "--photos", "--data");
+        List<String> ofPrograms =
+                List.of("--size", "--dynamic", "--normalize", "--photos", "--data");
         if (!format.isProgram()) {
             ofPrograms.stream()
                     .filter(this::isGiven)

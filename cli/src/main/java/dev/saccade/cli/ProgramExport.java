@@ -35,6 +35,7 @@ import java.util.Optional;
  *
  * @param run what is exported
  * @param size the only size of its images; any if there is none
+ * @param normalize whether normalization is part of it
  * @param precision what it computes in
  * @param opset the version of ONNX's operators, if it was named
  * @param data another folder of data than that of the training
@@ -45,6 +46,7 @@ record ProgramExport(
         RunArgument run,
         ExportFormat format,
         Optional<Size> size,
+        boolean normalize,
         Precision precision,
         Optional<Integer> opset,
         Optional<Path> data,
@@ -98,6 +100,9 @@ record ProgramExport(
                 ModelExport.of(model.model()).format(format).precision(precision);
         size.ifPresent(settings::size);
         opset.ifPresent(settings::opset);
+        if (normalize) {
+            settings.normalizing(model.spec().transforms());
+        }
         try (Progress progress = new Progress("record", settings.recordings(), " sizes")) {
             return settings.progress(progress::to).record();
         }

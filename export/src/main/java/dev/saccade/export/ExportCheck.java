@@ -18,6 +18,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Holds an exported model against the one that it was made of, with fused operators, on images: by
@@ -79,7 +80,7 @@ public final class ExportCheck implements AutoCloseable {
     public double deviation(ImageBatch batch, double limit) {
         Model<?> model = export.settings().model();
         NDArray sizes = sizes(batch);
-        NDList inputs = new NDList(batch.pixels());
+        NDList inputs = new NDList(given(batch));
         if (model instanceof DetectionModel) {
             inputs.add(sizes);
         }
@@ -131,12 +132,24 @@ public final class ExportCheck implements AutoCloseable {
         return (List<P>)
                 model.<List<?>>match(
                         detector -> {
-                            NDList inputs = new NDList(batch.pixels(), sizes(batch));
+                            NDList inputs = new NDList(given(batch), sizes(batch));
                             return detector.objects(program.run(inputs), batch.images());
                         },
-                        segmenter ->
-                                segmenter.predict(
-                                        batch, pixels -> program.run(new NDList(pixels)).get(0)));
+                        segmenter -> segmenter.predict(batch, this::logits));
+    }
+
+    /** Returns the images that the exported model is given. */
+    private NDArray given(ImageBatch batch) {
+        return normalization().map(it -> it.pixels(batch)).orElse(batch.pixels());
+    }
+
+    private NDArray logits(NDArray images) {
+        NDArray given = normalization().map(it -> it.pixels(images)).orElse(images);
+        return program.run(new NDList(given)).get(0);
+    }
+
+    private Optional<InputNormalization> normalization() {
+        return export.settings().normalization();
     }
 
     @Override

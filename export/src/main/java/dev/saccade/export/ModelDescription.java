@@ -66,14 +66,17 @@ public record ModelDescription(
 
         private static final String FLOAT = "float32";
 
-        private static Array of(String name) {
+        private static Array of(String name, boolean normalizes) {
             return switch (name) {
                 case "images" ->
                         new Array(
                                 name,
                                 FLOAT,
                                 List.of("N", "3", "H", "W"),
-                                "RGB, after the transforms, padded bottom and right with 0");
+                                normalizes
+                                        ? "RGB of 0 to 255, after the transforms"
+                                        : "RGB, after the transforms, padded bottom and right with"
+                                                + " 0");
                 case "sizes" ->
                         new Array(
                                 name,
@@ -125,6 +128,7 @@ public record ModelDescription(
             ModelSpec spec,
             Optional<Double> scoreThreshold) {
         ModelExport.Settings settings = export.settings();
+        boolean normalizes = settings.normalization().isPresent();
         return new ModelDescription(
                 Version.saccade(),
                 spec.model().head().targets().hasObjects() ? "detection" : "segmentation",
@@ -132,17 +136,19 @@ public record ModelDescription(
                 format == ExportFormat.ONNX ? Optional.of(settings.opset()) : Optional.empty(),
                 settings.precision(),
                 settings.size().map(size -> List.of(size.height(), size.width())),
-                arrays(export.inputs()),
-                arrays(export.outputs()),
+                arrays(export.inputs(), normalizes),
+                arrays(export.outputs(), normalizes),
                 spec.classes(),
-                spec.transforms(),
+                normalizes ? InputNormalization.before(spec.transforms()) : spec.transforms(),
                 spec.views(),
                 scoreThreshold,
                 spec.model());
     }
 
-    private static ImmutableList<Array> arrays(List<String> names) {
-        return names.stream().map(Array::of).collect(ImmutableList.toImmutableList());
+    private static ImmutableList<Array> arrays(List<String> names, boolean normalizes) {
+        return names.stream()
+                .map(name -> Array.of(name, normalizes))
+                .collect(ImmutableList.toImmutableList());
     }
 
     /**

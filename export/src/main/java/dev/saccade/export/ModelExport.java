@@ -8,6 +8,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.SeededRandom;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Transform;
 import dev.saccade.export.Graph.Value;
 import dev.saccade.export.onnx.OnnxWriter;
 import dev.saccade.models.DetectionModel;
@@ -95,6 +96,7 @@ public final class ModelExport {
         private final Model<?> model;
         private Optional<Size> size = Optional.empty();
         private Precision precision = Precision.FLOAT32;
+        private Optional<InputNormalization> normalization = Optional.empty();
         private int opset = OnnxWriter.OPSETS.lowerEndpoint();
         private Optional<ExportFormat> format = Optional.empty();
         private IntConsumer progress = recordings -> {};
@@ -112,6 +114,18 @@ public final class ModelExport {
         /** Sets what is computed in, float32 otherwise; inputs and outputs are float32. */
         public Settings precision(Precision computed) {
             precision = computed;
+            return this;
+        }
+
+        /**
+         * Makes normalization part of the model, which is given RGB pixels of 0 to 255 then; of a
+         * detector the padding to multiples, too.
+         *
+         * @param transforms those of the model, which end with both
+         * @throws SaccadeException of kind user, if they end with something else
+         */
+        public Settings normalizing(List<Transform> transforms) {
+            normalization = Optional.of(InputNormalization.of(transforms));
             return this;
         }
 
@@ -157,6 +171,10 @@ public final class ModelExport {
             return size;
         }
 
+        Optional<InputNormalization> normalization() {
+            return normalization;
+        }
+
         Precision precision() {
             return precision;
         }
@@ -166,7 +184,7 @@ public final class ModelExport {
         }
 
         ModelRecorder recorder() {
-            return new ModelRecorder(model, precision);
+            return new ModelRecorder(model, precision, normalization);
         }
 
         /**

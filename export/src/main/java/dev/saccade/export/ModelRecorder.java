@@ -23,14 +23,17 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * Records a model for images of one shape.
  *
  * @param model in inference mode, on a CPU
  * @param precision what it computes in
+ * @param normalization that of its images, if it is part of what is recorded
  */
-record ModelRecorder(Model<?> model, Precision precision) {
+record ModelRecorder(
+        Model<?> model, Precision precision, Optional<InputNormalization> normalization) {
 
     /**
      * Refuses to record where that cannot be.
@@ -90,9 +93,18 @@ record ModelRecorder(Model<?> model, Precision precision) {
     }
 
     private NDList outputs(NDArray images, NDArray sizes) {
-        ModelOutputs outputs = ModelOutputs.of(model, images, sizes);
+        boolean detects = model instanceof DetectionModel;
+        NDArray seen =
+                normalization
+                        .map(
+                                first ->
+                                        detects
+                                                ? first.padded(images, sizes)
+                                                : first.normalized(images))
+                        .orElse(images);
+        ModelOutputs outputs = ModelOutputs.of(model, seen, sizes);
         NDList all = new NDList(outputs.delivered());
-        if (model instanceof DetectionModel) {
+        if (detects) {
             all.addAll(outputs.maps());
         }
         return all;

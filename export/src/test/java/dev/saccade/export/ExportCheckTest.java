@@ -5,7 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.index.NDIndex;
 import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.SaccadeException;
@@ -15,6 +18,9 @@ import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Transform;
+import dev.saccade.datasets.transforms.Normalize;
+import dev.saccade.datasets.transforms.Pad;
 import dev.saccade.models.Model;
 
 import org.junit.jupiter.api.AfterEach;
@@ -53,8 +59,11 @@ class ExportCheckTest {
     private ImageBatch batch() {
         Size padded = new Size(96, 128);
         ImageInfo image = ImageInfo.of(0, "a.png", new Size(90, 120)).padded(padded);
-        return new ImageBatch(
-                manager.randomUniform(-1, 1, new Shape(1, 3, 96, 128)), List.of(image));
+        NDArray pixels = manager.zeros(new Shape(1, 3, 96, 128));
+        pixels.set(
+                new NDIndex(":, :, :90, :120"),
+                manager.randomUniform(-1, 1, new Shape(1, 3, 90, 120)));
+        return new ImageBatch(pixels, List.of(image));
     }
 
     private ExportCheck check(ModelExport export, ExportFormat format) {
@@ -98,6 +107,40 @@ class ExportCheckTest {
                     told.getMessage().contains("conv2d of neck.lateral_convs.1.conv.weight, by "),
                     told.getMessage());
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void normalizationMayBePartOfTheModel(ExportFormat format) {
+        List<Transform> transforms =
+                List.of(
+                        new Normalize(List.of(10.0, 20.0, 30.0), List.of(50.0, 60.0, 70.0)),
+                        new Pad(List.of(), 32));
+        ModelExport export = ModelExport.of(detector()).normalizing(transforms).record();
+        try (ExportCheck check = check(export, format)) {
+            double deviation = check.deviation(batch(), 1e-4);
+            assertTrue(deviation < 1e-5 && deviation > 0, deviation + "");
+        }
+        try (ExportedProgram program = format.open(folder.resolve("model" + format.suffix()))) {
+            // What lies outside of an image, here its right half, does not count.
+            NDArray images = manager.randomUniform(0, 255, new Shape(1, 3, 90, 240));
+            NDArray sizes = manager.create(new float[] {120, 90}, new Shape(1, 2));
+            NDArray other = images.duplicate();
+            other.set(new NDIndex(":, :, :, 120:"), 77);
+            assertEquals(
+                    program.run(new NDList(images, sizes)).get(2),
+                    program.run(new NDList(other, sizes)).get(2));
+        }
+    }
+
+    @Test
+    void whatDoesNotNormalizeIsRefused() {
+        ModelExport.Settings settings = ModelExport.of(detector());
+        List<Transform> transforms = List.of(new Pad(List.of(), 32));
+        assertTrue(
+                assertThrows(SaccadeException.class, () -> settings.normalizing(transforms))
+                        .getMessage()
+                        .startsWith("the transforms of the model do not normalize"));
     }
 
     @ParameterizedTest

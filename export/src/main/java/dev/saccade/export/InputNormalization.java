@@ -1,0 +1,133 @@
+package dev.saccade.export;
+
+import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDManager;
+import ai.djl.ndarray.types.Shape;
+
+import com.google.common.collect.ImmutableList;
+import com.google.common.primitives.Floats;
+
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.ops.Script;
+import dev.saccade.core.ops.ScriptTemplate;
+import dev.saccade.core.ops.Tensors;
+import dev.saccade.core.structures.ImageBatch;
+import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Transform;
+import dev.saccade.datasets.transforms.Normalize;
+import dev.saccade.datasets.transforms.Pad;
+
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Normalization as part of a model, which is given RGB pixels of 0 to 255 then; of a detector the
+ * padding, too.
+ *
+ * @param normalize what is done to pixels
+ * @param divisor what edges of a detector's images become multiples of
+ */
+record InputNormalization(Normalize normalize, int divisor) {
+
+    private static final Script NORMALIZED =
+            Script.compile(
+                    "(x: Tensor, mean: Tensor, std: Tensor) -> Tensor",
+                    "return torch.div(torch.sub(x, mean), std)");
+
+    private static final Script PIXELS =
+            Script.compile(
+                    "(x: Tensor, mean: Tensor, std: Tensor) -> Tensor",
+                    "return torch.add(torch.mul(x, std), mean)");
+
+    /** What lies outside of an image is 0, whatever was given there. */
+    private static final ScriptTemplate PADDED =
+            ScriptTemplate.of(
+                    "(x: Tensor, sizes: Tensor) -> Tensor",
+                    """
+                    h = torch.size(x, 2)
+                    w = torch.size(x, 3)
+                    row = torch.arange(h, dtype=6, device=x.device)
+                    column = torch.arange(w, dtype=6, device=x.device)
+                    rows = torch.lt(row, torch.slice(sizes, 1, 1, 2))
+                    columns = torch.lt(column, torch.slice(sizes, 1, 0, 1))
+                    there = torch.logical_and(torch.unsqueeze(rows, 2), torch.unsqueeze(columns, 1))
+                    inside = torch.where(torch.unsqueeze(there, 1), x, 0.)
+                    below = torch.remainder(torch.neg(h), {divisor})
+                    right = torch.remainder(torch.neg(w), {divisor})
+                    return torch.pad(inside, [0, right, 0, below])
+                    """);
+
+    /**
+     * Returns what transforms end with.
+     *
+     * @throws SaccadeException of kind user, if they end with something else
+     */
+    static InputNormalization of(List<Transform> transforms) {
+        Normalize normalize = null;
+        int divisor = 1;
+        for (Transform transform : transforms) {
+            if (transform instanceof Normalize last) {
+                normalize = last;
+            } else if (transform instanceof Pad pad && pad.size().isEmpty()) {
+                divisor = pad.divisor();
+            } else if (transform.comesLast()) {
+                throw SaccadeException.user(
+                        "%s: cannot be part of a model; export without normalization in it",
+                        transform.type());
+            }
+        }
+        if (normalize == null) {
+            throw SaccadeException.user(
+                    "the transforms of the model do not normalize, so that cannot be part of it;"
+                            + " export without normalization in it");
+        }
+        return new InputNormalization(normalize, divisor);
+    }
+
+    /** Returns the transforms that are left to whoever runs the model. */
+    static ImmutableList<Transform> before(List<Transform> transforms) {
+        return transforms.stream()
+                .filter(transform -> !transform.comesLast())
+                .collect(ImmutableList.toImmutableList());
+    }
+
+    private NDArray channels(NDManager manager, List<Double> values) {
+        return Tensors.of(manager, Floats.toArray(values), new Shape(1, 3, 1, 1));
+    }
+
+    private NDArray run(Script script, NDArray images) {
+        NDManager manager = images.getManager();
+        return script.run(
+                images, channels(manager, normalize.mean()), channels(manager, normalize.std()));
+    }
+
+    /** Returns normalized images of pixels. */
+    NDArray normalized(NDArray pixels) {
+        return run(NORMALIZED, pixels);
+    }
+
+    /**
+     * Returns normalized images of pixels, padded with 0.
+     *
+     * @param sizes {@code [N, 2]} width and height of each image
+     */
+    NDArray padded(NDArray pixels, NDArray sizes) {
+        return PADDED.with(Map.of("divisor", divisor)).run(normalized(pixels), sizes);
+    }
+
+    /** Returns the pixels of normalized images. */
+    NDArray pixels(NDArray images) {
+        return run(PIXELS, images);
+    }
+
+    /** Returns the pixels of a batch, without the padding that all images have. */
+    NDArray pixels(ImageBatch batch) {
+        Size largest =
+                batch.images().stream()
+                        .map(image -> image.size())
+                        .reduce(Size::union)
+                        .orElseThrow();
+        String part = ":, :, :" + largest.height() + ", :" + largest.width();
+        return pixels(batch.pixels().get(part));
+    }
+}
