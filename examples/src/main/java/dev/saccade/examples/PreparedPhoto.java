@@ -1,0 +1,132 @@
+package dev.saccade.examples;
+
+import com.fasterxml.jackson.databind.JsonNode;
+
+import java.io.IOException;
+import java.nio.FloatBuffer;
+
+/** A photograph as an exported model takes it: resized, normalized and padded. */
+final class PreparedPhoto {
+
+    private static final int CHANNELS = 3;
+
+    private final RgbImage photo;
+    private RgbImage image;
+    private int paddedWidth;
+    private int paddedHeight;
+    private final float[] mean = {0, 0, 0};
+    private final float[] std = {1, 1, 1};
+
+    /**
+     * Prepares a photograph.
+     *
+     * @param description the {@code model.json} beside the model
+     * @throws IOException if it asks for what is not known here, or the photograph becomes too
+     *     large
+     */
+    PreparedPhoto(RgbImage photo, JsonNode description) throws IOException {
+        this.photo = photo;
+        this.image = photo;
+        padTo(photo.width(), photo.height());
+        for (JsonNode transform : description.path("transforms")) {
+            switch (transform.path("type").asText()) {
+                case "resize" -> resize(transform);
+                case "normalize" -> normalize(transform);
+                case "pad" -> pad(transform);
+                default -> throw new IOException("a transform that is not known: " + transform);
+            }
+        }
+        JsonNode only = description.path("image_size");
+        if (only.isArray()) {
+            padTo(only.get(1).asInt(), only.get(0).asInt());
+            if (image.width() > paddedWidth || image.height() > paddedHeight) {
+                throw new IOException(
+                        "the photograph becomes %dx%d pixels high and wide, the model takes %s"
+                                .formatted(image.height(), image.width(), only));
+            }
+        }
+    }
+
+    private void resize(JsonNode transform) throws IOException {
+        JsonNode edges = transform.path("scales").path(0);
+        if (transform.path("scales").size() != 1 || !transform.path("ratio_range").isEmpty()) {
+            throw new IOException("a resize that is not known, to one of many sizes: " + transform);
+        }
+        int one = edges.path(0).asInt();
+        int other = edges.path(1).asInt();
+        if (transform.path("keep_ratio").asBoolean()) {
+            double toLong = (double) Math.max(one, other) / Math.max(image.width(), image.height());
+            double toShort =
+                    (double) Math.min(one, other) / Math.min(image.width(), image.height());
+            double factor = Math.min(toLong, toShort);
+            one = Math.max(1, (int) (image.width() * factor + 0.5));
+            other = Math.max(1, (int) (image.height() * factor + 0.5));
+        }
+        int divisor = transform.path("divisor").asInt();
+        image = image.resize(one, other).resize(upTo(divisor, one), upTo(divisor, other));
+        padTo(image.width(), image.height());
+    }
+
+    private static int upTo(int divisor, int edge) {
+        return (edge + divisor - 1) / divisor * divisor;
+    }
+
+    private void normalize(JsonNode transform) {
+        for (int channel = 0; channel < CHANNELS; channel++) {
+            mean[channel] = (float) transform.path("mean").path(channel).asDouble();
+            std[channel] = (float) transform.path("std").path(channel).asDouble();
+        }
+    }
+
+    private void pad(JsonNode transform) {
+        JsonNode size = transform.path("size");
+        int divisor = transform.path("divisor").asInt();
+        if (size.isEmpty()) {
+            padTo(upTo(divisor, image.width()), upTo(divisor, image.height()));
+        } else {
+            padTo(
+                    Math.max(image.width(), size.path(1).asInt()),
+                    Math.max(image.height(), size.path(0).asInt()));
+        }
+    }
+
+    private void padTo(int width, int height) {
+        paddedWidth = width;
+        paddedHeight = height;
+    }
+
+    /** Returns the shape of {@code images}. */
+    long[] shape() {
+        return new long[] {1, CHANNELS, paddedHeight, paddedWidth};
+    }
+
+    /** Returns {@code images}: planes of red, green and blue, with zeros right and below. */
+    FloatBuffer images() {
+        FloatBuffer planes = FloatBuffer.allocate(CHANNELS * paddedHeight * paddedWidth);
+        for (int channel = 0; channel < CHANNELS; channel++) {
+            for (int y = 0; y < image.height(); y++) {
+                int start = (channel * paddedHeight + y) * paddedWidth;
+                for (int x = 0; x < image.width(); x++) {
+                    float level = image.level(channel, x, y);
+                    planes.put(start + x, (level - mean[channel]) / std[channel]);
+                }
+            }
+        }
+        return planes;
+    }
+
+    /** Returns {@code sizes}: width and height without the padding. */
+    FloatBuffer sizes() {
+        return FloatBuffer.wrap(new float[] {image.width(), image.height()});
+    }
+
+    /** Returns how much wider it is than the photograph. */
+    float scaleX() {
+        return (float) image.width() / photo.width();
+    }
+
+    /** Returns how much higher it is than the photograph. */
+    float scaleY() {
+        return (float) image.height() / photo.height();
+    }
+}
