@@ -33,7 +33,7 @@ final class Arithmetic {
                     .put("aten::floor", op -> op.add("Floor", op.tensor(0)))
                     .put("aten::ceil", op -> op.add("Ceil", op.tensor(0)))
                     .put("aten::relu", op -> op.add("Relu", op.tensor(0)))
-                    .put("aten::sigmoid", op -> op.add("Sigmoid", op.tensor(0)))
+                    .put("aten::sigmoid", Arithmetic::sigmoid)
                     .put("aten::tanh", op -> op.add("Tanh", op.tensor(0)))
                     .put("aten::gelu", Arithmetic::gelu)
                     .put("aten::clamp", Arithmetic::clamp)
@@ -83,6 +83,16 @@ final class Arithmetic {
         String scaled = op.add("Div", x, op.graph().scalar(Math.sqrt(2), op.type()));
         String share = op.add("Add", op.add("Erf", scaled), op.graph().scalar(1, op.type()));
         return op.add("Mul", op.add("Mul", x, share), op.graph().scalar(0.5, op.type()));
+    }
+
+    /**
+     * {@code 1 / (1 + e^-x)}, since ONNX Runtime's own is 0 from -18 on: scores would be alike that
+     * are not, and come in another order.
+     */
+    private static String sigmoid(Operator op) {
+        String inverse = op.add("Exp", op.add("Neg", op.tensor(0, DataType.FLOAT)));
+        String sum = op.add("Add", inverse, op.graph().scalar(1, DataType.FLOAT));
+        return op.cast(op.add("Reciprocal", sum), DataType.FLOAT, op.type());
     }
 
     private static String log2(Operator op) {
