@@ -230,10 +230,11 @@ public final class Tensor {
 
     @Override
     public boolean equals(Object other) {
-        return other instanceof Tensor tensor
-                && type == tensor.type
-                && shape.equals(tensor.shape)
-                && data().equals(tensor.data());
+        return this == other
+                || (other instanceof Tensor tensor
+                        && type == tensor.type
+                        && shape.equals(tensor.shape)
+                        && data().equals(tensor.data()));
     }
 
     @Override

@@ -81,6 +81,9 @@ final class ExportCommand implements Callable<Integer> {
         }
     }
 
+    /** So many show a metric well enough to compare it. */
+    private static final int PHOTOS = 50;
+
     @Spec private CommandSpec spec;
     @Mixin private RunArgument run;
     @Mixin private DataOption data;
@@ -135,11 +138,11 @@ final class ExportCommand implements Callable<Integer> {
     @Option(
             names = "--photos",
             paramLabel = "N",
-            defaultValue = "50",
             description =
-                    "Compare on the first N photographs of the run's data.val; ${DEFAULT-VALUE} by"
-                            + " default. 0: on made-up images alone, which needs no data.")
-    private int photos;
+                    "Compare on the first N photographs of the run's data.val; 50 by default. 0: on"
+                            + " made-up images alone, which needs no data, as for a checkpoint"
+                            + " that is in no run.")
+    private Optional<Integer> photos = Optional.empty();
 
     @Override
     public Integer call() {
@@ -168,7 +171,7 @@ final class ExportCommand implements Callable<Integer> {
                 computed,
                 opset,
                 data.root(),
-                photos,
+                photos.orElse(run.hasConfig() || data.root().isPresent() ? PHOTOS : 0),
                 spec.commandLine().getOut());
     }
 
@@ -177,9 +180,8 @@ final class ExportCommand implements Callable<Integer> {
         if (dynamic && size.isPresent()) {
             problems.add("--dynamic and --size: expected one of them");
         }
-        if (photos < 0) {
-            problems.add("--photos: got %d, expected 0 or more", photos);
-        }
+        photos.filter(number -> number < 0)
+                .ifPresent(number -> problems.add("--photos: got %d, expected 0 or more", number));
         List<String> ofPrograms =
                 List.of("--size", "--dynamic", "--normalize", "--photos", "--data");
         if (!format.isProgram()) {

@@ -1,6 +1,7 @@
 package dev.saccade.cli;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Size;
 
 import picocli.CommandLine.Option;
@@ -32,14 +33,18 @@ final class InputOptions {
             String[] sides = text.split("x", -1);
             if (sides.length == 2) {
                 Size parsed = new Size(Integer.parseInt(sides[0]), Integer.parseInt(sides[1]));
-                if (parsed.height() > 0 && parsed.width() > 0) {
+                if (parsed.height() > 0
+                        && parsed.width() > 0
+                        && parsed.area() <= ImageInfo.MOST_PIXELS) {
                     return parsed;
                 }
             }
         } catch (NumberFormatException e) {
             // Said below, together with what else can be wrong.
         }
-        throw SaccadeException.user("--size %s: expected HEIGHTxWIDTH, such as 800x1344", text);
+        throw SaccadeException.user(
+                "--size %s: expected HEIGHTxWIDTH, such as 800x1344, at most %d million pixels",
+                text, ImageInfo.MOST_PIXELS / 1_000_000);
     }
 
     int classes() {

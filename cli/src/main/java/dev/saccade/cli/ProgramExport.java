@@ -1,10 +1,10 @@
 package dev.saccade.cli;
 
 import ai.djl.Device;
-import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.cli.terminal.Progress;
 import dev.saccade.core.Count;
 import dev.saccade.core.Libtorch;
@@ -19,6 +19,7 @@ import dev.saccade.export.ExportCheck;
 import dev.saccade.export.ExportFormat;
 import dev.saccade.export.ModelDescription;
 import dev.saccade.export.ModelExport;
+import dev.saccade.models.ModelSpec;
 import dev.saccade.models.TrainedModel;
 import dev.saccade.train.Training;
 import dev.saccade.train.config.RunConfig;
@@ -27,6 +28,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Optional;
 
@@ -53,24 +55,32 @@ record ProgramExport(
         int photos,
         PrintWriter out) {
 
-    /** Images that are made up where there are no photographs. */
+    /** Images that are made up: some are unlike all that were recorded. */
     private static final List<Size> SIZES =
-            List.of(new Size(192, 256), new Size(257, 193), new Size(320, 331));
+            List.of(new Size(192, 256), new Size(257, 193), new Size(1031, 97), new Size(75, 1213));
 
+    /**
+     * Writes a folder, which is there once what it holds has been compared.
+     *
+     * @param folder new or empty
+     */
     void write(Path checkpoint, Path folder) {
+        ModelSpec spec =
+                ModelSpec.fromMetadata(
+                        Checkpoints.open(checkpoint).metadata(), checkpoint.toString());
         Optional<RunConfig> config = photos == 0 ? Optional.empty() : Optional.of(run.config(data));
         Optional<Dataset> dataset = config.map(Training::measured);
+        Path unfinished = folder.resolveSibling(folder.getFileName() + ".unfinished");
+        createFolder(unfinished);
         try (TrainedModel<?> model = TrainedModel.load(checkpoint, Device.cpu())) {
             long start = System.nanoTime();
             ModelExport export = record(model);
-            Path file = folder.resolve("model" + format.suffix());
-            createFolder(folder);
+            Path file = unfinished.resolve("model" + format.suffix());
             export.write(format, file);
-            say(file, (System.nanoTime() - start) / 1e9);
-            ModelDescription.of(export, format, model.spec(), run.recommendedScore(checkpoint))
-                    .write(folder.resolve("model.json"));
-            model.spec()
-                    .views()
+            say(folder, file, (System.nanoTime() - start) / 1e9);
+            ModelDescription.of(export, format, spec, run.recommendedScore(checkpoint))
+                    .write(unfinished.resolve("model.json"));
+            spec.views()
                     .ifPresent(
                             views ->
                                     out.println(
@@ -78,20 +88,18 @@ record ProgramExport(
                                                     + " is exported looks at one, and so it is"
                                                     + " compared"));
             try (ExportCheck check = new ExportCheck(export, format, file)) {
+                compareOnMadeUpImages(check, model);
                 if (dataset.isPresent()) {
-                    new ExportComparison(check, dataset.get(), config.get().data().workers(), size)
-                            .run(
-                                    model.withPrecision(precision),
-                                    photos,
-                                    ExportCheck.limit(precision),
-                                    out);
-                } else {
-                    compareOnMadeUpImages(check);
+                    int workers = config.get().data().workers();
+                    new ExportComparison(check, dataset.get(), workers, size)
+                            .run(model.withPrecision(precision), photos, out);
                 }
-            } catch (RuntimeException e) {
-                discard(folder);
-                throw e;
             }
+            Files.move(unfinished, folder, StandardCopyOption.REPLACE_EXISTING);
+        } catch (IOException e) {
+            throw SaccadeException.io(e, "%s: cannot be written: %s", folder, e.getMessage());
+        } finally {
+            discard(unfinished);
         }
     }
 
@@ -116,48 +124,48 @@ record ProgramExport(
         }
     }
 
-    private void say(Path file, double seconds) {
-        try {
-            out.println(
-                    Printable.format(
-                            "%s: %.1f MB, %s, images of %s, in %.1f s",
-                            file,
-                            Files.size(file) / 1e6,
-                            ComputeOptions.name(precision),
-                            size.map(only -> only.height() + "x" + only.width()).orElse("any size"),
-                            seconds));
-        } catch (IOException e) {
-            throw SaccadeException.io(e, "%s: cannot be read", file);
-        }
+    private void say(Path folder, Path file, double seconds) throws IOException {
+        out.println(
+                Printable.format(
+                        "%s: %.1f MB, %s, images of %s, in %.1f s",
+                        folder.resolve(file.getFileName()),
+                        Files.size(file) / 1e6,
+                        ComputeOptions.name(precision),
+                        size.map(only -> only.height() + "x" + only.width()).orElse("any size"),
+                        seconds));
     }
 
-    private void compareOnMadeUpImages(ExportCheck check) {
+    private <P> void compareOnMadeUpImages(ExportCheck check, TrainedModel<P> model) {
         double limit = ExportCheck.limit(precision);
         double largest = 0;
         List<Size> sizes = size.map(List::of).orElse(SIZES);
-        for (Size each : sizes) {
-            try (NDManager manager = Libtorch.newManager(Device.cpu())) {
-                NDArray pixels =
-                        manager.randomUniform(-2, 2, new Shape(1, 3, each.height(), each.width()));
-                ImageInfo image = ImageInfo.of(0, "a made-up image", each);
-                ImageBatch batch = new ImageBatch(pixels, List.of(image));
-                largest = Math.max(largest, check.deviation(batch, limit));
+        try (Progress progress = new Progress("compare", sizes.size(), " images")) {
+            for (Size each : sizes) {
+                try (NDManager manager = Libtorch.newManager(Device.cpu())) {
+                    Shape shape = new Shape(1, 3, each.height(), each.width());
+                    ImageInfo image = ImageInfo.of(0, "a made-up image", each);
+                    ImageBatch batch =
+                            new ImageBatch(manager.randomUniform(-2, 2, shape), List.of(image));
+                    largest = Math.max(largest, check.deviation(batch, limit));
+                    check.predict(model.model(), batch);
+                }
+                progress.step();
             }
         }
         out.println(
                 Printable.format(
-                        "%s: largest deviation %.1e of at most %.0e, on %s",
-                        check.runtime(), largest, limit, Count.of(sizes.size(), "made-up image")));
+                        "%s, %s: largest deviation %.1e, at most %.0e expected",
+                        check.runtime(), Count.of(sizes.size(), "made-up image"), largest, limit));
     }
 
     /** What deviates is not left where somebody might serve it. */
-    private void discard(Path folder) {
+    private void discard(Path unfinished) {
         try {
-            Files.deleteIfExists(folder.resolve("model" + format.suffix()));
-            Files.deleteIfExists(folder.resolve("model.json"));
-            Files.deleteIfExists(folder);
+            Files.deleteIfExists(unfinished.resolve("model" + format.suffix()));
+            Files.deleteIfExists(unfinished.resolve("model.json"));
+            Files.deleteIfExists(unfinished);
         } catch (IOException e) {
-            throw SaccadeException.io(e, "%s: holds a model that is faulty; delete it", folder);
+            throw SaccadeException.io(e, "%s: cannot be deleted", unfinished);
         }
     }
 }

@@ -113,6 +113,11 @@ final class RunArgument {
         problems.throwIfAny(run.toString());
     }
 
+    /** Returns whether there is a run, whose config says on what it is measured. */
+    boolean hasConfig() {
+        return Files.isRegularFile(folder().resolve("config.yaml"));
+    }
+
     /**
      * Returns the config of the run.
      *

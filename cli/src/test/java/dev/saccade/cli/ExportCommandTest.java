@@ -78,7 +78,7 @@ class ExportCommandTest {
         Ended madeUp = saccade(with(sized, "64x96", "--out", out, "--photos", 0));
         assertEquals(0, madeUp.code(), madeUp.err());
         assertTrue(madeUp.out().contains("images of 64x96"), madeUp.out());
-        assertTrue(madeUp.out().contains("on 1 made-up image"), madeUp.out());
+        assertTrue(madeUp.out().contains("1 made-up image: largest"), madeUp.out());
     }
 
     private static Object[] with(List<Object> first, Object... rest) {

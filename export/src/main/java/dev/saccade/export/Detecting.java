@@ -119,9 +119,9 @@ public final class Detecting {
                 n = torch.size(here, 0)
                 h = torch.size(maps[l], 2)
                 w = torch.size(maps[l], 3)
-                cells = torch.reshape(torch.permute(maps[l], [0, 2, 3, 1]), [-1, c])
+                cells = torch.to(torch.reshape(torch.permute(maps[l], [0, 2, 3, 1]), [-1, c]), 6)
                 region = torch.index_select(rois, 0, here)
-                box = torch.sub(torch.mul(torch.slice(region, 1, 1), scales[l]), offset)
+                box = torch.nan_to_num(torch.sub(torch.mul(torch.slice(region, 1, 1), scales[l]), offset))
                 x, y, x2, y2, = torch.unbind(box, 1)
                 across = torch.sub(x2, x)
                 down = torch.sub(y2, y)
@@ -164,7 +164,7 @@ public final class Detecting {
                   bin = torch.mul(bin, torch.reshape(torch.to(is_area, 6), [-1, 1, 1, 1]))
                   _0 = torch.index_copy_(pooled, 0, torch.index_select(here, 0, some), torch.permute(bin, [0, 3, 1, 2]))
                   at = at + k
-              return pooled
+              return torch.type_as(pooled, maps[0])
             """;
 
     private Detecting() {}

@@ -8,6 +8,16 @@ final class Deviation {
 
     private Deviation() {}
 
+    /** Returns whether an array has an element that is no number. */
+    static boolean hasNaN(NDArray array) {
+        for (float value : array.toType(DataType.FLOAT32, false).toFloatArray()) {
+            if (Float.isNaN(value)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /**
      * Returns the largest difference of two elements over the largest magnitude of what is
      * expected; infinite, if shapes differ, or one has a number where the other has none.

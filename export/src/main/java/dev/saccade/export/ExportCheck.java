@@ -46,9 +46,19 @@ public final class ExportCheck implements AutoCloseable {
         } catch (IOException e) {
             throw SaccadeException.io(e, "no folder for files that are needed for a while");
         }
-        program = format.open(file);
-        export.write(format, export.maps(), temporary());
-        maps = format.open(temporary());
+        ExportedProgram opened = null;
+        try {
+            opened = format.open(file);
+            export.write(format, export.maps(), temporary());
+            maps = format.open(temporary());
+        } catch (RuntimeException e) {
+            if (opened != null) {
+                opened.close();
+            }
+            deleteTemporary();
+            throw e;
+        }
+        program = opened;
     }
 
     private Path temporary() {
@@ -95,6 +105,12 @@ public final class ExportCheck implements AutoCloseable {
             NDList got = maps.run(inputs);
             got.attach(manager);
             for (int i = 0; i < expected.size(); i++) {
+                if (Deviation.hasNaN(expected.get(i))) {
+                    throw SaccadeException.user(
+                            "%s: the model computes what is no number (NaN), which nothing can be"
+                                    + " held against",
+                            batch.images().get(0).file());
+                }
                 largest = Math.max(largest, Deviation.relative(expected.get(i), got.get(i)));
             }
         }
@@ -156,6 +172,10 @@ public final class ExportCheck implements AutoCloseable {
     public void close() {
         program.close();
         maps.close();
+        deleteTemporary();
+    }
+
+    private void deleteTemporary() {
         try {
             Files.deleteIfExists(temporary());
             Files.deleteIfExists(folder.resolve("part" + format.suffix()));

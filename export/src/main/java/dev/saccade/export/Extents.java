@@ -72,6 +72,7 @@ final class Extents {
 
     private Optional<Extent> rule(Map<List<Long>, Extent> sizes, long[] numbers) {
         return linear(sizes, numbers)
+                .or(() -> share(sizes, numbers))
                 .or(() -> part(sizes, numbers, true))
                 .or(() -> lacking(sizes, numbers))
                 .or(() -> part(sizes, numbers, false));
@@ -116,6 +117,23 @@ final class Extents {
         return holds(sizes, numbers, size -> factor * size + summand)
                 ? Optional.of(new Extent.Linear(extent, factor, summand))
                 : Optional.empty();
+    }
+
+    /**
+     * Where nothing is left over, such as of maps that are padded to whole windows, there is one
+     * divisor; other ones may seem to do while maps are small.
+     */
+    private Optional<Extent> share(Map<List<Long>, Extent> known, long[] numbers) {
+        for (Map.Entry<List<Long>, Extent> size : known.entrySet()) {
+            long[] sizes = array(size.getKey());
+            long divisor = numbers[0] == 0 ? 0 : sizes[0] / numbers[0];
+            boolean isShare =
+                    IntStream.range(0, examples).allMatch(i -> sizes[i] == divisor * numbers[i]);
+            if (divisor > 1 && isShare) {
+                return Optional.of(new Extent.Quotient(size.getValue(), 0, divisor));
+            }
+        }
+        return Optional.empty();
     }
 
     /** Rounding down or up is what was mostly meant; other summands are looked for after. */

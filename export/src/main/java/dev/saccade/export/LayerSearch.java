@@ -11,6 +11,7 @@ import dev.saccade.export.Graph.Value;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -26,6 +27,7 @@ import java.util.Set;
 final class LayerSearch {
 
     private static final Set<String> COMPARED = Set.of("Float", "Half", "BFloat16");
+    private static final Set<String> SELECTING = Set.of("aten::topk", Detecting.NMS);
     private static final int AT_ONCE = 40;
 
     private final ModelExport export;
@@ -59,9 +61,12 @@ final class LayerSearch {
         String layer = "the input";
         Map<Value, String> layers = new HashMap<>();
         List<Value> compared = new ArrayList<>();
+        Set<Value> selected = new HashSet<>();
         for (Node node : export.whole().nodes()) {
-            if (node.name().equals(Detecting.NMS)) {
-                break;
+            if (SELECTING.contains(node.name()) || node.taken().anyMatch(selected::contains)) {
+                // What is chosen from values alike may be another one.
+                selected.addAll(node.results());
+                continue;
             }
             layer = weight(node).orElse(layer);
             Value result = node.result();

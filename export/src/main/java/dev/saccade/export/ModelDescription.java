@@ -92,7 +92,12 @@ public record ModelDescription(
                                         + " the resize for those of the photograph");
                 case "labels" ->
                         new Array(name, "int64", List.of("N", "M"), "positions in classes");
-                case "scores" -> new Array(name, FLOAT, List.of("N", "M"), "in descending order");
+                case "scores" ->
+                        new Array(
+                                name,
+                                FLOAT,
+                                List.of("N", "M"),
+                                "in descending order; minus infinity behind the objects");
                 case "counts" ->
                         new Array(
                                 name,

@@ -45,8 +45,12 @@ import java.util.function.IntConsumer;
  */
 public final class ModelExport {
 
-    /** Examples that sizes are concluded from. */
+    /** Examples that sizes are concluded from, besides the long ones. */
     private static final int EXAMPLES = 9;
+
+    /** Deep maps of other images are so small that several rules hold; long ones cost little. */
+    private static final ImmutableList<Shape> LONG =
+            ImmutableList.of(new Shape(1, 3, 1393, 71), new Shape(1, 3, 67, 1451));
 
     private static final int LEAST_EDGE = 65;
     private static final int MOST_EDGE = 560;
@@ -160,7 +164,7 @@ public final class ModelExport {
 
         /** Returns how often the model is recorded. */
         public int recordings() {
-            return size.isPresent() ? MOST_IMAGES : EXAMPLES;
+            return size.isPresent() ? MOST_IMAGES : EXAMPLES + LONG.size();
         }
 
         Model<?> model() {
@@ -183,6 +187,7 @@ public final class ModelExport {
             return opset;
         }
 
+        /** Returns what records the model with the weights that it has now. */
         ModelRecorder recorder() {
             return new ModelRecorder(model, precision, normalization);
         }
@@ -195,11 +200,11 @@ public final class ModelExport {
          *     written in the format
          */
         public ModelExport record() {
-            recorder().require();
             format.ifPresent(wanted -> wanted.require(model, precision));
+            ModelRecorder recorder = recorder();
             List<Graph> graphs = new ArrayList<>();
             for (Shape shape : size.map(Settings::ofOneSize).orElseGet(Settings::ofAnySize)) {
-                Graph graph = recorder().record(shape);
+                Graph graph = recorder.record(shape);
                 format.ifPresent(wanted -> wanted.require(Simplification.of(graph)));
                 graphs.add(graph);
                 progress.accept(graphs.size());
@@ -231,6 +236,7 @@ public final class ModelExport {
                                 random.nextInt(LEAST_EDGE, most),
                                 random.nextInt(LEAST_EDGE, most)));
             }
+            shapes.addAll(LONG);
             return shapes;
         }
     }

@@ -7,6 +7,8 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
+import com.google.common.collect.ImmutableMap;
+
 import dev.saccade.checkpoint.Tensor;
 import dev.saccade.core.Devices;
 import dev.saccade.core.SaccadeException;
@@ -20,28 +22,38 @@ import dev.saccade.models.DetectionModel;
 import dev.saccade.models.Model;
 
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
-/**
- * Records a model for images of one shape.
- *
- * @param model in inference mode, on a CPU
- * @param precision what it computes in
- * @param normalization that of its images, if it is part of what is recorded
- */
-record ModelRecorder(
-        Model<?> model, Precision precision, Optional<InputNormalization> normalization) {
+/** Records a model for images of one shape after the other. */
+final class ModelRecorder {
+
+    private final Model<?> model;
+    private final Precision precision;
+    private final Optional<InputNormalization> normalization;
+    private final ImmutableMap<String, Tensor> parameters;
 
     /**
-     * Refuses to record where that cannot be.
+     * Prepares to record.
      *
-     * @throws SaccadeException of kind user, if there is no library of fused operators, or the
-     *     model is on a GPU
+     * @param model in inference mode, on a CPU
+     * @param precision what it computes in
+     * @param normalization that of its images, if it is part of what is recorded
+     * @throws SaccadeException of kind user, if there is no library of fused operators, which
+     *     records, or the model is on a GPU
      */
-    void require() {
+    ModelRecorder(Model<?> model, Precision precision, Optional<InputNormalization> normalization) {
+        require(model);
+        this.model = model;
+        this.precision = precision;
+        this.normalization = normalization;
+        ImmutableMap.Builder<String, Tensor> values = ImmutableMap.builder();
+        model.namedParameters()
+                .forEach((name, parameter) -> values.put(name, Tensor.of(parameter.getArray())));
+        parameters = values.buildOrThrow();
+    }
+
+    private static void require(Model<?> model) {
         OperatorLibrary.Status recorder = Kernels.status();
         if (!recorder.loaded()) {
             throw SaccadeException.user(
@@ -61,14 +73,8 @@ record ModelRecorder(
 
     /** Returns the graph, whose outputs are those that are delivered, and the maps behind them. */
     Graph record(Shape shape) {
-        Map<String, Tensor> parameters = new LinkedHashMap<>();
         List<NDArray> arrays = new ArrayList<>();
-        model.namedParameters()
-                .forEach(
-                        (name, parameter) -> {
-                            parameters.put(name, Tensor.of(parameter.getArray()));
-                            arrays.add(parameter.getArray());
-                        });
+        model.namedParameters().values().forEach(each -> arrays.add(each.getArray()));
         try (NDManager manager = arrays.get(0).getManager().newSubManager()) {
             NDArray images = manager.randomUniform(-1, 1, shape);
             NDArray sizes = sizes(shape, manager);

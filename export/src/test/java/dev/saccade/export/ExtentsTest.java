@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.LongUnaryOperator;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 
 class ExtentsTest {
 
@@ -53,6 +54,18 @@ class ExtentsTest {
         Extent width = new Extent.SizeOf(images, 3);
         long[] areas = IntStream.range(0, 5).mapToLong(i -> 3 * HEIGHTS[i] * WIDTHS[i]).toArray();
         assertEquals(Optional.of(new Extent.Product(height, width, 3)), find(areas));
+    }
+
+    @Test
+    void prefersWhatLeavesNothingOver() {
+        // A sixth, rounded down, holds for these, too.
+        Value windows = new Value(1, "Float", ImmutableList.of(-1L));
+        extents.define(
+                windows,
+                LongStream.of(7, 14, 21, 14, 7).mapToObj(size -> ImmutableList.of(size)).toList());
+        assertEquals(
+                Optional.of(new Extent.Quotient(new Extent.SizeOf(windows, 0), 0, 7)),
+                find(1, 2, 3, 2, 1));
     }
 
     @Test

@@ -155,7 +155,8 @@ final class Selection {
                                 channels,
                                 graph.integers(size.get(0), size.get(1))),
                         0);
-        String pooled = op.add("Expand", graph.scalar(0, DataType.FLOAT), shape);
+        String pooled = op.add("Expand", graph.scalar(0, op.type()), shape);
+        DataType type = OnnxTypes.of(((Argument.Of) op.items(0).get(0)).value());
         for (int l = 0; l < maps.size(); l++) {
             String here = op.add("Equal", op.tensor(2), graph.scalar(l, DataType.INT64));
             String rows =
@@ -177,7 +178,8 @@ final class Selection {
             String part =
                     op.add(
                             "RoiAlign",
-                            List.of(maps.get(l), boxes, image),
+                            // Of coordinates, too, which 16 bits are too few for.
+                            List.of(op.cast(maps.get(l), type, DataType.FLOAT), boxes, image),
                             attribute("output_height", size.get(0)),
                             attribute("output_width", size.get(1)),
                             attribute("sampling_ratio", op.integer(5)),
@@ -185,7 +187,7 @@ final class Selection {
                             attribute(
                                     "coordinate_transformation_mode",
                                     op.flag(6) ? "half_pixel" : "output_half_pixel"));
-            pooled = op.add("ScatterND", pooled, rows, part);
+            pooled = op.add("ScatterND", pooled, rows, op.cast(part, DataType.FLOAT, op.type()));
         }
         return pooled;
     }
