@@ -11,9 +11,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.core.structures.ImageBatch;
-import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Dataset;
-import dev.saccade.datasets.loader.Batch;
 import dev.saccade.datasets.loader.PhotoViews;
 import dev.saccade.datasets.loader.ViewReader;
 import dev.saccade.eval.DatasetInference;
@@ -25,12 +23,9 @@ import dev.saccade.models.TrainedModel;
 
 import java.io.PrintWriter;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 
@@ -38,11 +33,10 @@ import java.util.function.Function;
  * How an exported model does beside the one that it was made of, on photographs of its run.
  *
  * @param check runs the exported one
- * @param dataset of the photographs
+ * @param part the photographs, of which the exported one takes all
  * @param workers threads that read them
- * @param size the only size of images that it takes; any if there is none
  */
-record ExportComparison(ExportCheck check, Dataset dataset, int workers, Optional<Size> size) {
+record ExportComparison(ExportCheck check, Dataset part, int workers) {
 
     /** So many photographs show what a layer computes. */
     private static final int SHOWN = 8;
@@ -58,22 +52,20 @@ record ExportComparison(ExportCheck check, Dataset dataset, int workers, Optiona
      *
      * @throws SaccadeException of kind user, if they differ too much
      */
-    <P> void run(TrainedModel<P> model, int photos, PrintWriter out) {
+    <P> void run(TrainedModel<P> model, PrintWriter out) {
         Precision precision = model.spec().precision();
         double limit = ExportCheck.limit(precision);
         double mostApart = mostApart(precision);
         ViewReader reader = new ViewReader(List.of(model.spec().transforms()));
         TargetKind targets = model.spec().model().head().targets();
-        PartOfDataset part = part(reader, targets, photos);
         List<Evaluator.Config> configs = Evaluators.standard(targets);
         Evaluators<P> evaluators =
                 Evaluators.build(configs, model.model().predictionType(), part, targets, workers);
-        double largest = deviation(part, reader, limit);
-        Did ours = did("predict", part, reader, model::predict, evaluators);
+        double largest = deviation(reader, limit);
+        Did ours = did("predict", reader, model::predict, evaluators);
         Did theirs =
                 did(
                         "exported",
-                        part,
                         reader,
                         views -> onCpu(views, batch -> check.predict(model.model(), batch).get(0)),
                         evaluators);
@@ -124,7 +116,7 @@ record ExportComparison(ExportCheck check, Dataset dataset, int workers, Optiona
         return name.equals(key) || name.endsWith("_" + key);
     }
 
-    private double deviation(Dataset part, ViewReader reader, double limit) {
+    private double deviation(ViewReader reader, double limit) {
         int shown = Math.min(SHOWN, part.size());
         double largest = 0;
         try (Progress progress = new Progress("compare", shown, " photos")) {
@@ -147,7 +139,6 @@ record ExportComparison(ExportCheck check, Dataset dataset, int workers, Optiona
 
     private <P> Did did(
             String task,
-            Dataset part,
             ViewReader reader,
             Function<PhotoViews, P> model,
             Evaluators<P> evaluators) {
@@ -172,38 +163,5 @@ record ExportComparison(ExportCheck check, Dataset dataset, int workers, Optiona
         }
         double milliseconds = nanoseconds.sum() / 1e6 / part.size();
         return new Did(evaluators.evaluate().values(), milliseconds);
-    }
-
-    /**
-     * Returns the first photographs that the exported model takes.
-     *
-     * @throws SaccadeException of kind user, if there is none
-     */
-    private PartOfDataset part(ViewReader reader, TargetKind targets, int photos) {
-        List<Integer> taken = new ArrayList<>();
-        Set<String> sizes = new LinkedHashSet<>();
-        for (int i = 0; i < dataset.size() && taken.size() < photos; i++) {
-            if (size.isEmpty() || size.get().equals(seen(reader, i, targets, sizes))) {
-                taken.add(i);
-            }
-        }
-        if (taken.isEmpty()) {
-            throw SaccadeException.user(
-                    "--size: got %s, but the photographs of the run are %s after its transforms;"
-                            + " take one of these, or compare without photographs, with --photos 0",
-                    size.map(only -> only.height() + "x" + only.width()).orElse("none"),
-                    String.join(", ", sizes));
-        }
-        return new PartOfDataset(dataset, taken);
-    }
-
-    /** Returns the size of a photograph in the network: segmenters see it without its padding. */
-    private Size seen(ViewReader reader, int index, TargetKind targets, Set<String> sizes) {
-        try (PhotoViews views = reader.read(dataset, index)) {
-            Batch batch = views.batches().get(0);
-            Size size = targets.hasObjects() ? batch.size() : batch.images().get(0).size();
-            sizes.add(size.height() + "x" + size.width());
-            return size;
-        }
     }
 }

@@ -2,12 +2,23 @@ package dev.saccade.cli;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.SaccadeException;
+import dev.saccade.core.parts.TargetKind;
 import dev.saccade.core.structures.LabelMap;
+import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.Photo;
+import dev.saccade.datasets.loader.Batch;
+import dev.saccade.datasets.loader.PhotoViews;
+import dev.saccade.datasets.loader.ViewReader;
+import dev.saccade.models.ModelSpec;
 
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 
 /** Some photographs of a data set, as one of their own. */
 final class PartOfDataset implements Dataset {
@@ -21,10 +32,49 @@ final class PartOfDataset implements Dataset {
      *
      * @param indices of those that are in it, in the whole
      */
-    PartOfDataset(Dataset whole, List<Integer> indices) {
+    private PartOfDataset(Dataset whole, List<Integer> indices) {
         this.whole = whole;
         this.indices = ImmutableList.copyOf(indices);
         this.photos = indices.stream().map(whole::photo).collect(ImmutableList.toImmutableList());
+    }
+
+    /**
+     * Returns the first photographs that an exported model takes.
+     *
+     * @param spec of the model
+     * @param size the only one of its images; any if there is none
+     * @param photos so many at most
+     * @throws SaccadeException of kind user, if there is none
+     */
+    static PartOfDataset first(Dataset dataset, ModelSpec spec, Optional<Size> size, int photos) {
+        ViewReader reader = new ViewReader(List.of(spec.transforms()));
+        TargetKind targets = spec.model().head().targets();
+        List<Integer> taken = new ArrayList<>();
+        Set<String> sizes = new LinkedHashSet<>();
+        for (int i = 0; i < dataset.size() && taken.size() < photos; i++) {
+            if (size.isEmpty() || size.get().equals(seen(dataset, reader, i, targets, sizes))) {
+                taken.add(i);
+            }
+        }
+        if (taken.isEmpty()) {
+            throw SaccadeException.user(
+                    "--size: got %s, but the photographs of the run are %s after its transforms;"
+                            + " take one of these, or compare without photographs, with --photos 0",
+                    size.map(only -> only.height() + "x" + only.width()).orElse("none"),
+                    String.join(", ", sizes));
+        }
+        return new PartOfDataset(dataset, taken);
+    }
+
+    /** Returns the size of a photograph in the network: segmenters see it without its padding. */
+    private static Size seen(
+            Dataset dataset, ViewReader reader, int index, TargetKind targets, Set<String> sizes) {
+        try (PhotoViews views = reader.read(dataset, index)) {
+            Batch batch = views.batches().get(0);
+            Size size = targets.hasObjects() ? batch.size() : batch.images().get(0).size();
+            sizes.add(size.height() + "x" + size.width());
+            return size;
+        }
     }
 
     @Override

@@ -14,7 +14,6 @@ import dev.saccade.core.nn.Precision;
 import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Size;
-import dev.saccade.datasets.Dataset;
 import dev.saccade.export.ExportCheck;
 import dev.saccade.export.ExportFormat;
 import dev.saccade.export.ModelDescription;
@@ -69,7 +68,9 @@ record ProgramExport(
                 ModelSpec.fromMetadata(
                         Checkpoints.open(checkpoint).metadata(), checkpoint.toString());
         Optional<RunConfig> config = photos == 0 ? Optional.empty() : Optional.of(run.config(data));
-        Optional<Dataset> dataset = config.map(Training::measured);
+        Optional<PartOfDataset> part =
+                config.map(Training::measured)
+                        .map(dataset -> PartOfDataset.first(dataset, spec, size, photos));
         Path unfinished = folder.resolveSibling(folder.getFileName() + ".unfinished");
         createFolder(unfinished);
         try (TrainedModel<?> model = TrainedModel.load(checkpoint, Device.cpu())) {
@@ -89,10 +90,9 @@ record ProgramExport(
                                                     + " compared"));
             try (ExportCheck check = new ExportCheck(export, format, file)) {
                 compareOnMadeUpImages(check, model);
-                if (dataset.isPresent()) {
-                    int workers = config.get().data().workers();
-                    new ExportComparison(check, dataset.get(), workers, size)
-                            .run(model.withPrecision(precision), photos, out);
+                if (part.isPresent()) {
+                    new ExportComparison(check, part.get(), config.get().data().workers())
+                            .run(model.withPrecision(precision), out);
                 }
             }
             Files.move(unfinished, folder, StandardCopyOption.REPLACE_EXISTING);

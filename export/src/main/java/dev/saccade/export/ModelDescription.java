@@ -66,17 +66,9 @@ public record ModelDescription(
 
         private static final String FLOAT = "float32";
 
-        private static Array of(String name, boolean normalizes) {
+        private static Array of(String name, String images) {
             return switch (name) {
-                case "images" ->
-                        new Array(
-                                name,
-                                FLOAT,
-                                List.of("N", "3", "H", "W"),
-                                normalizes
-                                        ? "RGB of 0 to 255, after the transforms"
-                                        : "RGB, after the transforms, padded bottom and right with"
-                                                + " 0");
+                case "images" -> new Array(name, FLOAT, List.of("N", "3", "H", "W"), images);
                 case "sizes" ->
                         new Array(
                                 name,
@@ -88,8 +80,9 @@ public record ModelDescription(
                                 name,
                                 FLOAT,
                                 List.of("N", "M", "4"),
-                                "x1, y1, x2, y2 in pixels of the images; divide by the factor of"
-                                        + " the resize for those of the photograph");
+                                "x1, y1, x2, y2 in pixels of the images; times width and height of"
+                                        + " the photograph over those of the image for those of"
+                                        + " the photograph");
                 case "labels" ->
                         new Array(name, "int64", List.of("N", "M"), "positions in classes");
                 case "scores" ->
@@ -141,8 +134,8 @@ public record ModelDescription(
                 format == ExportFormat.ONNX ? Optional.of(settings.opset()) : Optional.empty(),
                 settings.precision(),
                 settings.size().map(size -> List.of(size.height(), size.width())),
-                arrays(export.inputs(), normalizes),
-                arrays(export.outputs(), normalizes),
+                arrays(export.inputs(), images(export, spec)),
+                arrays(export.outputs(), ""),
                 spec.classes(),
                 normalizes ? InputNormalization.before(spec.transforms()) : spec.transforms(),
                 spec.views(),
@@ -150,9 +143,24 @@ public record ModelDescription(
                 spec.model());
     }
 
-    private static ImmutableList<Array> arrays(List<String> names, boolean normalizes) {
+    /** Returns what images are to be like. */
+    private static String images(ModelExport export, ModelSpec spec) {
+        String pixels =
+                export.settings().normalization().isPresent()
+                        ? "RGB of 0 to 255, after the transforms"
+                        : "RGB, after the transforms";
+        if (!spec.model().head().targets().hasObjects()) {
+            return pixels + ", without padding";
+        }
+        return pixels
+                + (export.settings().size().isPresent()
+                        ? ", padded bottom and right to image_size"
+                        : ", padded bottom and right to one size");
+    }
+
+    private static ImmutableList<Array> arrays(List<String> names, String images) {
         return names.stream()
-                .map(name -> Array.of(name, normalizes))
+                .map(name -> Array.of(name, images))
                 .collect(ImmutableList.toImmutableList());
     }
 
