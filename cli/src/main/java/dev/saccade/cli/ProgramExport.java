@@ -71,7 +71,8 @@ record ProgramExport(
         Optional<PartOfDataset> part =
                 config.map(Training::measured)
                         .map(dataset -> PartOfDataset.first(dataset, spec, size, photos));
-        Path unfinished = folder.resolveSibling(folder.getFileName() + ".unfinished");
+        Path target = folder.toAbsolutePath().normalize();
+        Path unfinished = target.resolveSibling(target.getFileName() + ".unfinished");
         createFolder(unfinished);
         try (TrainedModel<?> model = TrainedModel.load(checkpoint, Device.cpu())) {
             long start = System.nanoTime();
@@ -95,7 +96,7 @@ record ProgramExport(
                             .run(model.withPrecision(precision), out);
                 }
             }
-            Files.move(unfinished, folder, StandardCopyOption.REPLACE_EXISTING);
+            Files.move(unfinished, target, StandardCopyOption.REPLACE_EXISTING);
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be written: %s", folder, e.getMessage());
         } finally {
