@@ -200,7 +200,7 @@ class MistakenArgumentsTest {
                 "train model=a data=b | data=b is --data b in Saccade",
                 "demo/demo.py --input a.jpg | demo/demo.py is saccade predict in Saccade",
                 "train x --resume conf=0.5 | conf is --score 0.3 in Saccade",
-                "export x --out y --format onnx | format: export writes a folder for DJL",
+                "train x --format onnx | format is --format onnx in Saccade, an option of",
                 "train x --epochs ten | --epochs: got ten, expected an integer",
                 "train x --learning-rate fast | --learning-rate: got fast, expected a number",
                 "train resnet18_fpn_demo --image-size 6x | --image-size: got 6x, expected two edges",
