@@ -62,7 +62,7 @@ if errorlevel 1 (
 )
 if not exist "%root%\target" mkdir "%root%\target"
 if exist "%built%\.complete" del "%built%\.complete"
->&2 echo Building Saccade; the first time this fetches about 480 MB of libraries.
+>&2 echo Building Saccade; the first time this fetches about 420 MB of libraries.
 pushd "%root%"
 call mvn -B -pl cli -am -Dmaven.test.skip=true package >"%log%" 2>&1
 set "failed=%errorlevel%"

@@ -100,10 +100,11 @@ final class Metrics {
 
     /** Measures how long the model takes for a batch. */
     void predicting(int photographs, Runnable work) {
+        // Whoever has been answered finds it counted.
+        batches.observe(photographs);
         Timer timer = predicting.startTimer();
         work.run();
         double seconds = timer.observeDuration() / photographs;
-        batches.observe(photographs);
         meanSeconds.updateAndGet(
                 mean -> mean == 0 ? seconds : mean + WEIGHT_OF_THE_LAST * (seconds - mean));
     }

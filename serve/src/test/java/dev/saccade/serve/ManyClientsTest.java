@@ -145,6 +145,7 @@ class ManyClientsTest {
         PredictionServer server = PredictionServer.of(detector).start();
         Client client = new Client(server);
         JsonNode expected = Client.seen(client.predict(photo));
+        awaitUnderWay(client, 0);
         String head =
                 "POST /predict HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
                         + ("Content-Length: " + photo.length + "\r\n\r\n");
@@ -152,9 +153,7 @@ class ManyClientsTest {
             socket.getOutputStream().write(head.getBytes(ISO_8859_1));
             socket.getOutputStream().write(photo, 0, 100);
             // An end that begins before the request has nothing to wait for.
-            while (!Client.text(client.get("/metrics")).contains("under_way 1.0")) {
-                Thread.sleep(10);
-            }
+            awaitUnderWay(client, 1);
             AtomicBoolean ended = new AtomicBoolean();
             Future<?> end =
                     threads.submit(
@@ -179,6 +178,12 @@ class ManyClientsTest {
         }
         assertThrows(ConnectException.class, () -> new Client(server).get("/health"));
         assertEquals(detector.detect(photo), detector.detect(photo));
+    }
+
+    private static void awaitUnderWay(Client client, int requests) throws Exception {
+        while (!Client.text(client.get("/metrics")).contains("under_way " + requests + ".0")) {
+            Thread.sleep(10);
+        }
     }
 
     @Test
