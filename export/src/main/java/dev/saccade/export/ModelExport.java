@@ -109,6 +109,17 @@ public final class ModelExport {
             this.model = model;
         }
 
+        /** Copies others, which may be changed for another export. */
+        private Settings(Settings other) {
+            model = other.model;
+            size = other.size;
+            precision = other.precision;
+            normalization = other.normalization;
+            opset = other.opset;
+            format = other.format;
+            progress = other.progress;
+        }
+
         /** Sets the only size of images, with their padding; otherwise they are of any size. */
         public Settings size(Size only) {
             size = Optional.of(only);
@@ -205,13 +216,15 @@ public final class ModelExport {
             List<Graph> graphs = new ArrayList<>();
             for (Shape shape : size.map(Settings::ofOneSize).orElseGet(Settings::ofAnySize)) {
                 Graph graph = recorder.record(shape);
-                format.ifPresent(wanted -> wanted.require(Simplification.of(graph)));
+                if (graphs.isEmpty()) {
+                    format.ifPresent(wanted -> wanted.require(Simplification.of(graph)));
+                }
                 graphs.add(graph);
                 progress.accept(graphs.size());
             }
             Graph graph = Generalization.of(graphs);
             Graph simple = BatchNormFolding.of(Simplification.of(graph));
-            return new ModelExport(this, simple, graph.results());
+            return new ModelExport(new Settings(this), simple, graph.results());
         }
 
         private static List<Shape> ofOneSize(Size only) {

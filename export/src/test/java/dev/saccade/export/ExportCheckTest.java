@@ -155,6 +155,15 @@ class ExportCheckTest {
     }
 
     @Test
+    void settingsThatAreChangedAfterwardsAreForAnotherExport() {
+        ModelExport.Settings settings = ModelExport.of(detector()).size(new Size(96, 128));
+        ModelExport first = settings.record();
+        settings.opset(21);
+        assertEquals(17, first.settings().opset());
+        assertEquals(21, settings.record().settings().opset());
+    }
+
+    @Test
     void operatorsThatAreNotWrittenAreRefused() {
         ModelExport.Settings settings = ModelExport.of(detector());
         assertEquals(
