@@ -156,11 +156,11 @@ public final class ExportCheck implements AutoCloseable {
 
     /** Returns the images that the exported model is given. */
     private NDArray given(ImageBatch batch) {
-        return normalization().map(it -> it.pixels(batch)).orElse(batch.pixels());
+        return normalization().map(each -> each.pixels(batch)).orElse(batch.pixels());
     }
 
     private NDArray logits(NDArray images) {
-        NDArray given = normalization().map(it -> it.pixels(images)).orElse(images);
+        NDArray given = normalization().map(each -> each.pixels(images)).orElse(images);
         return program.run(new NDList(given)).get(0);
     }
 

@@ -1,5 +1,7 @@
 package dev.saccade.export;
 
+import ai.onnx.proto.OnnxMl.ModelProto;
+
 import dev.saccade.checkpoint.AtomicFile;
 import dev.saccade.checkpoint.Tensor;
 import dev.saccade.checkpoint.TorchScriptFile;
@@ -9,7 +11,7 @@ import dev.saccade.export.Graph.Value;
 import dev.saccade.export.onnx.OnnxWriter;
 import dev.saccade.models.Model;
 
-import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -70,15 +72,8 @@ public enum ExportFormat {
 
         @Override
         void write(Graph graph, List<String> inputs, List<String> outputs, int opset, Path file) {
-            byte[] bytes = OnnxWriter.write(graph, inputs, outputs, opset).toByteArray();
-            AtomicFile.write(
-                    file,
-                    channel -> {
-                        ByteBuffer content = ByteBuffer.wrap(bytes);
-                        while (content.hasRemaining()) {
-                            channel.write(content);
-                        }
-                    });
+            ModelProto model = OnnxWriter.write(graph, inputs, outputs, opset);
+            AtomicFile.write(file, channel -> model.writeTo(Channels.newOutputStream(channel)));
         }
 
         @Override

@@ -13,8 +13,6 @@ import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.models.ModelConfig;
 import dev.saccade.models.ModelSpec;
 
-import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -170,8 +168,6 @@ public record ModelDescription(
      * @throws dev.saccade.core.SaccadeException of kind I/O, if it cannot be written
      */
     public void write(Path file) {
-        String json = ConfigWriter.valuesAsJson(Configs.unbind(this));
-        byte[] text = json.getBytes(StandardCharsets.UTF_8);
-        AtomicFile.write(file, channel -> channel.write(ByteBuffer.wrap(text)));
+        AtomicFile.write(file, ConfigWriter.valuesAsJson(Configs.unbind(this)));
     }
 }

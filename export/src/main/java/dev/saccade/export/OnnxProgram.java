@@ -24,11 +24,13 @@ import java.util.Map;
 /** A model of ONNX, run by ONNX Runtime. */
 final class OnnxProgram implements ExportedProgram {
 
+    private final Path file;
     private final OrtEnvironment environment =
             OrtEnvironment.getEnvironment(OrtLoggingLevel.ORT_LOGGING_LEVEL_ERROR);
     private final OrtSession session;
 
     OnnxProgram(Path file) {
+        this.file = file;
         try (OrtSession.SessionOptions options = new OrtSession.SessionOptions()) {
             session = environment.createSession(file.toString(), options);
         } catch (OrtException e) {
@@ -57,7 +59,7 @@ final class OnnxProgram implements ExportedProgram {
             }
             return outputs;
         } catch (OrtException e) {
-            throw SaccadeException.internal(e, "the exported model fails: %s", e.getMessage());
+            throw SaccadeException.internal(e, "%s: fails: %s", file, e.getMessage());
         } finally {
             given.values().forEach(OnnxTensor::close);
         }

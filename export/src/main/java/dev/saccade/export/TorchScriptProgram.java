@@ -17,10 +17,12 @@ import java.nio.file.Path;
 /** A module of TorchScript, run by libtorch. */
 final class TorchScriptProgram implements ExportedProgram {
 
+    private final Path file;
     private final Model model;
     private final Predictor<NDList, NDList> predictor;
 
     TorchScriptProgram(Path file) {
+        this.file = file;
         Path whole = file.toAbsolutePath();
         String name = whole.getFileName().toString().replaceAll("\\.pt$", "");
         model = Model.newInstance(name, Device.cpu(), Libtorch.engine().getEngineName());
@@ -45,7 +47,7 @@ final class TorchScriptProgram implements ExportedProgram {
             outputs.attach(inputs.get(0).getManager());
             return outputs;
         } catch (TranslateException e) {
-            throw SaccadeException.internal(e, "the exported model fails: %s", e.getMessage());
+            throw SaccadeException.internal(e, "%s: fails: %s", file, e.getMessage());
         }
     }
 

@@ -126,18 +126,8 @@ public final class DetectionModel extends Model<Instances> {
     }
 
     /**
-     * Returns the objects of each image in arrays of fixed sizes, see {@link DetectionHead#detect}.
-     *
-     * @param pixels {@code [N, 3, H, W]}, normalized
-     * @param sizes {@code [N, 2]} width and height of each image without its padding
-     */
-    public NDList detect(NDArray pixels, NDArray sizes) {
-        return NoGrad.call(() -> head.detect(features(pixels), sizes));
-    }
-
-    /**
      * Returns the objects of each image, in the coordinates of the original image, of what {@link
-     * #detect} has returned, maybe in another program.
+     * DetectionHead#detect} has returned, maybe in another program.
      */
     public List<Instances> objects(NDList detected, List<ImageInfo> images) {
         return Scope.call(() -> head.objects(detected, images));
