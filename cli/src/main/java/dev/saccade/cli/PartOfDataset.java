@@ -2,6 +2,7 @@ package dev.saccade.cli;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.cli.terminal.Progress;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.core.structures.LabelMap;
@@ -19,6 +20,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.IntStream;
 
 /** Some photographs of a data set, as one of their own. */
 final class PartOfDataset implements Dataset {
@@ -47,21 +49,27 @@ final class PartOfDataset implements Dataset {
      * @throws SaccadeException of kind user, if there is none
      */
     static PartOfDataset first(Dataset dataset, ModelSpec spec, Optional<Size> size, int photos) {
+        if (size.isEmpty()) {
+            int most = Math.min(photos, dataset.size());
+            return new PartOfDataset(dataset, IntStream.range(0, most).boxed().toList());
+        }
         ViewReader reader = new ViewReader(List.of(spec.transforms()));
         TargetKind targets = spec.model().head().targets();
         List<Integer> taken = new ArrayList<>();
         Set<String> sizes = new LinkedHashSet<>();
-        for (int i = 0; i < dataset.size() && taken.size() < photos; i++) {
-            if (size.isEmpty() || size.get().equals(seen(dataset, reader, i, targets, sizes))) {
-                taken.add(i);
+        try (Progress progress = new Progress("look", dataset.size(), " photos")) {
+            for (int i = 0; i < dataset.size() && taken.size() < photos; i++) {
+                if (size.get().equals(seen(dataset, reader, i, targets, sizes))) {
+                    taken.add(i);
+                }
+                progress.step();
             }
         }
         if (taken.isEmpty()) {
             throw SaccadeException.user(
                     "--size: got %s, but the photographs of the run are %s after its transforms;"
                             + " take one of these, or compare without photographs, with --photos 0",
-                    size.map(only -> only.height() + "x" + only.width()).orElse("none"),
-                    String.join(", ", sizes));
+                    size.get().height() + "x" + size.get().width(), String.join(", ", sizes));
         }
         return new PartOfDataset(dataset, taken);
     }

@@ -4,6 +4,7 @@ import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.checkpoint.ElementType;
 import dev.saccade.checkpoint.Tensor;
+import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.models.ModelSpec;
@@ -26,11 +27,16 @@ record WeightsExport(Path checkpoint, Precision precision) {
         Checkpoint whole = Checkpoints.open(checkpoint);
         ModelSpec spec = ModelSpec.fromMetadata(whole.metadata(), checkpoint.toString());
         Map<String, Tensor> weights = new LinkedHashMap<>();
-        spec.model()
-                .build(spec.classes())
-                .namedParameters()
-                .keySet()
-                .forEach(name -> weights.put(name, stored(whole.tensors().get(name))));
+        Problems lacking = new Problems();
+        for (String name : spec.model().build(spec.classes()).namedParameters().keySet()) {
+            Tensor weight = whole.tensors().get(name);
+            if (weight == null) {
+                lacking.add("%s is lacking", name);
+            } else {
+                weights.put(name, stored(weight));
+            }
+        }
+        lacking.throwIfAny(checkpoint.toString());
         try {
             Files.createDirectories(folder);
         } catch (IOException e) {
