@@ -31,6 +31,10 @@ public record Windows(int height, int width, int shiftY, int shiftX, Order order
             ScriptTemplate.of(
                     "(x: Tensor) -> Tensor", "return torch.roll(x, [{down}, {right}], [1, 2])");
 
+    /**
+     * An index would leave out a slice that keeps all, so that operators depended on the size; the
+     * size is that of an empty array, as each number would be a script of its own.
+     */
     private static final Script CROP =
             Script.compile(
                     "(x: Tensor, like: Tensor) -> Tensor",
