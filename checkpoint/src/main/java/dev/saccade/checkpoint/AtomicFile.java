@@ -1,6 +1,7 @@
 package dev.saccade.checkpoint;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -64,7 +65,7 @@ public final class AtomicFile {
         }
         Path temporary =
                 target.resolveSibling(
-                        ".%s.%s.tmp".formatted(target.getFileName(), UUID.randomUUID()));
+                        Text.format(".%s.%s.tmp", target.getFileName(), UUID.randomUUID()));
         try {
             try (FileChannel channel =
                     FileChannel.open(

@@ -1,6 +1,7 @@
 package dev.saccade.checkpoint;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -106,7 +107,7 @@ final class CheckpointFile {
     private void check(long offset, long length) {
         if (offset < 0 || length < 0 || length > size || offset > size - length) {
             throw new MalformedException(
-                    String.format(
+                    Text.format(
                             "truncated: %d bytes at %d are beyond its end at %d",
                             length, offset, size));
         }

@@ -5,6 +5,7 @@ import ai.djl.ndarray.types.Shape;
 import com.google.common.collect.ImmutableListMultimap;
 
 import dev.saccade.core.Printable;
+import dev.saccade.core.Text;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -128,7 +129,7 @@ public record LoadReport(
                         + fresh().size()
                         + missing().size()
                         + misshaped.size();
-        lines.add(String.format("loaded %d of %d parameters", loaded().size(), all));
+        lines.add(Text.format("loaded %d of %d parameters", loaded().size(), all));
         section(
                 lines,
                 "positions fitted to another grid",

@@ -1,5 +1,7 @@
 package dev.saccade.checkpoint;
 
+import dev.saccade.core.Text;
+
 import java.math.BigInteger;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
@@ -88,7 +90,7 @@ final class Pickle {
                 return pop();
             }
             if (!constant(code) && !collection(code) && !object(code)) {
-                throw malformed(String.format("operation 0x%02x is not read", code));
+                throw malformed(Text.format("operation 0x%02x is not read", code));
             }
         }
         throw malformed("more than " + MAX_OPERATIONS + " operations");

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -216,6 +217,6 @@ public final class SafeTensors {
     }
 
     private static String hex(CRC32C crc) {
-        return String.format("%08x", crc.getValue());
+        return Text.format("%08x", crc.getValue());
     }
 }

@@ -8,6 +8,7 @@ import com.fasterxml.jackson.core.JsonToken;
 import com.google.common.base.Utf8;
 
 import dev.saccade.core.Json;
+import dev.saccade.core.Text;
 
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -121,7 +122,7 @@ record SafeTensorsHeader(Map<String, Entry> entries, Map<String, String> metadat
         }
         if (begin > end || end - begin != bytes) {
             throw new MalformedException(
-                    String.format(
+                    Text.format(
                             "damaged: tensor %s, %s of %s, has bytes %d to %d",
                             name, type, shape, begin, end));
         }

@@ -5,11 +5,13 @@ import com.google.common.collect.ImmutableMap;
 import dev.saccade.backbones.BackboneSummary;
 import dev.saccade.backbones.PublishedFigures;
 import dev.saccade.config.Configs;
+import dev.saccade.core.Text;
 import dev.saccade.core.parts.Backbone;
 
 import java.io.PrintWriter;
 import java.math.BigDecimal;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -29,13 +31,14 @@ final class BackboneList {
 
     /** Prints a line as soon as it is known. */
     static void print(PrintWriter out) {
-        out.printf(ROW, "", "parameters", "as classifier", "multiply-adds");
+        out.printf(Locale.ROOT, ROW, "", "parameters", "as classifier", "multiply-adds");
         all().forEach(
                         backbone -> {
                             out.print(line(backbone));
                             out.flush();
                         });
         out.printf(
+                Locale.ROOT,
                 "%nParameters in millions. Multiply-adds in billions, of a 224x224 image. In brackets"
                         + " what was%npublished of the classifier of 1000 classes;"
                         + " backbones/README.md says why some differ.%n");
@@ -43,9 +46,10 @@ final class BackboneList {
 
     private static String line(BackboneSummary backbone) {
         Optional<PublishedFigures> published = backbone.published();
-        return ROW.formatted(
+        return Text.format(
+                ROW,
                 backbone.name(),
-                "%.2f".formatted(backbone.parameters() / 1e6),
+                Text.format("%.2f", backbone.parameters() / 1e6),
                 beside(
                         backbone.classifierParameters() / 1e6,
                         published.flatMap(PublishedFigures::parameters)),
@@ -55,7 +59,7 @@ final class BackboneList {
     }
 
     private static String beside(double ours, Optional<BigDecimal> published) {
-        return "%.2f %8s".formatted(ours, published.map(p -> "(" + p + ")").orElse(""));
+        return Text.format("%.2f %8s", ours, published.map(p -> "(" + p + ")").orElse(""));
     }
 
     /** Returns the list as JSON objects. */

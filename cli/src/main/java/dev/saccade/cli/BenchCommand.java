@@ -13,6 +13,7 @@ import dev.saccade.cli.bench.Timing;
 import dev.saccade.cli.terminal.JsonOption;
 import dev.saccade.core.DeviceMemory;
 import dev.saccade.core.Printable;
+import dev.saccade.core.Text;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.core.ops.HostTransfers;
 import dev.saccade.core.ops.Kernels;
@@ -27,6 +28,7 @@ import picocli.CommandLine.Spec;
 
 import java.io.PrintWriter;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
@@ -86,12 +88,21 @@ final class BenchCommand implements Runnable {
             return;
         }
         PrintWriter out = spec.commandLine().getOut();
-        out.printf("operators: %s%n", Kernels.status());
+        out.printf(Locale.ROOT, "operators: %s%n", Kernels.status());
         out.printf(
+                Locale.ROOT,
                 "%-19s %-27s %-9s %11s %11s %7s %10s %7s%n",
-                "operator", "size", "pass", "fused", "portable", "ratio", "arithmetic", "memory");
+                "operator",
+                "size",
+                "pass",
+                "fused",
+                "portable",
+                "ratio",
+                "arithmetic",
+                "memory");
         for (OperatorBench bench : benches) {
             out.printf(
+                    Locale.ROOT,
                     "%-19s %-27s %-9s %11s %11s %7s %10s %7s%n",
                     bench.operator(),
                     bench.size(),
@@ -285,7 +296,7 @@ final class BenchCommand implements Runnable {
                         "%s, %d ranks with %d x %s each",
                         result.name(), result.ranks(), result.images(), result.input()));
         print(result.times(), out);
-        out.printf("  difference     %.3f s%n", result.reduction());
+        out.printf(Locale.ROOT, "  difference     %.3f s%n", result.reduction());
         out.flush();
     }
 
@@ -293,8 +304,11 @@ final class BenchCommand implements Runnable {
         times.forEach(
                 (form, time) ->
                         out.printf(
+                                Locale.ROOT,
                                 "  %-13s  %.3f s, at best %.3f s%n",
-                                form, time.median(), time.least()));
+                                form,
+                                time.median(),
+                                time.least()));
     }
 
     private static void print(ModelTimes result, PrintWriter out) {
@@ -302,16 +316,22 @@ final class BenchCommand implements Runnable {
                 Printable.format(
                         "%s, %s, %d x %s",
                         result.name(), result.pass(), result.images(), result.input()));
-        out.printf("  device         %s%n", result.device());
-        out.printf("  precision      %s%n", Ascii.toLowerCase(result.precision().name()));
-        out.printf("  operators      %s%n", Kernels.status());
+        out.printf(Locale.ROOT, "  device         %s%n", result.device());
+        out.printf(
+                Locale.ROOT, "  precision      %s%n", Ascii.toLowerCase(result.precision().name()));
+        out.printf(Locale.ROOT, "  operators      %s%n", Kernels.status());
         print(result.times(), out);
-        out.printf("  ratio          %s%n", ratio(result.times()));
-        out.printf("  host reads     %s%n", places(result.hostReads(), result.readBy()));
-        out.printf("  host writes    %s%n", places(result.hostWrites(), result.writtenBy()));
-        out.printf("  peak memory    %d MiB of this process%n", result.peakMemoryMiB());
+        out.printf(Locale.ROOT, "  ratio          %s%n", ratio(result.times()));
+        out.printf(
+                Locale.ROOT, "  host reads     %s%n", places(result.hostReads(), result.readBy()));
+        out.printf(
+                Locale.ROOT,
+                "  host writes    %s%n",
+                places(result.hostWrites(), result.writtenBy()));
+        out.printf(
+                Locale.ROOT, "  peak memory    %d MiB of this process%n", result.peakMemoryMiB());
         if (result.largestBatch() != null) {
-            out.printf("  largest batch  %s%n", result.largestBatch());
+            out.printf(Locale.ROOT, "  largest batch  %s%n", result.largestBatch());
         }
         out.flush();
     }
@@ -330,20 +350,19 @@ final class BenchCommand implements Runnable {
 
     private static String millis(Map<String, Timing> times, String form) {
         return times.containsKey(form)
-                ? "%.2f ms".formatted(times.get(form).median() * MILLIS)
+                ? Text.format("%.2f ms", times.get(form).median() * MILLIS)
                 : "-";
     }
 
     private static String ratio(Map<String, Timing> times) {
         return times.containsKey(Timing.FUSED) && times.containsKey(Timing.PORTABLE)
-                ? "%.2f x"
-                        .formatted(
-                                times.get(Timing.PORTABLE).median()
-                                        / times.get(Timing.FUSED).median())
+                ? Text.format(
+                        "%.2f x",
+                        times.get(Timing.PORTABLE).median() / times.get(Timing.FUSED).median())
                 : "-";
     }
 
     private static String percent(Map<String, Double> shares, String of) {
-        return shares.containsKey(of) ? "%.0f %%".formatted(100 * shares.get(of)) : "-";
+        return shares.containsKey(of) ? Text.format("%.0f %%", 100 * shares.get(of)) : "-";
     }
 }

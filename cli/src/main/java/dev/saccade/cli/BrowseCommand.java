@@ -7,6 +7,7 @@ import dev.saccade.cli.predictions.Pictures;
 import dev.saccade.cli.terminal.Progress;
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
+import dev.saccade.core.Text;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.datasets.CheckOptions;
@@ -123,8 +124,9 @@ final class BrowseCommand implements Callable<Integer> {
         String photographs =
                 shown == all
                         ? Count.of(all, "photograph")
-                        : "%d of %d photographs; --count %d shows all".formatted(shown, all, all);
-        return "What training sees in epoch %d: %s.".formatted(epoch, photographs);
+                        : Text.format(
+                                "%d of %d photographs; --count %d shows all", shown, all, all);
+        return Text.format("What training sees in epoch %d: %s.", epoch, photographs);
     }
 
     private static Browse.Photo photo(Sample sample, String name, List<String> faults) {

@@ -27,6 +27,7 @@ import picocli.CommandLine.Spec;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -146,25 +147,28 @@ final class CheckCommand implements Callable<Integer> {
 
     /** Prints what a data set holds and what is wrong with it. */
     static void print(String role, DatasetReport report, PrintWriter out) {
-        out.printf("%s: ", role);
+        out.printf(Locale.ROOT, "%s: ", role);
         print(report.statistics(), out);
         for (Finding finding : report.findings()) {
             out.printf(
+                    Locale.ROOT,
                     "  %-7s %s%n",
-                    finding.severity() == Finding.Severity.ERROR ? "ERROR" : "warning", finding);
+                    finding.severity() == Finding.Severity.ERROR ? "ERROR" : "warning",
+                    finding);
         }
         int unlisted = report.errors() + report.warnings() - report.findings().size();
         if (unlisted > 0) {
-            out.printf("  and %d more%n", unlisted);
+            out.printf(Locale.ROOT, "  and %d more%n", unlisted);
         }
         String errors = Count.of(report.errors(), "error");
-        out.printf("  %s, %s%n", errors, Count.of(report.warnings(), "warning"));
+        out.printf(Locale.ROOT, "  %s, %s%n", errors, Count.of(report.warnings(), "warning"));
         out.flush();
     }
 
     private static void print(DatasetStatistics statistics, PrintWriter out) {
         if (statistics instanceof ObjectStatistics held) {
             out.printf(
+                    Locale.ROOT,
                     "%s (%d without objects), %s of %s, %s%n",
                     Count.of(held.photographs(), "photograph"),
                     held.withoutBoxes(),
@@ -175,6 +179,7 @@ final class CheckCommand implements Callable<Integer> {
                     .forEach((name, n) -> out.println(Printable.format("  %-24s %8d", name, n)));
         } else if (statistics instanceof PixelStatistics held) {
             out.printf(
+                    Locale.ROOT,
                     "%s, %s of %s, %s ignored%n",
                     Count.of(held.photographs(), "label map"),
                     Count.of(held.pixels(), "pixel"),

@@ -5,6 +5,7 @@ import com.google.common.collect.Iterables;
 import dev.saccade.config.ForeignWords;
 import dev.saccade.config.ForeignWords.Word;
 import dev.saccade.core.Printable;
+import dev.saccade.core.Text;
 
 import picocli.CommandLine;
 import picocli.CommandLine.Model.ArgSpec;
@@ -73,7 +74,7 @@ final class CommandMistake {
                         : argument.paramLabel();
         return expected == null
                 ? mistake.getMessage()
-                : "%s: got %s, expected %s".formatted(name, mistake.getValue(), expected);
+                : Text.format("%s: got %s, expected %s", name, mistake.getValue(), expected);
     }
 
     /** Returns what a command of another toolkit is here, if the words begin with one. */
@@ -95,7 +96,7 @@ final class CommandMistake {
         String typed = String.join(" ", leading);
         return Optional.of(
                 ours.contains(last)
-                        ? "%s is saccade %s in Saccade".formatted(typed, last)
+                        ? Text.format("%s is saccade %s in Saccade", typed, last)
                         : told(
                                 typed,
                                 ForeignWords.find(table, last).orElseThrow(),
@@ -123,8 +124,8 @@ final class CommandMistake {
                         .ifPresent(hints::add);
                 if (here.optionsMap().containsKey("--" + name)) {
                     hints.add(
-                            "%s is --%s in Saccade"
-                                    .formatted(argument, argument.replace('=', ' ')));
+                            Text.format(
+                                    "%s is --%s in Saccade", argument, argument.replace('=', ' ')));
                 }
             } else if (!isValue && KEY_OF_DETECTRON2.matcher(argument).matches()) {
                 ForeignWords.find(ForeignWords.table().keys(), argument)
@@ -141,7 +142,7 @@ final class CommandMistake {
         String ours = before + found.ours();
         return found.ours().isEmpty()
                 ? word + note
-                : "%s is %s in Saccade%s%s".formatted(word, ours, behind, note);
+                : Text.format("%s is %s in Saccade%s%s", word, ours, behind, note);
     }
 
     /** Returns which commands have an option, where that at hand has it not. */

@@ -6,6 +6,7 @@ import dev.saccade.config.ConfigNode;
 import dev.saccade.config.Configs;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.datasets.convert.ForeignFormat;
 import dev.saccade.train.Training;
 import dev.saccade.train.config.RunConfig;
@@ -117,7 +118,8 @@ final class ConfigArguments {
     private String writtenBy(PathKind kind) {
         Path folder = kind == PathKind.JSON ? named.toAbsolutePath().getParent() : named;
         return kind == PathKind.JSON || OF_DATA.contains(kind)
-                ? "; ./saccade new %s writes one for its labels".formatted(Printable.word(folder))
+                ? Text.format(
+                        "; ./saccade new %s writes one for its labels", Printable.word(folder))
                 : "";
     }
 

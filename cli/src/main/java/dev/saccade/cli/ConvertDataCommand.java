@@ -5,6 +5,7 @@ import dev.saccade.cli.terminal.Progress;
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.check.Findings;
@@ -127,10 +128,10 @@ final class ConvertDataCommand implements Callable<Integer> {
     }
 
     private static String told(Part part, ForeignLabels labels) {
-        return "%s %s"
-                .formatted(
-                        Count.of(labels.photos(part).size(), "photograph"),
-                        part == Part.TRAIN ? "to learn from" : "for " + part.key());
+        return Text.format(
+                "%s %s",
+                Count.of(labels.photos(part).size(), "photograph"),
+                part == Part.TRAIN ? "to learn from" : "for " + part.key());
     }
 
     /** Returns the labels without what is faulty, if that is wanted; else refuses faults. */
@@ -148,8 +149,9 @@ final class ConvertDataCommand implements Callable<Integer> {
                         "%s%s",
                         from,
                         faulty > 0 && !skipFaulty
-                                ? ", of which nothing is converted; mend it, or leave out %s with"
-                                                .formatted(Count.of(faulty, "photograph"))
+                                ? Text.format(
+                                                ", of which nothing is converted; mend it, or leave out %s with",
+                                                Count.of(faulty, "photograph"))
                                         + " --skip-faulty"
                                 : ""));
         if (faulty > 0) {

@@ -10,6 +10,7 @@ import dev.saccade.cli.terminal.Progress;
 import dev.saccade.core.Devices;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.demo.SceneDataset;
@@ -95,8 +96,9 @@ final class DemoCommand implements Callable<Integer> {
         Path report =
                 TrainCommand.report(
                         out,
-                        "A RetinaNet that learned from nothing on %d rendered scenes"
-                                .formatted(scenes),
+                        Text.format(
+                                "A RetinaNet that learned from nothing on %d rendered scenes",
+                                scenes),
                         reports,
                         spec.commandLine().getOut());
         predict(out, data.resolve("images"), Devices.here().choose(training.config().device()));
@@ -156,7 +158,7 @@ final class DemoCommand implements Callable<Integer> {
                             detector.classes());
             Predictor predictor = new DetectionPredictor(detector, pictures, 0.3);
             for (int i = 0; i < PREDICTED; i++) {
-                Path scene = images.resolve("scene_%04d.jpg".formatted(scenes + i));
+                Path scene = images.resolve(Text.format("scene_%04d.jpg", scenes + i));
                 predictor.decodeAndPredict(ImageSource.of(scene));
             }
         }

@@ -24,6 +24,7 @@ import picocli.CommandLine.Spec;
 
 import java.lang.management.ManagementFactory;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
@@ -47,7 +48,9 @@ final class EnvCommand implements Callable<Integer> {
         } else {
             facts.forEach(
                     (name, value) ->
-                            spec.commandLine().getOut().printf("%-12s %s%n", name, text(value)));
+                            spec.commandLine()
+                                    .getOut()
+                                    .printf(Locale.ROOT, "%-12s %s%n", name, text(value)));
         }
         return 0;
     }

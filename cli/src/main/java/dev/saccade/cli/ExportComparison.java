@@ -8,6 +8,7 @@ import dev.saccade.core.Count;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.core.structures.ImageBatch;
@@ -24,7 +25,6 @@ import dev.saccade.models.TrainedModel;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
@@ -108,7 +108,7 @@ record ExportComparison(ExportCheck check, Dataset part, int workers) {
     }
 
     private static String text(Did one, String metric) {
-        return String.format(Locale.ROOT, "%.4f", one.metrics.get(metric));
+        return Text.format("%.4f", one.metrics.get(metric));
     }
 
     /** Whether a metric is the one that tells the best checkpoint, of boxes or masks. */

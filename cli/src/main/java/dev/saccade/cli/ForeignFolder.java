@@ -4,6 +4,7 @@ import dev.saccade.cli.terminal.Progress;
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.datasets.check.DataFolder;
 import dev.saccade.datasets.convert.ForeignFormat;
 import dev.saccade.datasets.convert.ForeignLabels;
@@ -83,11 +84,11 @@ record ForeignFolder(Path path, ForeignFormat format) {
                 format.labelsPixels()
                         ? "-ade20k"
                         : format == ForeignFormat.COCO ? "-split" : "-coco";
-        return "./saccade convert-data %s --out %s%s"
-                .formatted(
-                        Printable.word(path),
-                        Printable.word(freeFolder(ending)),
-                        isChosen ? " --format " + format.key() : "");
+        return Text.format(
+                "./saccade convert-data %s --out %s%s",
+                Printable.word(path),
+                Printable.word(freeFolder(ending)),
+                isChosen ? " --format " + format.key() : "");
     }
 
     /** Returns the command that sets aside a part of what is in COCO's format. */

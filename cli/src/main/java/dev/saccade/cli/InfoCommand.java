@@ -12,6 +12,7 @@ import dev.saccade.core.DeviceMemory;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.MultiplyAdds;
 import dev.saccade.core.ops.NoGrad;
@@ -36,6 +37,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 
@@ -165,7 +167,7 @@ final class InfoCommand implements Callable<Integer> {
         List<String> shapes = new ArrayList<>();
         for (int i = 0; i < features.size(); i++) {
             long[] shape = features.get(i).getShape().getShape();
-            shapes.add("stride %d: %s".formatted(infos.get(i).stride(), Arrays.toString(shape)));
+            shapes.add(Text.format("stride %d: %s", infos.get(i).stride(), Arrays.toString(shape)));
         }
         features.levels().forEach(NDArray::close);
         return shapes;
@@ -176,14 +178,26 @@ final class InfoCommand implements Callable<Integer> {
         ForwardPass pass = info.forwardPass();
         out.println(Printable.line(info.name()));
         out.printf(
+                Locale.ROOT,
                 "  parameters     %.2f M, of which %.2f M are learned%n",
-                size.parameters() / 1e6, size.learned() / 1e6);
+                size.parameters() / 1e6,
+                size.learned() / 1e6);
         size.parametersByPart()
-                .forEach((part, count) -> out.printf("    %-10s   %.2f M%n", part, count / 1e6));
+                .forEach(
+                        (part, count) ->
+                                out.printf(Locale.ROOT, "    %-10s   %.2f M%n", part, count / 1e6));
         out.printf(
+                Locale.ROOT,
                 "  multiply-adds  %.1f G for an input of %s%n",
-                pass.multiplyAdds() / 1e9, pass.input());
-        out.printf("  features       %s%n", String.join("\n                 ", pass.features()));
-        out.printf("  peak memory    %d MiB of this process, predicting%n", pass.peakMemoryMiB());
+                pass.multiplyAdds() / 1e9,
+                pass.input());
+        out.printf(
+                Locale.ROOT,
+                "  features       %s%n",
+                String.join("\n                 ", pass.features()));
+        out.printf(
+                Locale.ROOT,
+                "  peak memory    %d MiB of this process, predicting%n",
+                pass.peakMemoryMiB());
     }
 }

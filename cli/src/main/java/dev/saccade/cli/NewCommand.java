@@ -18,6 +18,7 @@ import picocli.CommandLine.Spec;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 
@@ -79,7 +80,11 @@ final class NewCommand implements Callable<Integer> {
                                     : "divide it with: " + ForeignFolder.divideCommand(folder)));
         }
         String word = Printable.word(file);
-        err.printf("now try:  ./saccade browse %s%n          ./saccade train %s%n", word, word);
+        err.printf(
+                Locale.ROOT,
+                "now try:  ./saccade browse %s%n          ./saccade train %s%n",
+                word,
+                word);
         return 0;
     }
 

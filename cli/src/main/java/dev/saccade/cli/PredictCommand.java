@@ -16,6 +16,7 @@ import dev.saccade.cli.terminal.StopSignal;
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.datasets.image.ImageSource;
@@ -319,15 +320,17 @@ final class PredictCommand implements Callable<Integer> {
             return;
         }
         run.recommendedScore(checkpoint)
-                .map(score -> String.format(Locale.ROOT, "%.2f", score))
+                .map(score -> Text.format("%.2f", score))
                 .ifPresent(
                         score ->
                                 spec.commandLine()
                                         .getErr()
                                         .printf(
+                                                Locale.ROOT,
                                                 "objects are drawn from a score of %s; the report"
                                                         + " recommends --score %s%n",
-                                                minScore, score));
+                                                minScore,
+                                                score));
     }
 
     /** Returns the exit code. */
@@ -338,7 +341,11 @@ final class PredictCommand implements Callable<Integer> {
         if (all == 0) {
             return 0;
         }
-        err.printf("saccade: %d of %s could not be used%n", all, Count.of(named, "input"));
+        err.printf(
+                Locale.ROOT,
+                "saccade: %d of %s could not be used%n",
+                all,
+                Count.of(named, "input"));
         return SaccadeException.Kind.USER.exitCode();
     }
 

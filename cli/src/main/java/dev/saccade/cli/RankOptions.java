@@ -7,6 +7,7 @@ import dev.saccade.cli.ranks.RankLauncher;
 import dev.saccade.cli.ranks.RankProcesses;
 import dev.saccade.core.Count;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.distributed.RankEnvironment;
 
@@ -130,7 +131,7 @@ final class RankOptions {
         ProcessGroup ranks = ProcessGroup.current();
         return ranks.worldSize() == 1
                 ? task
-                : "%s, rank %d of %d".formatted(task, ranks.rank(), ranks.worldSize());
+                : Text.format("%s, rank %d of %d", task, ranks.rank(), ranks.worldSize());
     }
 
     private static Path temporaryFolder() {

@@ -22,6 +22,7 @@ import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.regex.Pattern;
 
@@ -135,7 +136,7 @@ final class ServeCommand implements Callable<Integer> {
         try (TrainedModel<?> model = views.load(checkpoint, compute);
                 PredictionServer server = settings(model, checkpoint).start()) {
             PrintWriter out = spec.commandLine().getOut();
-            out.printf("serving %s at %s%n", run.name(), server.uri());
+            out.printf(Locale.ROOT, "serving %s at %s%n", run.name(), server.uri());
             out.flush();
             if (!isLoopback()) {
                 spec.commandLine()

@@ -10,6 +10,7 @@ import dev.saccade.config.ConfigWriter;
 import dev.saccade.core.Devices;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.ops.Autocast;
 import dev.saccade.train.DataReports;
@@ -29,6 +30,7 @@ import picocli.CommandLine.Spec;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 
@@ -126,7 +128,7 @@ final class TrainCommand implements Callable<Integer> {
 
     /** Returns the sentence about a run that stands on its page. */
     static String subtitle(RunConfig config) {
-        return "Trained on %s.".formatted(config.data().root());
+        return Text.format("Trained on %s.", config.data().root());
     }
 
     private void requireRestartable() {
@@ -168,6 +170,7 @@ final class TrainCommand implements Callable<Integer> {
         PrintWriter err = spec.commandLine().getErr();
         if (group.rank() > 0) {
             err.printf(
+                    Locale.ROOT,
                     RankLog.START + "rank %d of %d, computing on %s%n",
                     group.rank(),
                     group.worldSize(),

@@ -1,13 +1,13 @@
 package dev.saccade.cli;
 
 import dev.saccade.cli.terminal.Progress;
+import dev.saccade.core.Text;
 import dev.saccade.train.hooks.EvaluationReport;
 import dev.saccade.train.hooks.Hook;
 import dev.saccade.train.hooks.Run;
 import dev.saccade.train.hooks.StepReport;
 
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -34,8 +34,7 @@ final class TrainProgress implements Hook {
         bar.get().to(step.iteration());
         bar.get()
                 .note(
-                        String.format(
-                                Locale.ROOT,
+                        Text.format(
                                 "epoch %d loss %.3f, %.0f %% waiting for data",
                                 step.epoch() + 1,
                                 step.logVars().loss(),
@@ -51,11 +50,9 @@ final class TrainProgress implements Hook {
                 .forEach(
                         name ->
                                 line.append(
-                                        String.format(
-                                                Locale.ROOT,
+                                        Text.format(
                                                 "  %s %.3f",
-                                                name,
-                                                evaluation.metrics().get(name))));
+                                                name, evaluation.metrics().get(name))));
         Progress.say(line.append(evaluation.best() ? "  (best so far)" : "").toString());
     }
 

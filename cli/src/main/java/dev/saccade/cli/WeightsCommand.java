@@ -7,6 +7,7 @@ import dev.saccade.cli.terminal.Progress;
 import dev.saccade.core.Printable;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.models.zoo.PretrainedWeights;
 
 import picocli.CommandLine.Command;
@@ -54,20 +55,20 @@ final class WeightsCommand implements Callable<Integer> {
         for (PretrainedWeights weights : PretrainedWeights.all()) {
             if (!weights.title().equals(title)) {
                 title = weights.title();
-                out.printf("%n%s%n  from %s%n%n", title, weights.source());
-                out.printf(ROW, "  name", "of", "size", "license", "here");
+                out.printf(Locale.ROOT, "%n%s%n  from %s%n%n", title, weights.source());
+                out.printf(Locale.ROOT, ROW, "  name", "of", "size", "license", "here");
             }
             out.printf(
+                    Locale.ROOT,
                     ROW,
                     "  " + weights.name(),
                     weights.of(),
-                    weights.mebibytes()
-                            .map(size -> String.format(Locale.ROOT, "%.1f MiB", size))
-                            .orElse("–"),
+                    weights.mebibytes().map(size -> Text.format("%.1f MiB", size)).orElse("–"),
                     weights.license().orElse("–"),
                     here(weights));
         }
         out.printf(
+                Locale.ROOT,
                 "%nSizes are as they are published, – where they are not. Fetch with:"
                         + " ./saccade weights fetch NAME...%n");
         return 0;

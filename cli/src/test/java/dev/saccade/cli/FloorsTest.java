@@ -46,10 +46,16 @@ import dev.saccade.core.parts.PartProvider;
 import dev.saccade.train.optimizers.ModelEma;
 import dev.saccade.train.optimizers.Optimizer;
 
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.format.DateTimeFormatter;
+import java.util.Formatter;
 import java.util.List;
 import java.util.Random;
+import java.util.Scanner;
 import java.util.Set;
 import java.util.concurrent.ForkJoinPool;
 import java.util.stream.BaseStream;
@@ -150,6 +156,40 @@ class FloorsTest {
                     .callMethod(ForkJoinPool.class, "commonPool")
                     .orShould()
                     .callMethod(BaseStream.class, "parallel");
+
+    /** Arabic and Persian locales, among others, format numbers with their own digits. */
+    @ArchTest
+    static final ArchRule nothingDependsOnTheLocale =
+            noClasses()
+                    .should()
+                    .callMethod(String.class, "format", String.class, Object[].class)
+                    .orShould()
+                    .callMethod(String.class, "formatted", Object[].class)
+                    .orShould()
+                    .callMethod(String.class, "toLowerCase")
+                    .orShould()
+                    .callMethod(String.class, "toUpperCase")
+                    .orShould()
+                    .callMethodWhere(
+                            target(nameMatching("format|printf"))
+                                    .and(
+                                            target(
+                                                    owner(
+                                                            assignableTo(PrintWriter.class)
+                                                                    .or(
+                                                                            assignableTo(
+                                                                                    PrintStream
+                                                                                            .class)))))
+                                    .and(target(rawParameterTypes(String.class, Object[].class))))
+                    .orShould()
+                    .callConstructor(Formatter.class)
+                    .orShould()
+                    .callConstructor(Scanner.class, InputStream.class)
+                    .orShould()
+                    .callMethod(DateTimeFormatter.class, "ofPattern", String.class)
+                    .orShould()
+                    .dependOnClassesThat()
+                    .areAssignableTo(java.text.Format.class);
 
     @ArchTest
     static final ArchRule librariesDoNotPrint =

@@ -6,6 +6,7 @@ import com.google.common.base.Strings;
 
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 
 import java.io.IOException;
 import java.io.StringWriter;
@@ -179,7 +180,7 @@ public final class ConfigWriter {
             } else if (c >= ' ' && c < 0x7f) {
                 quoted.append(c);
             } else {
-                quoted.append(String.format("\\u%04x", (int) c));
+                quoted.append(Text.format("\\u%04x", (int) c));
             }
         }
         return quoted.append('"').toString();

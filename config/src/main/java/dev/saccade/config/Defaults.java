@@ -7,6 +7,7 @@ import com.google.common.collect.Sets;
 import com.google.errorprone.annotations.FormatMethod;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Unwrapped;
 import dev.saccade.core.parts.Variant;
@@ -15,7 +16,6 @@ import java.lang.reflect.RecordComponent;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -181,7 +181,6 @@ final class Defaults {
 
     @FormatMethod
     private static SaccadeException wrong(Class<?> type, String problem, Object... values) {
-        return SaccadeException.user(
-                "%s: %s", type.getName(), String.format(Locale.ROOT, problem, values));
+        return SaccadeException.user("%s: %s", type.getName(), Text.format(problem, values));
     }
 }

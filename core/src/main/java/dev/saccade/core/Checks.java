@@ -136,7 +136,7 @@ public final class Checks {
     public static void require(
             boolean fits, String key, Object value, @FormatString String expected, Object... args) {
         if (!fits) {
-            throw new IllegalArgumentException(message(key, value, String.format(expected, args)));
+            throw new IllegalArgumentException(message(key, value, Text.format(expected, args)));
         }
     }
 }

@@ -44,7 +44,7 @@ public record CudaDriver(
 
         @Override
         public String toString() {
-            return "%s, %d MiB, compute capability %s".formatted(name, bytes >> 20, capability);
+            return Text.format("%s, %d MiB, compute capability %s", name, bytes >> 20, capability);
         }
     }
 
@@ -178,12 +178,10 @@ public record CudaDriver(
                     library.getFunction("cuGetErrorName").invokeInt(new Object[] {error, name});
             throw new Refusal(
                     error,
-                    "%s: %s"
-                            .formatted(
-                                    function,
-                                    unknown == 0
-                                            ? name.getValue().getString(0)
-                                            : "error " + error));
+                    Text.format(
+                            "%s: %s",
+                            function,
+                            unknown == 0 ? name.getValue().getString(0) : "error " + error));
         }
     }
 

@@ -8,7 +8,6 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -62,7 +61,7 @@ public record DeviceMemory(long totalBytes, long freeBytes) {
     public static String text(long bytes) {
         return bytes < 1L << 30
                 ? (bytes >> 20) + " MiB"
-                : String.format(Locale.ROOT, "%.1f GiB", bytes / (double) (1 << 30));
+                : Text.format("%.1f GiB", bytes / (double) (1 << 30));
     }
 
     private static long bytes(Path file, String entry) {

@@ -62,11 +62,11 @@ final class LibtorchArtifacts {
         if (!there.contains(platform)) {
             missing.add(
                     GROUP
-                            + "pytorch-native-cpu:%s:%s".formatted(version, platform)
+                            + Text.format("pytorch-native-cpu:%s:%s", version, platform)
                             + (there.isEmpty() ? "" : ", it has " + String.join(", ", there)));
         }
         if (ClassLoaderUtils.getContextClassLoader().getResource(JNI) == null) {
-            missing.add(GROUP + "pytorch-jni:%s-%s".formatted(version, djl.getApiVersion()));
+            missing.add(GROUP + Text.format("pytorch-jni:%s-%s", version, djl.getApiVersion()));
         }
         return missing.isEmpty()
                 ? Optional.empty()

@@ -174,8 +174,9 @@ final class LibtorchSource {
     private static void requireCudaOfDjl() {
         String platform = Platform.fromSystem("pytorch").getClassifier();
         String library =
-                "jnilib/%s/%s/%s"
-                        .formatted(platform, CUDA_FLAVOR, System.mapLibraryName("djl_torch"));
+                Text.format(
+                        "jnilib/%s/%s/%s",
+                        platform, CUDA_FLAVOR, System.mapLibraryName("djl_torch"));
         if (ClassLoaderUtils.getContextClassLoader().getResource(library) == null) {
             throw SaccadeException.user(
                     "%s: DJL has no library for CUDA on %s; unset it to run on the CPU",

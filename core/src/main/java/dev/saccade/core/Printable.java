@@ -6,7 +6,6 @@ import com.google.errorprone.annotations.FormatString;
 
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.Locale;
 
 /**
  * Makes what files and users call things fit to be shown: no name steers a terminal, turns the
@@ -55,8 +54,7 @@ public final class Printable {
      */
     @FormatMethod
     public static String format(@FormatString String format, Object... args) {
-        return String.format(
-                Locale.ROOT, format, Arrays.stream(args).map(Printable::filledIn).toArray());
+        return Text.format(format, Arrays.stream(args).map(Printable::filledIn).toArray());
     }
 
     private static Object filledIn(Object value) {
@@ -79,7 +77,7 @@ public final class Printable {
                     out.appendCodePoint(codePoint);
                 } else {
                     for (char unit : Character.toChars(codePoint)) {
-                        out.append(String.format("\\u%04x", (int) unit));
+                        out.append(Text.format("\\u%04x", (int) unit));
                     }
                 }
             }

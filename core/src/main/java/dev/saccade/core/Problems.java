@@ -61,6 +61,6 @@ public final class Problems implements Printable.Lines {
                         .map(message -> start + message)
                         .collect(Collectors.joining());
         int more = messages.size() - MOST_SHOWN;
-        return more > 0 ? "%s%sand %d more".formatted(shown, start, more) : shown;
+        return more > 0 ? Text.format("%s%sand %d more", shown, start, more) : shown;
     }
 }

@@ -7,6 +7,7 @@ import com.google.common.primitives.ImmutableIntArray;
 import dev.saccade.core.Checks;
 import dev.saccade.core.Count;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 import dev.saccade.core.structures.LabelMap;
@@ -128,8 +129,8 @@ public final class ClassBalancedDataset implements Dataset {
                             + " are named without class_balanced",
                     isAnnotated || dataset.size() == 0
                             ? ObjectStatistics.whyNothing(dataset.size(), dataset.classes())
-                            : "none of %s has any"
-                                    .formatted(Count.of(dataset.size(), "photograph")));
+                            : Text.format(
+                                    "none of %s has any", Count.of(dataset.size(), "photograph")));
         }
         this.positions = repeated(all.build(), counts, trained, oversampleThreshold);
     }

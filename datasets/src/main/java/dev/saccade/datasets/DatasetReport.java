@@ -4,6 +4,7 @@ import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 
 import java.util.List;
 import java.util.stream.Stream;
@@ -48,7 +49,9 @@ public record DatasetReport(
                         .limit(MOST_TOLD)
                         .map(Finding::toString);
         Stream<String> others =
-                all > MOST_TOLD ? Stream.of("and %d more".formatted(all - MOST_TOLD)) : Stream.of();
+                all > MOST_TOLD
+                        ? Stream.of(Text.format("and %d more", all - MOST_TOLD))
+                        : Stream.of();
         return Stream.concat(first, others).toList();
     }
 

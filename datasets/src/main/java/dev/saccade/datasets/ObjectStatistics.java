@@ -4,6 +4,7 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.Count;
+import dev.saccade.core.Text;
 
 import java.util.List;
 import java.util.Map;
@@ -51,9 +52,9 @@ public record ObjectStatistics(
     /** Returns why nothing in a data set can be learned or found, if it has no usable object. */
     public static String whyNothing(int photographs, List<String> classNames) {
         if (photographs > 0 && !classNames.isEmpty()) {
-            return "none of %s shows a %s"
-                    .formatted(
-                            Count.of(photographs, "photograph"), String.join(", a ", classNames));
+            return Text.format(
+                    "none of %s shows a %s",
+                    Count.of(photographs, "photograph"), String.join(", a ", classNames));
         }
         String lacking =
                 photographs > 0

@@ -1,6 +1,7 @@
 package dev.saccade.datasets;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
@@ -180,7 +181,7 @@ public final class Sample implements AutoCloseable {
         Size pixels = new Size(image.rows(), image.cols());
         if (!pixels.equals(info.size())) {
             return Optional.of(
-                    "gave an image of %s, but an info of %s".formatted(pixels, info.size()));
+                    Text.format("gave an image of %s, but an info of %s", pixels, info.size()));
         }
         return Stream.concat(
                         targets.masks().stream().map(Rle::size),
@@ -189,8 +190,9 @@ public final class Sample implements AutoCloseable {
                 .findFirst()
                 .map(
                         size ->
-                                "gave masks or labels of %s, but an info of %s"
-                                        .formatted(size, info.padded()));
+                                Text.format(
+                                        "gave masks or labels of %s, but an info of %s",
+                                        size, info.padded()));
     }
 
     /** Frees the image. */

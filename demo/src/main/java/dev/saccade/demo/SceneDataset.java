@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import com.google.common.primitives.ImmutableIntArray;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 
@@ -183,6 +184,6 @@ public final class SceneDataset {
     }
 
     private static String fileName(int index) {
-        return String.format("scene_%04d.jpg", index + 1);
+        return Text.format("scene_%04d.jpg", index + 1);
     }
 }

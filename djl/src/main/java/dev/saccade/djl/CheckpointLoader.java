@@ -13,6 +13,7 @@ import ai.djl.util.Progress;
 import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.core.Devices;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.models.ModelSpec;
 
 import java.io.IOException;
@@ -124,7 +125,7 @@ final class CheckpointLoader implements ModelLoader {
      */
     private ModelNotFoundException withoutWeights(Criteria<?, ?> criteria) {
         String message =
-                String.format(
+                Text.format(
                         "%s: a recipe comes without weights, and nothing is downloaded; give those"
                                 + " of its authors or of a run by optArgument(\"%s\", file)",
                         mrl.getArtifactId(), SaccadeBlockFactory.CHECKPOINT);

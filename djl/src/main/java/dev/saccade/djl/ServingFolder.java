@@ -2,6 +2,7 @@ package dev.saccade.djl;
 
 import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.models.ModelSpec;
 
 import java.io.IOException;
@@ -35,7 +36,8 @@ public final class ServingFolder {
                 ModelSpec.fromMetadata(
                         Checkpoints.open(checkpoint).metadata(), checkpoint.toString());
         String properties =
-                """
+                Text.format(
+                        """
                 # A model of Saccade for DJL Serving.
                 engine=%s
                 application=%s
@@ -43,15 +45,13 @@ public final class ServingFolder {
                 translatorFactory=%s
                 %s=%s
                 option.hasParameter=false
-                """
-                        .formatted(
-                                CheckpointLoader.ENGINE,
-                                RecipeRepository.application(spec.model().head().targets())
-                                        .getPath(),
-                                SaccadeBlockFactory.class.getName(),
-                                SaccadeTranslatorFactory.class.getName(),
-                                SaccadeBlockFactory.CHECKPOINT,
-                                CHECKPOINT);
+                """,
+                        CheckpointLoader.ENGINE,
+                        RecipeRepository.application(spec.model().head().targets()).getPath(),
+                        SaccadeBlockFactory.class.getName(),
+                        SaccadeTranslatorFactory.class.getName(),
+                        SaccadeBlockFactory.CHECKPOINT,
+                        CHECKPOINT);
         try {
             if (Files.isDirectory(folder)) {
                 checkEmpty(folder);

@@ -3,9 +3,9 @@ package dev.saccade.eval;
 import com.google.common.base.Strings;
 
 import dev.saccade.core.Printable;
+import dev.saccade.core.Text;
 
 import java.util.List;
-import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -42,7 +42,7 @@ public final class MetricTable {
     }
 
     private static String number(double value) {
-        return value < 0 ? "n/a" : String.format(Locale.ROOT, "%.3f", value);
+        return value < 0 ? "n/a" : Text.format("%.3f", value);
     }
 
     /** Returns the cells, the first row being the headings. */

@@ -6,6 +6,7 @@ import dev.saccade.checkpoint.AtomicFile;
 import dev.saccade.checkpoint.Tensor;
 import dev.saccade.checkpoint.TorchScriptFile;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.export.Graph.Value;
 import dev.saccade.export.onnx.OnnxWriter;
@@ -46,8 +47,9 @@ public enum ExportFormat {
                     outputs.stream().map(name -> "Tensor").collect(Collectors.joining(", "));
             StringBuilder code = new StringBuilder();
             code.append(
-                    "def forward(self: __torch__.M, %s) -> Tuple[%s]:%n"
-                            .formatted(parameters, results));
+                    Text.format(
+                            "def forward(self: __torch__.M, %s) -> Tuple[%s]:%n",
+                            parameters, results));
             code.append(new TorchScriptCode(graph, names).body("(", ",)").indent(2));
             Detecting.functions(graph).forEach(code::append);
             TorchScriptFile.write(file, code.toString(), attributes);

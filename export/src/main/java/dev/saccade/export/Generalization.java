@@ -4,6 +4,7 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.export.Graph.Argument;
 import dev.saccade.export.Graph.Node;
 import dev.saccade.export.Graph.Value;
@@ -125,7 +126,7 @@ final class Generalization {
                     index < graph.nodes().size() ? graph.nodes().get(index) : graph.nodes().get(0));
         }
         Node first = same.get(0);
-        String place = "operator %d, %s".formatted(index, first.operator());
+        String place = Text.format("operator %d, %s", index, first.operator());
         requireAlike(same.stream().map(Node::operator).toList(), place);
         near.clear();
         List<List<Value>> taken = same.stream().map(node -> node.taken().toList()).toList();

@@ -5,6 +5,7 @@ import ai.djl.ndarray.NDManager;
 
 import com.google.common.collect.Lists;
 
+import dev.saccade.core.Text;
 import dev.saccade.export.Graph.Node;
 import dev.saccade.export.Graph.Value;
 
@@ -71,7 +72,7 @@ final class LayerSearch {
             layer = weight(node).orElse(layer);
             Value result = node.result();
             if (COMPARED.contains(result.type()) && ours.containsKey(result)) {
-                layers.put(result, "%s of %s".formatted(node.name(), layer));
+                layers.put(result, Text.format("%s of %s", node.name(), layer));
                 compared.add(result);
             }
         }
@@ -81,7 +82,7 @@ final class LayerSearch {
             for (int i = 0; i < some.size(); i++) {
                 if (apart.get(i) > limit) {
                     return Optional.of(
-                            "%s, by %.1e".formatted(layers.get(some.get(i)), apart.get(i)));
+                            Text.format("%s, by %.1e", layers.get(some.get(i)), apart.get(i)));
                 }
             }
         }

@@ -3,6 +3,7 @@ package dev.saccade.export;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.export.Graph.Argument;
 import dev.saccade.export.Graph.Node;
 import dev.saccade.export.Graph.Value;
@@ -137,19 +138,21 @@ final class TorchScriptCode {
 
     private String text(Extent extent) {
         if (extent instanceof Extent.SizeOf size) {
-            return "torch.size(%s, %d)".formatted(name(size.value()), size.axis());
+            return Text.format("torch.size(%s, %d)", name(size.value()), size.axis());
         } else if (extent instanceof Extent.Linear linear) {
-            return "%s * %d + %d"
-                    .formatted(text(linear.extent()), linear.factor(), linear.summand());
+            return Text.format(
+                    "%s * %d + %d", text(linear.extent()), linear.factor(), linear.summand());
         } else if (extent instanceof Extent.Quotient quotient) {
-            return "torch.floordiv(%s + %d, %d)"
-                    .formatted(text(quotient.extent()), quotient.summand(), quotient.divisor());
+            return Text.format(
+                    "torch.floordiv(%s + %d, %d)",
+                    text(quotient.extent()), quotient.summand(), quotient.divisor());
         } else if (extent instanceof Extent.Lacking lacking) {
-            return "torch.remainder(torch.neg(%s), %d)"
-                    .formatted(text(lacking.extent()), lacking.divisor());
+            return Text.format(
+                    "torch.remainder(torch.neg(%s), %d)",
+                    text(lacking.extent()), lacking.divisor());
         }
         Extent.Product product = (Extent.Product) extent;
-        return "%s * %s * %d"
-                .formatted(text(product.left()), text(product.right()), product.factor());
+        return Text.format(
+                "%s * %s * %d", text(product.left()), text(product.right()), product.factor());
     }
 }

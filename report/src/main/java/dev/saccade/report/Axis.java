@@ -2,6 +2,7 @@ package dev.saccade.report;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.Text;
 import dev.saccade.report.LineChart.Range;
 
 import java.util.Locale;
@@ -51,7 +52,7 @@ record Axis(Range range, double from, double to, double step) {
     /** Returns the label of a tick, with as many decimals as the step needs. */
     String label(double tick) {
         if (step < 1e-4 || step >= 1e6) {
-            return tick == 0 ? "0" : String.format(Locale.ROOT, "%.1e", tick).replace(".0e", "e");
+            return tick == 0 ? "0" : Text.format("%.1e", tick).replace(".0e", "e");
         }
         int decimals = (int) Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
         return String.format(Locale.ROOT, "%,." + decimals + "f", tick);

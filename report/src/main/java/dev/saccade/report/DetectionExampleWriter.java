@@ -2,6 +2,7 @@ package dev.saccade.report;
 
 import com.google.common.primitives.ImmutableDoubleArray;
 
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.report.draw.ClassColors;
@@ -11,7 +12,6 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
-import java.util.Locale;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -56,7 +56,7 @@ final class DetectionExampleWriter {
     }
 
     private void lead() {
-        String start = String.format(Locale.ROOT, "%.2f", threshold);
+        String start = Text.format("%.2f", threshold);
         out.open("p", "class", "lead");
         out.text("Labels first, then predictions with their score in percent. ");
         out.text("Dashed: a label that was missed, or a prediction that is wrong.").close();
@@ -173,7 +173,7 @@ final class DetectionExampleWriter {
         double height = fontSize(example);
         LabelLayout layout = new LabelLayout(example.size(), found.boxes().select(sure));
         for (int i = 0; i < found.size(); i++) {
-            String percent = String.format(Locale.ROOT, " %.0f", 100 * found.score(i));
+            String percent = Text.format(" %.0f", 100 * found.score(i));
             String text = className(found.label(i)) + percent;
             name(layout, height, found.boxes(), i, text, found.score(i));
         }
@@ -191,13 +191,13 @@ final class DetectionExampleWriter {
         Boxes boxes = objects.boxes();
         String left = Svg.number(boxes.x1(i));
         String outline =
-                "M%s %sH%sV%sH%sZ"
-                        .formatted(
-                                left,
-                                Svg.number(boxes.y1(i)),
-                                Svg.number(boxes.x2(i)),
-                                Svg.number(boxes.y2(i)),
-                                left);
+                Text.format(
+                        "M%s %sH%sV%sH%sZ",
+                        left,
+                        Svg.number(boxes.y1(i)),
+                        Svg.number(boxes.x2(i)),
+                        Svg.number(boxes.y2(i)),
+                        left);
         out.empty("path", "class", "halo", "d", outline);
         out.empty("path", "class", "edge", "d", outline).close();
     }
@@ -228,7 +228,7 @@ final class DetectionExampleWriter {
     }
 
     private static String decimals(double score) {
-        return String.format(Locale.ROOT, "%.3f", score);
+        return Text.format("%.3f", score);
     }
 
     private String className(int label) {
@@ -238,7 +238,8 @@ final class DetectionExampleWriter {
     private String tally(DetectionExample example) {
         int missed = example.missed(threshold);
         int objects = example.truth().size();
-        return "%d of %d found, %d false"
-                .formatted(objects - missed, objects, example.mistakes(threshold) - missed);
+        return Text.format(
+                "%d of %d found, %d false",
+                objects - missed, objects, example.mistakes(threshold) - missed);
     }
 }

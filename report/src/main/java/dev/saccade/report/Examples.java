@@ -1,5 +1,7 @@
 package dev.saccade.report;
 
+import dev.saccade.core.Text;
+
 import java.io.IOException;
 
 /** Held-back pictures with what is on them and what was predicted, by one run or by several. */
@@ -21,7 +23,7 @@ public sealed interface Examples permits DetectionExamples, SegmentationExamples
         out.leaf("option", "best first", "value", "best");
         out.leaf("option", "by name", "value", "name");
         out.close().close().text(" ");
-        String shown = "%d of %d shown".formatted(examples.size(), examples.all());
+        String shown = Text.format("%d of %d shown", examples.size(), examples.all());
         String more = "; for all: ./saccade report RUN --examples " + examples.all();
         boolean whole = examples.size() == examples.all();
         out.leaf("span", whole ? shown : shown + more, "class", "note");

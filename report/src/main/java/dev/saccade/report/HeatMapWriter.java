@@ -1,7 +1,8 @@
 package dev.saccade.report;
 
+import dev.saccade.core.Text;
+
 import java.util.List;
-import java.util.Locale;
 
 /** Draws counts as SVG squares, the darker the larger their share of the row is. */
 final class HeatMapWriter {
@@ -65,9 +66,9 @@ final class HeatMapWriter {
             String number = map.ofShares() ? percent(share) : number(count);
             if (!number.equals("0")) {
                 String title =
-                        "%s as %s: %d of %d"
-                                .formatted(
-                                        map.names().get(row), map.names().get(column), count, all);
+                        Text.format(
+                                "%s as %s: %d of %d",
+                                map.names().get(row), map.names().get(column), count, all);
                 double left = names + column * cell;
                 double top = names + row * cell;
                 svg.cell(left, top, cell, 0.08 + 0.92 * share, title);
@@ -80,10 +81,10 @@ final class HeatMapWriter {
     }
 
     private static String percent(double share) {
-        return String.format(Locale.ROOT, "%.0f", 100 * share);
+        return Text.format("%.0f", 100 * share);
     }
 
     private static String number(long count) {
-        return count < 10_000 ? "" + count : String.format(Locale.ROOT, "%.0fk", count / 1000.0);
+        return count < 10_000 ? "" + count : Text.format("%.0fk", count / 1000.0);
     }
 }

@@ -2,11 +2,11 @@ package dev.saccade.report;
 
 import com.google.common.primitives.ImmutableDoubleArray;
 
+import dev.saccade.core.Text;
 import dev.saccade.report.LineChart.Range;
 import dev.saccade.report.LineChart.Series;
 
 import java.util.DoubleSummaryStatistics;
-import java.util.Locale;
 
 /** Draws a line chart as SVG, in the units of its view box. */
 final class LineChartWriter {
@@ -186,10 +186,10 @@ final class LineChartWriter {
     }
 
     private static String plain(double value) {
-        return String.format(Locale.ROOT, "%.5g", value);
+        return Text.format("%.5g", value);
     }
 
     private static String shortly(double value) {
-        return Double.isFinite(value) ? String.format(Locale.ROOT, "%.3g", value) : "n/a";
+        return Double.isFinite(value) ? Text.format("%.3g", value) : "n/a";
     }
 }

@@ -2,6 +2,8 @@ package dev.saccade.report;
 
 import com.google.common.io.Resources;
 
+import dev.saccade.core.Text;
+
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 
@@ -21,8 +23,9 @@ final class Page {
         out.empty("meta", "charset", "utf-8");
         out.empty("meta", "name", "viewport", "content", "width=device-width, initial-scale=1");
         String policy =
-                "default-src 'none'; img-src %s; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
-                        .formatted(images);
+                Text.format(
+                        "default-src 'none'; img-src %s; style-src 'unsafe-inline'; script-src 'unsafe-inline'",
+                        images);
         out.empty("meta", "http-equiv", "Content-Security-Policy", "content", policy);
         out.leaf("title", title).open("style").verbatim(resource("base.css"));
         for (String style : styles) {

@@ -4,11 +4,11 @@ import com.google.common.base.Splitter;
 
 import dev.saccade.checkpoint.AtomicFile;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.report.ReportData.Fact;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -141,7 +141,7 @@ public final class Report {
 
     /** Returns the style that gives an element a color, {@code 0xRRGGBB}. */
     static String style(int rgb) {
-        return String.format(Locale.ROOT, "--c:#%06x", rgb);
+        return Text.format("--c:#%06x", rgb);
     }
 
     private Markup openSection(String title) {

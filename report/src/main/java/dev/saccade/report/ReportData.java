@@ -2,8 +2,9 @@ package dev.saccade.report;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.Text;
+
 import java.util.List;
-import java.util.Locale;
 
 /**
  * All that a report shows. Whatever is empty is left out of the page.
@@ -92,7 +93,7 @@ public record ReportData(
 
         /** Makes a fact of a number from 0 to 1; one below 0 could not be measured. */
         public static Fact ofShare(String name, double share, String note) {
-            String value = share < 0 ? "n/a" : String.format(Locale.ROOT, "%.3f", share);
+            String value = share < 0 ? "n/a" : Text.format("%.3f", share);
             return new Fact(name, value, note);
         }
     }

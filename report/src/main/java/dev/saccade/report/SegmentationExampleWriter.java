@@ -1,12 +1,12 @@
 package dev.saccade.report;
 
+import dev.saccade.core.Text;
 import dev.saccade.report.SegmentationExamples.Picture;
 import dev.saccade.report.draw.ClassColors;
 
 import java.io.IOException;
 import java.util.Base64;
 import java.util.List;
-import java.util.Locale;
 
 /** Shows pictures under the colors of their labels at the left and of predictions at the right. */
 final class SegmentationExampleWriter {
@@ -63,7 +63,7 @@ final class SegmentationExampleWriter {
                 "class",
                 "example",
                 "data-mistakes",
-                String.format(Locale.ROOT, "%.6f", Double.isNaN(agreement) ? -1e9 : -agreement));
+                Text.format("%.6f", Double.isNaN(agreement) ? -1e9 : -agreement));
         PictureRow row = new PictureRow(out, examples.runs());
         row.open();
         image("Labels of " + first.name(), first.truth().read());

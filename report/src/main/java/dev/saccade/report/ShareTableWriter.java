@@ -1,9 +1,9 @@
 package dev.saccade.report;
 
+import dev.saccade.core.Text;
 import dev.saccade.report.draw.ClassColors;
 
 import java.util.List;
-import java.util.Locale;
 import java.util.OptionalDouble;
 
 /** Writes tables whose numbers carry bars. */
@@ -43,8 +43,8 @@ final class ShareTableWriter {
             out.leaf("td", "n/a", "class", "share none");
             return;
         }
-        String width = String.format(Locale.ROOT, "--share:%.3f", share.getAsDouble());
-        String number = String.format(Locale.ROOT, "%.3f", share.getAsDouble());
+        String width = Text.format("--share:%.3f", share.getAsDouble());
+        String number = Text.format("%.3f", share.getAsDouble());
         out.open("td", "class", "share", "style", width).leaf("span", number).close();
     }
 }

@@ -1,6 +1,6 @@
 package dev.saccade.report;
 
-import java.util.Locale;
+import dev.saccade.core.Text;
 
 /** Draws lines, labels and shapes of a chart in the units of its view box. */
 final class Svg {
@@ -53,7 +53,7 @@ final class Svg {
                         "height",
                         number(side),
                         "fill-opacity",
-                        String.format(Locale.ROOT, "%.2f", share))
+                        Text.format("%.2f", share))
                 .leaf("title", title)
                 .close();
     }
@@ -65,7 +65,7 @@ final class Svg {
                         "class",
                         "bar",
                         "d",
-                        String.format(
+                        Text.format(
                                 "M%s %sH%sV%sH%sZ",
                                 number(left),
                                 number(top),
@@ -98,7 +98,7 @@ final class Svg {
 
     /** Returns a coordinate with the decimals that a screen can show. */
     static String number(double value) {
-        String rounded = String.format(Locale.ROOT, "%.1f", value);
+        String rounded = Text.format("%.1f", value);
         return rounded.endsWith(".0") ? rounded.substring(0, rounded.length() - 2) : rounded;
     }
 }

@@ -2,6 +2,7 @@ package dev.saccade.serve;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.Text;
 import dev.saccade.core.Version;
 import dev.saccade.models.ModelSpec;
 import dev.saccade.models.TrainedModel;
@@ -58,8 +59,7 @@ record ModelFacts(
                                 label ->
                                         new ClassFacts(
                                                 spec.classes().get(label),
-                                                String.format(
-                                                        Locale.ROOT, "#%06x", colors.get(label))))
+                                                Text.format("#%06x", colors.get(label))))
                         .collect(ImmutableList.toImmutableList()),
                 spec.precision().name().toLowerCase(Locale.ROOT),
                 Version.saccade(),

@@ -4,6 +4,7 @@ import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.DatasetReport;
 import dev.saccade.datasets.DatasetStatistics;
@@ -73,9 +74,10 @@ public record DataReports(Map<String, DatasetReport> byRole) {
         }
         return learned && held.objects().learned() == 0
                 ? Optional.of(
-                        ("nothing to train on: all %d objects are on photographs with a side below"
-                                        + " 32 pixels, which are left out; expected larger ones")
-                                .formatted(held.objects().usable()))
+                        Text.format(
+                                "nothing to train on: all %d objects are on photographs with a side below"
+                                        + " 32 pixels, which are left out; expected larger ones",
+                                held.objects().usable()))
                 : Optional.empty();
     }
 
@@ -88,8 +90,9 @@ public record DataReports(Map<String, DatasetReport> byRole) {
                         .toList();
         return held.classes().size() > 1 && shown.size() == 1
                 ? Optional.of(
-                        "all pixels that have a class are \"%s\", so there is nothing to tell apart"
-                                        .formatted(shown.get(0))
+                        Text.format(
+                                        "all pixels that have a class are \"%s\", so there is nothing to tell apart",
+                                        shown.get(0))
                                 + "; see reduce_zero_label and ignore_index")
                 : Optional.empty();
     }
@@ -103,8 +106,9 @@ public record DataReports(Map<String, DatasetReport> byRole) {
             label++;
         }
         return Optional.of(
-                "class %d is %s, but in data.train it is %s; labels would be mixed up"
-                        .formatted(label + 1, name(labeled, label), name(trained, label)));
+                Text.format(
+                        "class %d is %s, but in data.train it is %s; labels would be mixed up",
+                        label + 1, name(labeled, label), name(trained, label)));
     }
 
     private static String name(List<String> classes, int label) {

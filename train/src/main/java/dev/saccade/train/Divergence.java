@@ -5,12 +5,12 @@ import static java.util.Comparator.reverseOrder;
 import static java.util.stream.Collectors.joining;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.datasets.loader.Batch;
 import dev.saccade.train.optimizers.Gradients;
 
 import java.nio.FloatBuffer;
-import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -88,7 +88,7 @@ final class Divergence {
                         + "  the last checkpoint is as it was",
                 iteration,
                 what,
-                String.format(Locale.ROOT, "%.3e", learningRate),
+                Text.format("%.3e", learningRate),
                 batch.images().stream()
                         .map(image -> image.file() + " (id " + image.id() + ")")
                         .collect(joining(", ")),
@@ -105,13 +105,7 @@ final class Divergence {
                 : squares.entrySet().stream()
                         .sorted(comparing(Map.Entry::getValue, reverseOrder()))
                         .limit(BLOCKS_SHOWN)
-                        .map(
-                                e ->
-                                        String.format(
-                                                Locale.ROOT,
-                                                "%s %.3g",
-                                                e.getKey(),
-                                                Math.sqrt(e.getValue())))
+                        .map(e -> Text.format("%s %.3g", e.getKey(), Math.sqrt(e.getValue())))
                         .collect(joining(", "));
     }
 

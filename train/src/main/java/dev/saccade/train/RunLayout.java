@@ -4,6 +4,7 @@ import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.Count;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.train.config.RunConfig;
 
 import java.nio.file.Path;
@@ -71,7 +72,7 @@ public record RunLayout(int ranks, int batchesPerStep, long stepsPerEpoch) {
         if (before.equals(this)) {
             return state;
         }
-        String change = "the run had %s, now it has %s".formatted(before.told(), told());
+        String change = Text.format("the run had %s, now it has %s", before.told(), told());
         if (before.batchesPerStep == batchesPerStep && before.stepsPerEpoch == stepsPerEpoch) {
             note.accept(
                     change
@@ -92,13 +93,14 @@ public record RunLayout(int ranks, int batchesPerStep, long stepsPerEpoch) {
         }
         long epochs = state.iteration() / before.stepsPerEpoch;
         note.accept(
-                "%s; step %d, the end of epoch %d, is step %d now"
-                        .formatted(change, state.iteration(), epochs, epochs * stepsPerEpoch));
+                Text.format(
+                        "%s; step %d, the end of epoch %d, is step %d now",
+                        change, state.iteration(), epochs, epochs * stepsPerEpoch));
         return state.at(epochs * stepsPerEpoch);
     }
 
     private String told() {
-        return "%s and %s a step"
-                .formatted(Count.of(ranks, "rank"), Count.of(batchesPerStep, "batch"));
+        return Text.format(
+                "%s and %s a step", Count.of(ranks, "rank"), Count.of(batchesPerStep, "batch"));
     }
 }

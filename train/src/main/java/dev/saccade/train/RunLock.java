@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.saccade.checkpoint.AtomicFile;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -124,10 +125,10 @@ final class RunLock {
 
     private void sign() throws IOException {
         String owner =
-                "process %s has been training here since %s"
-                        .formatted(
-                                ManagementFactory.getRuntimeMXBean().getName(),
-                                TIME.format(LocalDateTime.now(ZoneId.systemDefault())));
+                Text.format(
+                        "process %s has been training here since %s",
+                        ManagementFactory.getRuntimeMXBean().getName(),
+                        TIME.format(LocalDateTime.now(ZoneId.systemDefault())));
         OWN.put(folder, owner);
         channel.truncate(0);
         channel.write(UTF_8.encode(owner + System.lineSeparator()));

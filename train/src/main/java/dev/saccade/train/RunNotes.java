@@ -6,6 +6,7 @@ import com.google.common.base.Ascii;
 
 import dev.saccade.core.Count;
 import dev.saccade.core.Devices;
+import dev.saccade.core.Text;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.train.config.RunConfig;
@@ -13,7 +14,6 @@ import dev.saccade.train.hooks.Hook;
 import dev.saccade.train.hooks.Run;
 
 import java.util.List;
-import java.util.Locale;
 
 /** Tells at the beginning of a run what it is about. */
 final class RunNotes implements Hook {
@@ -49,25 +49,25 @@ final class RunNotes implements Hook {
         notes.forEach(run::note);
         run.note(computing());
         run.note(
-                "%s, %s, %s a step"
-                        .formatted(
-                                Count.of(dataset.size(), "photograph"),
-                                Count.of(dataset.classes().size(), "class"),
-                                Count.of(imagesPerStep(), "image")));
+                Text.format(
+                        "%s, %s, %s a step",
+                        Count.of(dataset.size(), "photograph"),
+                        Count.of(dataset.classes().size(), "class"),
+                        Count.of(imagesPerStep(), "image")));
         if (config.data().batchSize() > dataset.size()) {
             run.note(
-                    "data.batch_size is %d, but the data set has %s: a batch has no more"
-                            .formatted(
-                                    config.data().batchSize(),
-                                    Count.of(dataset.size(), "photograph")));
+                    Text.format(
+                            "data.batch_size is %d, but the data set has %s: a batch has no more",
+                            config.data().batchSize(), Count.of(dataset.size(), "photograph")));
         }
         config.referenceBatch()
                 .filter(images -> images != imagesPerStep())
                 .ifPresent(images -> run.note(scaled(images)));
         if (ranks.worldSize() > 1 && config.referenceBatch().isEmpty()) {
             run.note(
-                    "learning rate %s as the config has it, for any number of ranks;"
-                                    .formatted(config.optimizer().learningRate())
+                    Text.format(
+                                    "learning rate %s as the config has it, for any number of ranks;",
+                                    config.optimizer().learningRate())
                             + " reference_batch, the images that it is stated for, scales it");
         }
         if (run.iteration() > 0) {
@@ -80,13 +80,14 @@ final class RunNotes implements Hook {
                 config.ema()
                         .map(ema -> "; measured are averages of the weights, decay " + ema.decay())
                         .orElse("");
-        String together = ranks.worldSize() == 1 ? "" : "%s ranks, ".formatted(ranks.worldSize());
-        return "computing on %s%s in %s%s"
-                .formatted(
-                        together,
-                        Devices.here().describe(device),
-                        Ascii.toLowerCase(config.precision().name()),
-                        averages);
+        String together =
+                ranks.worldSize() == 1 ? "" : Text.format("%s ranks, ", ranks.worldSize());
+        return Text.format(
+                "computing on %s%s in %s%s",
+                together,
+                Devices.here().describe(device),
+                Ascii.toLowerCase(config.precision().name()),
+                averages);
     }
 
     private int imagesPerStep() {
@@ -94,8 +95,7 @@ final class RunNotes implements Hook {
     }
 
     private String scaled(int images) {
-        return String.format(
-                Locale.ROOT,
+        return Text.format(
                 "learning rate %s is stated for %s a step: scaled to %s (reference_batch: null"
                         + " leaves it)",
                 config.optimizer().learningRate(),

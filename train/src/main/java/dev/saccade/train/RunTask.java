@@ -11,6 +11,7 @@ import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.config.ConfigWriter;
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.parts.PartFailure;
@@ -137,10 +138,11 @@ final class RunTask {
                         .count();
         if (frozen > 0) {
             notes.add(
-                    ("warning: %d parameters of the backbone are frozen and start from nothing;"
+                    Text.format(
+                            "warning: %d parameters of the backbone are frozen and start from nothing;"
                                     + " name weights with init_from, or set"
-                                    + " model.backbone.frozen_stages=-1")
-                            .formatted(frozen));
+                                    + " model.backbone.frozen_stages=-1",
+                            frozen));
         }
     }
 
@@ -191,18 +193,18 @@ final class RunTask {
         long steps = length.iterations();
         if (state.iteration() >= steps) {
             notes.add(
-                    "all %d steps were taken before; a larger number of %s makes the run longer"
-                            .formatted(
-                                    steps,
-                                    config.iterations().isPresent() ? "iterations" : "epochs"));
+                    Text.format(
+                            "all %d steps were taken before; a larger number of %s makes the run longer",
+                            steps, config.iterations().isPresent() ? "iterations" : "epochs"));
             return;
         }
         long warmup = config.schedule().warmup().iterations();
         if (2 * warmup > steps) {
             notes.add(
-                    ("warning: the learning rate rises in the first %d steps, and there are %d;"
-                                    + " set schedule.warmup.iterations to a small part of them")
-                            .formatted(warmup, steps));
+                    Text.format(
+                            "warning: the learning rate rises in the first %d steps, and there are %d;"
+                                    + " set schedule.warmup.iterations to a small part of them",
+                            warmup, steps));
         }
     }
 

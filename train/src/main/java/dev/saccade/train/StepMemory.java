@@ -4,6 +4,7 @@ import ai.djl.Device;
 
 import dev.saccade.core.DeviceMemory;
 import dev.saccade.core.Printable;
+import dev.saccade.core.Text;
 import dev.saccade.core.ops.TensorMemory;
 import dev.saccade.core.structures.Size;
 import dev.saccade.train.config.RunConfig;
@@ -100,8 +101,9 @@ record StepMemory(long bytes, List<Saving> savings) implements Printable.Lines {
             int steps = config.accumulation() * ((images + fewer - 1) / fewer);
             savings.add(
                     new Saving(
-                            "data.batch_size=%d, for which accumulation=%d makes up"
-                                    .formatted(fewer, steps),
+                            Text.format(
+                                    "data.batch_size=%d, for which accumulation=%d makes up",
+                                    fewer, steps),
                             growth.bytes(fewer * size.area())));
         }
         savings.add(
@@ -137,8 +139,9 @@ record StepMemory(long bytes, List<Saving> savings) implements Printable.Lines {
         StringBuilder lines = new StringBuilder();
         for (Saving saving : savings) {
             lines.append(
-                    "%n  %-10s with %s"
-                            .formatted(DeviceMemory.text(saving.bytes()), saving.setting()));
+                    Text.format(
+                            "%n  %-10s with %s",
+                            DeviceMemory.text(saving.bytes()), saving.setting()));
         }
         return lines.toString();
     }

@@ -8,6 +8,7 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.nn.Parameter;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.NoGrad;
@@ -313,7 +314,7 @@ public final class Trainer implements Run {
         double monitored = monitored(result);
         state = state.afterEvaluation(monitored);
         if (Double.isNaN(monitored)) {
-            note("%s is NaN, which is never the best".formatted(config.monitor()));
+            note(Text.format("%s is NaN, which is never the best", config.monitor()));
         }
         if (state.isBest()) {
             checkpoints.saveBest(state);

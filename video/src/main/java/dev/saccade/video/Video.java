@@ -39,6 +39,7 @@ import static org.bytedeco.ffmpeg.global.swscale.sws_getCachedContext;
 import static org.bytedeco.ffmpeg.global.swscale.sws_scale_frame;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.datasets.image.OpenCv;
 
@@ -223,13 +224,13 @@ public final class Video implements AutoCloseable {
         }
         return failure.map(
                 reason ->
-                        "%s: breaks off after %d frames%s, at %.2f s: %s"
-                                .formatted(
-                                        file,
-                                        read,
-                                        declared > 0 ? " of " + declared : "",
-                                        lastSeconds,
-                                        reason));
+                        Text.format(
+                                "%s: breaks off after %d frames%s, at %.2f s: %s",
+                                file,
+                                read,
+                                declared > 0 ? " of " + declared : "",
+                                lastSeconds,
+                                reason));
     }
 
     private boolean decode() {

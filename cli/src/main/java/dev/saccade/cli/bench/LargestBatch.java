@@ -9,6 +9,7 @@ import dev.saccade.core.DeviceMemory;
 import dev.saccade.core.Devices;
 import dev.saccade.core.OutOfMemory;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.ops.TensorMemory;
 import dev.saccade.core.structures.Size;
 import dev.saccade.train.TrialRun;
@@ -43,14 +44,14 @@ public record LargestBatch(int images, int tried, long peakBytes, long usableByt
     @Override
     public String toString() {
         return images == 0
-                ? "none, an image does not fit into %d MiB".formatted(usableBytes >> 20)
-                : "%s%s, %d MiB of %d MiB that may be taken%s"
-                        .formatted(
-                                tried < images ? "about " : "",
-                                Count.of(images, "image"),
-                                peakBytes >> 20,
-                                usableBytes >> 20,
-                                tried < images ? " (tried: %d)".formatted(tried) : "");
+                ? Text.format("none, an image does not fit into %d MiB", usableBytes >> 20)
+                : Text.format(
+                        "%s%s, %d MiB of %d MiB that may be taken%s",
+                        tried < images ? "about " : "",
+                        Count.of(images, "image"),
+                        peakBytes >> 20,
+                        usableBytes >> 20,
+                        tried < images ? Text.format(" (tried: %d)", tried) : "");
     }
 
     /**

@@ -10,6 +10,7 @@ import ai.djl.nn.convolutional.Conv2d;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.SeededRandom;
+import dev.saccade.core.Text;
 import dev.saccade.core.ops.Activations;
 import dev.saccade.core.ops.Affine;
 import dev.saccade.core.ops.DeformConv2d;
@@ -206,7 +207,7 @@ record OperatorCase(
         long biases = (long) heads * region.area() * region.keys();
         return new OperatorCase(
                 "focal_bias",
-                "%d heads, %d keys".formatted(heads, region.keys()),
+                Text.format("%d heads, %d keys", heads, region.keys()),
                 List.of(
                         new Shape(across * across, heads),
                         new Shape(1, heads, region.area(), region.neighbors()),
@@ -288,7 +289,7 @@ record OperatorCase(
         long out = (long) regions * bins * bins * channels;
         return new OperatorCase(
                 "roi_align",
-                "%d regions x %d x %d x %d".formatted(regions, bins, bins, channels),
+                Text.format("%d regions x %d x %d x %d", regions, bins, bins, channels),
                 List.of(map),
                 true,
                 new Work(8 * out, out),
@@ -312,7 +313,7 @@ record OperatorCase(
         Nms nms = new Nms(IOU_THRESHOLD, Nms.ANY_SCORE, 1_000);
         return new OperatorCase(
                 "nms",
-                "%d boxes".formatted(count),
+                Text.format("%d boxes", count),
                 List.of(new Shape(1)),
                 false,
                 new Work(4L * count * count, 6L * count),
@@ -335,7 +336,7 @@ record OperatorCase(
         MaxIouAssign rule = new MaxIouAssign(0.7, 0.3, 0.3, true, true);
         return new OperatorCase(
                 "max_iou_assign",
-                "%d boxes x %d objects".formatted(count, objects),
+                Text.format("%d boxes x %d objects", count, objects),
                 List.of(new Shape(1)),
                 false,
                 new Work(15L * count * objects, 7L * count),
@@ -362,7 +363,7 @@ record OperatorCase(
     }
 
     private static String size(int images, int side, int channels) {
-        return "%d x %d x %d x %d".formatted(images, side, side, channels);
+        return Text.format("%d x %d x %d x %d", images, side, side, channels);
     }
 
     /** A projection that has been made. */

@@ -3,13 +3,13 @@ package dev.saccade.cli.figures;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.Count;
+import dev.saccade.core.Text;
 import dev.saccade.datasets.DatasetStatistics;
 import dev.saccade.datasets.ObjectStatistics;
 import dev.saccade.datasets.PixelStatistics;
 import dev.saccade.report.ReportData;
 
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 
 /** What the data sets of a run hold, by their role, as figures of its report. */
@@ -30,18 +30,16 @@ public final class DatasetFigures {
 
     private static String content(DatasetStatistics statistics) {
         if (statistics instanceof ObjectStatistics objects) {
-            return "%s, %s without any"
-                    .formatted(
-                            Count.of(objects.objects().boxes(), "object"),
-                            Count.of(objects.withoutBoxes(), "photograph"));
+            return Text.format(
+                    "%s, %s without any",
+                    Count.of(objects.objects().boxes(), "object"),
+                    Count.of(objects.withoutBoxes(), "photograph"));
         }
         PixelStatistics labeled = (PixelStatistics) statistics;
         double all = Math.max(1, labeled.pixels() + labeled.ignored());
-        return String.format(
-                Locale.ROOT,
+        return Text.format(
                 "%.1f million labeled pixels, %.1f %% of all",
-                labeled.pixels() / 1e6,
-                100 * labeled.pixels() / all);
+                labeled.pixels() / 1e6, 100 * labeled.pixels() / all);
     }
 
     public static List<ReportData.Histogram> histograms(Map<String, DatasetStatistics> held) {

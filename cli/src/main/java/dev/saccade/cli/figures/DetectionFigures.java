@@ -4,6 +4,7 @@ import com.google.common.collect.ImmutableList;
 
 import dev.saccade.cli.predictions.ShownPhoto;
 import dev.saccade.core.Count;
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
@@ -131,11 +132,11 @@ public final class DetectionFigures {
             rows.add(
                     new ShareTable.Row(
                             row.name(),
-                            "IoU %s, %s objects, %s"
-                                    .formatted(
-                                            row.iou(),
-                                            lowerCase(row.area()),
-                                            Count.of(row.maxDetections(), "detection")),
+                            Text.format(
+                                    "IoU %s, %s objects, %s",
+                                    row.iou(),
+                                    lowerCase(row.area()),
+                                    Count.of(row.maxDetections(), "detection")),
                             metrics.stream()
                                     .map(m -> defined(m.summary().get(place).value()))
                                     .toList()));
@@ -185,7 +186,7 @@ public final class DetectionFigures {
                 series.add(LineChart.Series.of(lowerCase(area), ious, values));
             }
         }
-        String title = "Average precision of %s over IoU, by size".formatted(name(metrics));
+        String title = Text.format("Average precision of %s over IoU, by size", name(metrics));
         return new LineChart(title, "IoU", series, Optional.of(REACH), Optional.empty(), false)
                 .ofShares();
     }
@@ -205,9 +206,7 @@ public final class DetectionFigures {
                             .ofClass(label));
         }
         double iou = CocoParameters.IOU_THRESHOLDS.get(threshold);
-        String title =
-                String.format(
-                        Locale.ROOT, "Precision of %s over recall at IoU %.2f", name(metrics), iou);
+        String title = Text.format("Precision of %s over recall at IoU %.2f", name(metrics), iou);
         return new LineChart(shown.title(title), "recall", series).inUnitSquare();
     }
 
@@ -243,8 +242,7 @@ public final class DetectionFigures {
         List<String> names = new ArrayList<>(matrix.classes());
         names.add("background");
         String title =
-                String.format(
-                        Locale.ROOT,
+                Text.format(
                         "Objects (rows) and what they were taken for, by boxes with a score of %.2f"
                                 + " and more",
                         matrix.score());

@@ -7,6 +7,7 @@ import dev.saccade.cli.figures.RunFigures.Measured;
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.report.Commands;
 import dev.saccade.report.DetectionExamples;
 import dev.saccade.report.Examples;
@@ -23,7 +24,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalDouble;
 
@@ -116,24 +116,23 @@ public record RunReport(Path folder, RunEvents events, Optional<RunFigures> figu
                             return new Fact(
                                     "Training",
                                     duration(mean.orElse(0) * steps),
-                                    "%s, %s"
-                                            .formatted(
-                                                    Count.of(steps, "step"),
-                                                    Count.of(epochs, "epoch")));
+                                    Text.format(
+                                            "%s, %s",
+                                            Count.of(steps, "step"), Count.of(epochs, "epoch")));
                         });
     }
 
     private static String duration(double seconds) {
         return seconds < 90
-                ? String.format(Locale.ROOT, "%.0f s", seconds)
-                : String.format(Locale.ROOT, "%.1f min", seconds / 60);
+                ? Text.format("%.0f s", seconds)
+                : Text.format("%.1f min", seconds / 60);
     }
 
     /** Returns how long one photograph takes. */
     static Fact latency(Measured measured) {
         return new Fact(
                 "Latency",
-                String.format(Locale.ROOT, "%.0f ms", measured.latency().all()),
+                Text.format("%.0f ms", measured.latency().all()),
                 "a photograph by itself, from its file on");
     }
 
@@ -142,11 +141,7 @@ public record RunReport(Path folder, RunEvents events, Optional<RunFigures> figu
         ImmutableList.Builder<Fact> facts = ImmutableList.builder();
         facts.add(new Fact("Parameters", millions(weights.parameters())));
         facts.add(new Fact("Checkpoint", folder.resolve(weights.file()).toString()));
-        facts.add(
-                new Fact(
-                        "Size",
-                        String.format(
-                                Locale.ROOT, "%.1f MiB", weights.bytes() / (double) (1 << 20))));
+        facts.add(new Fact("Size", Text.format("%.1f MiB", weights.bytes() / (double) (1 << 20))));
         facts.add(new Fact("SHA-256", weights.sha256()));
         events.best().ifPresent(best -> facts.add(new Fact("Best", bestAt(best))));
         Latency latency = measured.latency();
@@ -156,7 +151,7 @@ public record RunReport(Path folder, RunEvents events, Optional<RunFigures> figu
         facts.add(
                 new Fact(
                         "Throughput",
-                        String.format(Locale.ROOT, "%.1f", measured.photographsPerSecond()),
+                        Text.format("%.1f", measured.photographsPerSecond()),
                         "photographs a second, many read ahead and each scored, as in eval"));
         return new Section(
                 "Model",
@@ -165,28 +160,28 @@ public record RunReport(Path folder, RunEvents events, Optional<RunFigures> figu
                 new FactList(facts.build()),
                 new Commands(
                         List.of(
-                                "./saccade predict %s photo.jpg%s --out found"
-                                        .formatted(Printable.word(folder), score(measured)))));
+                                Text.format(
+                                        "./saccade predict %s photo.jpg%s --out found",
+                                        Printable.word(folder), score(measured)))));
     }
 
     private static String score(Measured measured) {
         return measured.task().examples() instanceof DetectionExamples objects
-                ? String.format(Locale.ROOT, " --score %.2f", objects.threshold())
+                ? Text.format(" --score %.2f", objects.threshold())
                 : "";
     }
 
     private static Fact milliseconds(String name, double value, String note) {
-        return new Fact(name, String.format(Locale.ROOT, "%.1f ms", value), note);
+        return new Fact(name, Text.format("%.1f ms", value), note);
     }
 
     static String millions(long parameters) {
-        return String.format(Locale.ROOT, "%.2f million", parameters / 1e6);
+        return Text.format("%.2f million", parameters / 1e6);
     }
 
     private String bestAt(JsonNode best) {
         String monitor = best.path("monitor").asText();
-        return String.format(
-                Locale.ROOT,
+        return Text.format(
                 "step %d, epoch %d, by %s %.4f",
                 best.path("iteration").asLong(),
                 best.path("epoch").asInt(),

@@ -2,6 +2,7 @@ package dev.saccade.cli.figures;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.Text;
 import dev.saccade.eval.coco.ScoreCurve;
 import dev.saccade.eval.coco.ScoreCurve.Point;
 import dev.saccade.eval.coco.ScoreCurves;
@@ -12,7 +13,6 @@ import dev.saccade.report.Section;
 import dev.saccade.report.ShareTable;
 
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.stream.IntStream;
@@ -29,12 +29,10 @@ final class ScoreFigures {
     static Fact recommended(Point best) {
         return new Fact(
                 NAME,
-                String.format(Locale.ROOT, "%.2f", best.score()),
-                String.format(
-                        Locale.ROOT,
+                Text.format("%.2f", best.score()),
+                Text.format(
                         "recommended; precision %.2f, recall %.2f, means over classes",
-                        best.precision(),
-                        best.recall()));
+                        best.precision(), best.recall()));
     }
 
     /** Returns whether a score is recommended: none is, where nothing is found at any. */
@@ -48,8 +46,7 @@ final class ScoreFigures {
                 curves.common()
                         .map(
                                 best ->
-                                        String.format(
-                                                Locale.ROOT,
+                                        Text.format(
                                                 " One score for all is %.2f: there the mean of F1"
                                                         + " over the classes is highest.",
                                                 best.score()))

@@ -6,6 +6,7 @@ import com.google.common.primitives.ImmutableDoubleArray;
 
 import dev.saccade.cli.predictions.ShownPhoto;
 import dev.saccade.core.Count;
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Dataset;
@@ -29,7 +30,6 @@ import org.opencv.core.Mat;
 
 import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.Set;
@@ -111,12 +111,10 @@ public final class SegmentationFigures {
                                 confusion ->
                                         new ShareTable.Row(
                                                 confusion.truth(),
-                                                "%s taken for %s"
-                                                        .formatted(
-                                                                Count.of(
-                                                                        confusion.pixels(),
-                                                                        "pixel"),
-                                                                confusion.predicted()),
+                                                Text.format(
+                                                        "%s taken for %s",
+                                                        Count.of(confusion.pixels(), "pixel"),
+                                                        confusion.predicted()),
                                                 List.of(OptionalDouble.of(confusion.share()))))
                         .toList();
         HeatMap map =
@@ -215,10 +213,6 @@ public final class SegmentationFigures {
         }
         return all == 0
                 ? "nothing is labeled"
-                : String.format(
-                        Locale.ROOT,
-                        "%.1f %% of pixels right, mIoU %.3f",
-                        100.0 * right / all,
-                        iou);
+                : Text.format("%.1f %% of pixels right, mIoU %.3f", 100.0 * right / all, iou);
     }
 }

@@ -1,5 +1,7 @@
 package dev.saccade.cli.figures;
 
+import dev.saccade.core.Text;
+
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -33,7 +35,8 @@ record ShownClasses(List<Integer> labels, int all) {
     /** Returns the title of their chart. */
     String title(String shown) {
         return all > labels.size()
-                ? "%s, of the %d most frequent of %d classes".formatted(shown, labels.size(), all)
+                ? Text.format(
+                        "%s, of the %d most frequent of %d classes", shown, labels.size(), all)
                 : shown;
     }
 }

@@ -9,6 +9,7 @@ import dev.saccade.cli.terminal.Progress;
 import dev.saccade.cli.terminal.ShortLines;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.video.Video;
 import dev.saccade.video.Video.Frame;
@@ -108,11 +109,11 @@ public final class Frames {
     private void frame(Path file, Frame frame) {
         try (frame) {
             String name =
-                    "%s_%06d.%s"
-                            .formatted(
-                                    MoreFiles.getNameWithoutExtension(file),
-                                    frame.number(),
-                                    MoreFiles.getFileExtension(file));
+                    Text.format(
+                            "%s_%06d.%s",
+                            MoreFiles.getNameWithoutExtension(file),
+                            frame.number(),
+                            MoreFiles.getFileExtension(file));
             Prediction prediction = predictor.predict(ImageSource.of(name, frame.image()));
             lines.add(
                     ImmutableMap.of(

@@ -1,18 +1,20 @@
 package dev.saccade.cli.proposals;
 
 import com.google.common.base.Strings;
+import com.google.errorprone.annotations.FormatMethod;
+import com.google.errorprone.annotations.FormatString;
 
 import dev.saccade.config.ConfigWriter;
 import dev.saccade.config.Configs;
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
+import dev.saccade.core.Text;
 import dev.saccade.core.parts.Backbone;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.models.zoo.PretrainedWeights;
 
 import java.util.Collections;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -56,9 +58,9 @@ public final class Proposal {
     }
 
     private void describe() {
-        line("# " + Printable.line(folder.root()) + ": " + held() + ".");
+        line("# %s: %s.", Printable.line(folder.root()), held());
         if (!contents.perClass().isEmpty()) {
-            line("# " + classes());
+            line("# %s", classes());
         }
         if (machine.gpu()) {
             line("# Written for %s; a batch that does not fit is told in the first step.", machine);
@@ -77,18 +79,18 @@ public final class Proposal {
 
     private String held() {
         String size =
-                "%s of about %dx%d"
-                        .formatted(
-                                Count.of(contents.photographs(), "photograph"),
-                                contents.longEdge(),
-                                contents.shortEdge());
+                Text.format(
+                        "%s of about %dx%d",
+                        Count.of(contents.photographs(), "photograph"),
+                        contents.longEdge(),
+                        contents.shortEdge());
         return contents.targets() == TargetKind.LABEL_MAPS
                 ? size + " with a class for every pixel"
                 : size
-                        + " with %s%s"
-                                .formatted(
-                                        Count.of(contents.objects(), "object"),
-                                        contents.targets().hasMasks() ? " and their outlines" : "");
+                        + Text.format(
+                                " with %s%s",
+                                Count.of(contents.objects(), "object"),
+                                contents.targets().hasMasks() ? " and their outlines" : "");
     }
 
     private String classes() {
@@ -104,7 +106,7 @@ public final class Proposal {
                 + ": "
                 + most
                 + (all.size() > MOST_CLASSES_TOLD ? ", ..." : "")
-                + (none > 0 ? "; %d of them without any".formatted(none) : "")
+                + (none > 0 ? Text.format("; %d of them without any", none) : "")
                 + ".";
     }
 
@@ -126,7 +128,8 @@ public final class Proposal {
         boolean asTheBase = contents.targets() == TargetKind.LABEL_MAPS || weights.isPresent();
         String frozen = asTheBase ? "" : ", frozen_stages: -1, norm_eval: false";
         because(
-                "  backbone: {depth: %d%s, zero_init_residual: false}".formatted(depth(), frozen),
+                Text.format(
+                        "  backbone: {depth: %d%s, zero_init_residual: false}", depth(), frozen),
                 frozen.isEmpty() ? "" : "with init_from: frozen_stages: 1, norm_eval: true");
         if (!machine.gpu()) {
             line(
@@ -144,8 +147,8 @@ public final class Proposal {
         int scale = plan.baseScale(contents, 8, 2, 4);
         String narrow = machine.gpu() ? "" : "feat_channels: 64, stacked_convs: 2, ";
         because(
-                "  head: {%soctave_base_scale: %d}".formatted(narrow, scale),
-                "the smallest anchors are %d pixels".formatted(8 * scale));
+                Text.format("  head: {%soctave_base_scale: %d}", narrow, scale),
+                Text.format("the smallest anchors are %d pixels", 8 * scale));
     }
 
     private void masks() {
@@ -153,8 +156,8 @@ public final class Proposal {
         line("  head:");
         String narrow = machine.gpu() ? "" : "feat_channels: 64, ";
         because(
-                "    rpn_head: {%sscales: [%d]}".formatted(narrow, scale),
-                "the smallest anchors are %d pixels".formatted(4 * scale));
+                Text.format("    rpn_head: {%sscales: [%d]}", narrow, scale),
+                Text.format("the smallest anchors are %d pixels", 4 * scale));
         if (!machine.gpu()) {
             line("    bbox_head: {fc_out_channels: 256}");
             line("    mask_head: {conv_out_channels: 64}");
@@ -171,12 +174,14 @@ public final class Proposal {
                     "  # ./saccade convert-data %s --out DIR divides the photographs.",
                     Printable.word(folder.root()));
         }
-        because("  image_size: [%d, %d]".formatted(plan.longEdge(), plan.shortEdge()), whySize());
+        because(
+                Text.format("  image_size: [%d, %d]", plan.longEdge(), plan.shortEdge()),
+                whySize());
         if (contents.targets() == TargetKind.LABEL_MAPS) {
             pixels();
         }
         because(
-                "  batch_size: %d".formatted(plan.batchSize()),
+                Text.format("  batch_size: %d", plan.batchSize()),
                 machine.gpu() ? "what should fit into " + machine : "");
         line("  workers: %d", Math.min(Math.max(machine.cores() / 2, 1), 8));
     }
@@ -186,17 +191,17 @@ public final class Proposal {
             return "";
         }
         double factor = (double) plan.longEdge() / Math.max(1, contents.longEdge());
-        return String.format(
-                Locale.ROOT,
-                "small objects are then some %.0f pixels across",
-                factor * contents.smallObject());
+        return Text.format(
+                "small objects are then some %.0f pixels across", factor * contents.smallObject());
     }
 
     private void pixels() {
         int edge = machine.gpu() ? 512 : 256;
         int crop =
                 Math.min(edge, Math.max(32, Math.min(plan.longEdge(), plan.shortEdge()) / 32 * 32));
-        because("  crop_size: [%d, %d]".formatted(crop, crop), "what a step sees of a photograph");
+        because(
+                Text.format("  crop_size: [%d, %d]", crop, crop),
+                "what a step sees of a photograph");
         line("  train_transforms:");
         line("    - {type: resize, ratio_range: [0.5, 2.0]}");
         line("    - {type: random_crop, mode: absolute, cat_max_ratio: 0.75}");
@@ -211,10 +216,9 @@ public final class Proposal {
         boolean pixels = contents.targets() == TargetKind.LABEL_MAPS;
         String fromNothing = machine.gpu() ? "3.0e-4" : "1.0e-3";
         because(
-                "optimizer: {type: adamw, learning_rate: %s, weight_decay: %s}"
-                        .formatted(
-                                weights.isPresent() ? "1.0e-4" : fromNothing,
-                                pixels ? "0.01" : "0.05"),
+                Text.format(
+                        "optimizer: {type: adamw, learning_rate: %s, weight_decay: %s}",
+                        weights.isPresent() ? "1.0e-4" : fromNothing, pixels ? "0.01" : "0.05"),
                 weights.isPresent() ? "" : "with init_from: learning_rate: 1.0e-4");
         line(
                 pixels
@@ -223,8 +227,9 @@ public final class Proposal {
                 plan.warmup());
         line("max_gradient_norm: 10");
         because(
-                "epochs: %d".formatted(plan.epochs()),
-                "%d steps of %s".formatted(plan.steps(), Count.of(plan.batchSize(), "photograph")));
+                Text.format("epochs: %d", plan.epochs()),
+                Text.format(
+                        "%d steps of %s", plan.steps(), Count.of(plan.batchSize(), "photograph")));
         line("log_interval: %d", Math.min(Math.max(plan.stepsPerEpoch() / 4, 1), 50));
         line("evaluation: {every: {epochs: %d}}", plan.evaluationEpochs());
         line("checkpoint: {every: {epochs: %d}}", plan.evaluationEpochs());
@@ -241,8 +246,8 @@ public final class Proposal {
                 .append('\n');
     }
 
-    private void line(String line, Object... values) {
-        text.append(values.length == 0 ? line : String.format(Locale.ROOT, line, values))
-                .append('\n');
+    @FormatMethod
+    private void line(@FormatString String line, Object... values) {
+        text.append(Text.format(line, values)).append('\n');
     }
 }

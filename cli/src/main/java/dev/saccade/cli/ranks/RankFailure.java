@@ -2,6 +2,7 @@ package dev.saccade.cli.ranks;
 
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 
 import java.util.Comparator;
 import java.util.List;
@@ -84,8 +85,8 @@ public record RankFailure(int rank, int exitCode, Optional<RankLog> log) {
         String signal = NAMES.get(exitCode - SIGNALS);
         String how =
                 signal == null
-                        ? "rank %d ended with exit code %d".formatted(rank, exitCode)
-                        : "rank %d was ended by %s".formatted(rank, signal);
+                        ? Text.format("rank %d ended with exit code %d", rank, exitCode)
+                        : Text.format("rank %d was ended by %s", rank, signal);
         return log.flatMap(RankLog::lastLine)
                 .map(line -> line.replaceFirst("^saccade: ", ""))
                 .map(line -> Printable.format("%s: %s", how, line))

@@ -3,6 +3,7 @@ package dev.saccade.cli.ranks;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -38,7 +39,7 @@ public record RankLog(Path file) {
             Files.createDirectories(folder);
             Files.writeString(
                     file,
-                    "%srank %d starts, %s%n".formatted(START, rank, now),
+                    Text.format("%srank %d starts, %s%n", START, rank, now),
                     StandardOpenOption.CREATE,
                     StandardOpenOption.APPEND);
         } catch (IOException e) {

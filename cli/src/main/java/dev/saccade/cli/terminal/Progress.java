@@ -12,6 +12,7 @@ import me.tongfei.progressbar.ProgressBarStyle;
 import me.tongfei.progressbar.ProgressState;
 
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -131,7 +132,7 @@ public final class Progress implements AutoCloseable {
     public static void say(String line) {
         String shown = Printable.line(line);
         if (isTerminal()) {
-            System.err.printf("\r%-" + WIDTH + "s%n", shown);
+            System.err.printf(Locale.ROOT, "\r%-" + WIDTH + "s%n", shown);
         } else {
             System.err.println(shown);
         }

@@ -10,6 +10,7 @@ import com.google.common.collect.Streams;
 import dev.saccade.core.Devices;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.ops.Kernels;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Script;
@@ -18,7 +19,6 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.UUID;
@@ -90,8 +90,7 @@ public final class ProcessGroup implements AutoCloseable {
         // A name for each rank, since several may be threads of one process.
         String name = UUID.randomUUID().toString();
         String reachedAt =
-                String.format(
-                        Locale.ROOT,
+                Text.format(
                         "\"%s\", %d, %s",
                         plain(at.masterAddress()),
                         at.masterPort(),
@@ -99,8 +98,9 @@ public final class ProcessGroup implements AutoCloseable {
         ProcessGroup group =
                 new ProcessGroup(at.rank(), at.worldSize(), at.localRank(), name, reachedAt);
         group.withToken(
-                "join_group(x, \"%s\", %s, \"%s\", %d, %d)"
-                        .formatted(name, reachedAt, at.ownAddress(), at.rank(), at.worldSize()));
+                Text.format(
+                        "join_group(x, \"%s\", %s, \"%s\", %d, %d)",
+                        name, reachedAt, at.ownAddress(), at.rank(), at.worldSize()));
         return group;
     }
 
@@ -325,7 +325,7 @@ public final class ProcessGroup implements AutoCloseable {
     private void leave(String reason) {
         if (open) {
             open = false;
-            withToken("leave_group(x, \"%s\", \"%s\")".formatted(name, reason));
+            withToken(Text.format("leave_group(x, \"%s\", \"%s\")", name, reason));
         }
     }
 

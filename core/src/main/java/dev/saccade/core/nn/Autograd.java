@@ -7,6 +7,7 @@ import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.DataType;
 
+import dev.saccade.core.Text;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.ops.Script;
 
@@ -36,7 +37,8 @@ public final class Autograd {
     private static Script product(String retainGraph) {
         return Script.compile(
                 "(y: List[Tensor], by: List[Tensor], dy: List[Tensor]) -> List[Tensor]",
-                """
+                Text.format(
+                        """
                 weights = annotate(List[Optional[Tensor]], [dy[0]])
                 gradients = torch.autograd.grad(y, by, weights, %s, False, True)
                 out = annotate(List[Tensor], [])
@@ -46,8 +48,8 @@ public final class Autograd {
                   else:
                     out.append(gradient)
                 return out
-                """
-                        .formatted(retainGraph));
+                """,
+                        retainGraph));
     }
 
     /**

@@ -6,6 +6,7 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.ops.Script;
 import dev.saccade.core.ops.ScriptTemplate;
@@ -37,11 +38,12 @@ public final class BatchNorm2d extends Layer {
             Script.compile(
                     "(weight: Tensor, bias: Tensor, mean: Tensor, var: Tensor)"
                             + " -> Tuple[Tensor, Tensor]",
-                    """
+                    Text.format(
+                            """
                     scale = weight * torch.rsqrt(var + %s)
                     return (scale, bias - mean * scale)
-                    """
-                            .formatted(EPS));
+                    """,
+                            EPS));
 
     /** The variance that is kept is unbiased, as PyTorch's own; of no sample nothing is kept. */
     private static final ScriptTemplate WEIGHTED =
@@ -102,14 +104,16 @@ public final class BatchNorm2d extends Layer {
 
     private static ScriptTemplate synchronizedOver(String parameter, String weights) {
         return ScriptTemplate.of(
-                "(x: Tensor, %sweight: Tensor, bias: Tensor, running_mean: Tensor,"
-                                .formatted(parameter)
+                Text.format(
+                                "(x: Tensor, %sweight: Tensor, bias: Tensor, running_mean: Tensor,",
+                                parameter)
                         + " running_var: Tensor) -> Tensor",
-                """
+                Text.format(
+                        """
                 return ops.saccade.sync_batch_norm(x, %s, weight, bias, running_mean, running_var,\
                  {share}, {eps}, "{group}")
-                """
-                        .formatted(weights));
+                """,
+                        weights));
     }
 
     @Override

@@ -7,6 +7,7 @@ import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 import ai.djl.pytorch.jni.JniUtils;
 
+import dev.saccade.core.Text;
 import dev.saccade.core.ops.Activations;
 import dev.saccade.core.ops.Affine;
 import dev.saccade.core.ops.Autocast;
@@ -48,7 +49,8 @@ public final class Linear extends Layer implements Affine {
         private static final ScriptTemplate GELU =
                 ScriptTemplate.of(
                                 SIGNATURE,
-                                AS_CONVOLUTION.formatted(
+                                Text.format(
+                                        AS_CONVOLUTION,
                                         "ops.mkldnn._convolution_pointwise(torch.to(rows, {type}),"
                                                 + " torch.to(kernel, {type}), torch.to(b, {type}),"
                                                 + " [0, 0], [1, 1], [1, 1], 1, \"gelu\","

@@ -9,6 +9,7 @@ import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 
 import java.util.Map;
 import java.util.Set;
@@ -138,10 +139,10 @@ public final class HostTransfers {
 
     private static String place(StackWalker.StackFrame frame) {
         String type = frame.getClassName();
-        return "%s.%s:%d"
-                .formatted(
-                        type.substring(type.lastIndexOf('.') + 1),
-                        frame.getMethodName(),
-                        frame.getLineNumber());
+        return Text.format(
+                "%s.%s:%d",
+                type.substring(type.lastIndexOf('.') + 1),
+                frame.getMethodName(),
+                frame.getLineNumber());
     }
 }

@@ -5,6 +5,8 @@ import static com.google.common.base.Preconditions.checkArgument;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.core.Text;
+
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -30,9 +32,9 @@ public final class KeyOnlyAttention {
             "x: Tensor, w: Tensor, wk: Tensor, wv: Tensor, u1: Tensor, u2: Tensor";
 
     private static final String BIASED =
-            "(%s, bk: Tensor, bv: Tensor, b1: Tensor, b2: Tensor) -> Tensor".formatted(INPUTS);
+            Text.format("(%s, bk: Tensor, bv: Tensor, b1: Tensor, b2: Tensor) -> Tensor", INPUTS);
 
-    private static final String UNBIASED = "(%s) -> Tensor".formatted(INPUTS);
+    private static final String UNBIASED = Text.format("(%s) -> Tensor", INPUTS);
 
     private static final String NO_BIAS =
             """

@@ -4,6 +4,7 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.collect.Iterables;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.check.DataFolder;
 import dev.saccade.datasets.labels.LabelFile;
@@ -75,7 +76,7 @@ record PairedFiles(Path root, Half photos, Half labels) {
 
     private static Finding missing(Path file, String counterpart, Path expected) {
         return Finding.error(
-                file.toString(), "", "has no %s, expected %s".formatted(counterpart, expected));
+                file.toString(), "", Text.format("has no %s, expected %s", counterpart, expected));
     }
 
     private SortedMap<String, Path> files(Half half, Consumer<Finding> findings) {
@@ -87,8 +88,9 @@ record PairedFiles(Path root, Half photos, Half labels) {
                     Finding.error(
                             place,
                             "",
-                            "no such folder (data.train.%s or data.val.%s of a config); %s"
-                                    .formatted(half.key, half.key, DataFolder.content(root))));
+                            Text.format(
+                                    "no such folder (data.train.%s or data.val.%s of a config); %s",
+                                    half.key, half.key, DataFolder.content(root))));
             return files;
         }
         try (Stream<Path> all = Files.walk(half.folder, FileVisitOption.FOLLOW_LINKS)) {
@@ -112,8 +114,9 @@ record PairedFiles(Path root, Half photos, Half labels) {
                     Finding.error(
                             place,
                             "",
-                            "has no file that ends in \"%s\"%s"
-                                    .formatted(half.suffix, instead(half, others))));
+                            Text.format(
+                                    "has no file that ends in \"%s\"%s",
+                                    half.suffix, instead(half, others))));
         }
         return files;
     }
@@ -125,9 +128,8 @@ record PairedFiles(Path root, Half photos, Half labels) {
     private static String instead(Half half, SortedSet<String> others) {
         return others.isEmpty()
                 ? ", it is empty"
-                : ", but some in %s; see %s"
-                        .formatted(
-                                String.join(", ", Iterables.limit(others, MOST_SHOWN)),
-                                half.suffixKey);
+                : Text.format(
+                        ", but some in %s; see %s",
+                        String.join(", ", Iterables.limit(others, MOST_SHOWN)), half.suffixKey);
     }
 }

@@ -1,12 +1,12 @@
 package dev.saccade.datasets.check;
 
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation.Bbox;
 import dev.saccade.datasets.AnnotationTable;
 
 import java.util.Arrays;
 import java.util.EnumMap;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -143,13 +143,11 @@ final class BoxFormat {
     private Optional<String> fault() {
         if (boxes > 0 && fractions >= FITTING * boxes) {
             return Optional.of(
-                    String.format(
-                            Locale.ROOT,
+                    Text.format(
                             "the bboxes are fractions of their images, such as %s: they look like"
                                     + " %s, expected [x, y, width, height] in pixels (multiply by"
                                     + " the width and height of the image)",
-                            text(first.orElseThrow()),
-                            fractionOrder()));
+                            text(first.orElseThrow()), fractionOrder()));
         }
         return Stream.of(
                         told(Order.CORNERS, farOut > MANY_CORNERS * boxes),
@@ -157,11 +155,12 @@ final class BoxFormat {
                         told(Order.SWAPPED, areMany(farOut)),
                         told(Order.SWAPPED_CORNERS, areMany(farOut)),
                         Optional.of(
-                                        "%d of %d bboxes reach out of their images by more than 5 %%;"
-                                                + " expected [x, y, width, height] in pixels of the"
-                                                + " image as it is, not of one of another size")
-                                .filter(fault -> farOut > MOST * boxes && farOut >= FEW)
-                                .map(fault -> fault.formatted(farOut, boxes)))
+                                        Text.format(
+                                                "%d of %d bboxes reach out of their images by more than 5 %%;"
+                                                        + " expected [x, y, width, height] in pixels of the"
+                                                        + " image as it is, not of one of another size",
+                                                farOut, boxes))
+                                .filter(fault -> farOut > MOST * boxes && farOut >= FEW))
                 .flatMap(Optional::stream)
                 .findFirst();
     }
@@ -190,12 +189,6 @@ final class BoxFormat {
     }
 
     private static String text(Bbox box) {
-        return String.format(
-                Locale.ROOT,
-                "[%.4g, %.4g, %.4g, %.4g]",
-                box.x(),
-                box.y(),
-                box.width(),
-                box.height());
+        return Text.format("[%.4g, %.4g, %.4g, %.4g]", box.x(), box.y(), box.width(), box.height());
     }
 }

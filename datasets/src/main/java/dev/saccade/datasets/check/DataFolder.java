@@ -1,6 +1,7 @@
 package dev.saccade.datasets.check;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 
 import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
@@ -95,7 +96,7 @@ public final class DataFolder {
         Path above = folder.getParent();
         Path beside = above == null ? path : above.resolve(folder.relativize(path));
         return Files.exists(beside)
-                ? "; but %s is there: is %s the folder of the data set?".formatted(beside, above)
+                ? Text.format("; but %s is there: is %s the folder of the data set?", beside, above)
                 : "; " + content(folder);
     }
 
@@ -112,19 +113,19 @@ public final class DataFolder {
         List<String> coco = formats.remove(LabelFormat.COCO);
         List<String> photographs = formats.remove(LabelFormat.PHOTOGRAPH);
         if (coco != null) {
-            return "%s has %s".formatted(folder, shown(coco));
+            return Text.format("%s has %s", folder, shown(coco));
         } else if (!formats.isEmpty()) {
-            return "%s looks like %s, which has to be converted first%s"
-                    .formatted(
-                            folder,
-                            formats.entrySet().stream()
-                                    .map(f -> f.getKey() + " (" + shown(f.getValue()) + ")")
-                                    .collect(Collectors.joining(", ")),
-                            CONVERTED.stream().anyMatch(formats::containsKey)
-                                    ? ": ./saccade convert-data " + folder + " --out DIR"
-                                    : "");
+            return Text.format(
+                    "%s looks like %s, which has to be converted first%s",
+                    folder,
+                    formats.entrySet().stream()
+                            .map(f -> f.getKey() + " (" + shown(f.getValue()) + ")")
+                            .collect(Collectors.joining(", ")),
+                    CONVERTED.stream().anyMatch(formats::containsKey)
+                            ? ": ./saccade convert-data " + folder + " --out DIR"
+                            : "");
         } else if (photographs != null) {
-            return "%s has images alone (%s)".formatted(folder, shown(photographs));
+            return Text.format("%s has images alone (%s)", folder, shown(photographs));
         }
         return folder + " has neither labels nor photographs";
     }

@@ -3,6 +3,7 @@ package dev.saccade.datasets.check;
 import com.google.common.primitives.ImmutableLongArray;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.AnnotationTable;
@@ -106,13 +107,15 @@ public final class DatasetCheck {
 
     private void checkAnnotation(Photo photo, Annotation annotation) {
         String subject =
-                "annotation %d of image %d (%s)"
-                        .formatted(annotation.id(), photo.id(), photo.file());
+                Text.format(
+                        "annotation %d of image %d (%s)",
+                        annotation.id(), photo.id(), photo.file());
         if (annotation.label() < -1 || annotation.label() >= dataset.classes().size()) {
             error(
                     subject,
-                    "label %d, expected 0 to %d, or -1 for a class that is not wanted"
-                            .formatted(annotation.label(), dataset.classes().size() - 1));
+                    Text.format(
+                            "label %d, expected 0 to %d, or -1 for a class that is not wanted",
+                            annotation.label(), dataset.classes().size() - 1));
         }
         if (!annotation.box().isFinite()) {
             error(subject, "its box is not finite");
@@ -152,7 +155,7 @@ public final class DatasetCheck {
     }
 
     private LabelCheck.Found checkLabels(Photo photo, int index, int classes, List<Finding> found) {
-        String subject = "labels of image %d (%s)".formatted(photo.id(), photo.file());
+        String subject = Text.format("labels of image %d (%s)", photo.id(), photo.file());
         try {
             LabelMap labels = dataset.labels(index);
             if (!labels.size().equals(photo.size())) {

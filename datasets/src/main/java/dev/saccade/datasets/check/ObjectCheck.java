@@ -1,6 +1,7 @@
 package dev.saccade.datasets.check;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
@@ -87,8 +88,9 @@ public final class ObjectCheck {
                     Finding.error(
                             file,
                             "",
-                            "%d of %d outlines cover no pixel; expected points in pixels of the"
-                                            .formatted(emptyOutlines, outlines)
+                            Text.format(
+                                            "%d of %d outlines cover no pixel; expected points in pixels of the",
+                                            emptyOutlines, outlines)
                                     + " image: x0, y0, x1, y1, ..."));
         }
     }
@@ -124,8 +126,9 @@ public final class ObjectCheck {
             return Optional.empty();
         }
         return Optional.of(
-                "%d of %d objects are left to learn, the others are %s%s"
-                        .formatted(meant - lost, objects, listed(dropped), first.orElse("")));
+                Text.format(
+                        "%d of %d objects are left to learn, the others are %s%s",
+                        meant - lost, objects, listed(dropped), first.orElse("")));
     }
 
     private static String listed(Map<Dropped, Integer> dropped) {
@@ -135,7 +138,7 @@ public final class ObjectCheck {
     }
 
     private String subject(Annotation annotation, int image) {
-        return String.format(
+        return Text.format(
                 "annotation %d of image %d (%s)",
                 annotation.id(), table.imageIds().get(image), table.fileNames().get(image));
     }
@@ -155,15 +158,17 @@ public final class ObjectCheck {
                     Finding.warning(
                             file,
                             subject,
-                            "%s lies outside of %s, it is dropped"
-                                    .formatted(bbox, image.widthFirst())));
+                            Text.format(
+                                    "%s lies outside of %s, it is dropped",
+                                    bbox, image.widthFirst())));
         } else if (sticksOut(box, image)) {
             findings.accept(
                     Finding.warning(
                             file,
                             subject,
-                            "%s sticks out of %s, it is clipped"
-                                    .formatted(bbox, image.widthFirst())));
+                            Text.format(
+                                    "%s sticks out of %s, it is clipped",
+                                    bbox, image.widthFirst())));
         }
         if (annotation.area() <= 0) {
             findings.accept(
@@ -197,8 +202,9 @@ public final class ObjectCheck {
                         Finding.warning(
                                 file,
                                 subject,
-                                "segmentation lies outside of bbox %s: its mask is empty"
-                                        .formatted(annotation.box())));
+                                Text.format(
+                                        "segmentation lies outside of bbox %s: its mask is empty",
+                                        annotation.box())));
             }
         } catch (SaccadeException e) {
             findings.accept(Finding.error(file, subject, "segmentation: " + e.getMessage()));

@@ -1,5 +1,6 @@
 package dev.saccade.datasets.check;
 
+import dev.saccade.core.Text;
 import dev.saccade.datasets.CheckOptions;
 
 import java.util.Optional;
@@ -24,9 +25,10 @@ public final class SemanticClasses {
         }
         return classes > options.semanticClasses()
                 ? Optional.of(
-                        ("%s is %d, but model.head.semantic_head.num_classes is %d, expected at"
-                                        + " least as many")
-                                .formatted(key, classes, options.semanticClasses()))
+                        Text.format(
+                                "%s is %d, but model.head.semantic_head.num_classes is %d, expected at"
+                                        + " least as many",
+                                key, classes, options.semanticClasses()))
                 : Optional.empty();
     }
 }

@@ -1,6 +1,7 @@
 package dev.saccade.datasets.coco;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.datasets.AnnotationTable;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.DatasetReport;
@@ -92,8 +93,9 @@ final class CocoCheck {
                     Finding.error(
                             images.toString(),
                             "",
-                            "has none of the %d photographs, the first of which is expected at %s;"
-                                            .formatted(all.size(), all.get(0).file())
+                            Text.format(
+                                            "has none of the %d photographs, the first of which is expected at %s;",
+                                            all.size(), all.get(0).file())
                                     + " data.train.images or data.val.images names the folder that"
                                     + " file_name starts from"));
         } else {

@@ -9,6 +9,7 @@ import com.google.common.primitives.Ints;
 import dev.saccade.core.Json;
 import dev.saccade.core.RegularFile;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.AnnotationTable;
@@ -109,7 +110,7 @@ final class CocoReader {
             if (!sections.add(section)) {
                 report(
                         parser.currentTokenLocation(),
-                        "\"%s\" occurs twice; expected once".formatted(section));
+                        Text.format("\"%s\" occurs twice; expected once", section));
             }
             switch (section) {
                 case "images" -> readArray(section, this::readImage);
@@ -141,8 +142,9 @@ final class CocoReader {
                         Finding.error(
                                 this.file.toString(),
                                 "",
-                                "has no \"%s\"; expected images, annotations and categories"
-                                        .formatted(section)));
+                                Text.format(
+                                        "has no \"%s\"; expected images, annotations and categories",
+                                        section)));
             }
         }
     }
@@ -246,10 +248,9 @@ final class CocoReader {
         }
         if (categoryId.isEmpty() && !other.isEmpty()) {
             throw noCoco(
-                    "annotations with a %s each: it looks like COCO's %s; expected its instances"
-                            .formatted(
-                                    other,
-                                    other.equals("caption") ? "captions" : "panoptic labels"));
+                    Text.format(
+                            "annotations with a %s each: it looks like COCO's %s; expected its instances",
+                            other, other.equals("caption") ? "captions" : "panoptic labels"));
         }
         if (id.isEmpty() || imageId.isEmpty() || categoryId.isEmpty()) {
             report(start, "annotation lacks a usable id, image_id or category_id");
@@ -395,7 +396,7 @@ final class CocoReader {
         boolean isText = parser.currentToken() == JsonToken.VALUE_STRING;
         report(
                 parser.currentTokenLocation(),
-                "expected %s, got %s".formatted(expected, isText ? '"' + got + '"' : got));
+                Text.format("expected %s, got %s", expected, isText ? '"' + got + '"' : got));
         parser.skipChildren();
     }
 

@@ -3,6 +3,7 @@ package dev.saccade.datasets.coco;
 import com.google.common.collect.ImmutableSet;
 import com.google.common.collect.Sets;
 
+import dev.saccade.core.Text;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.AnnotationTable;
 import dev.saccade.datasets.Finding;
@@ -101,8 +102,9 @@ final class CocoReferences {
                                         Finding.error(
                                                 file,
                                                 "",
-                                                "class \"%s\" is not among its categories %s"
-                                                        .formatted(name, idsOf.keySet()))));
+                                                Text.format(
+                                                        "class \"%s\" is not among its categories %s",
+                                                        name, idsOf.keySet()))));
     }
 
     private String objects(long category) {

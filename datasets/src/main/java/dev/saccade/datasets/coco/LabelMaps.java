@@ -1,5 +1,6 @@
 package dev.saccade.datasets.coco;
 
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.AnnotationTable;
@@ -113,7 +114,7 @@ record LabelMaps(Path folder, int classes) {
                     Finding.error(
                             map.photo().toString(),
                             "",
-                            "has no label map, expected %s".formatted(map.labels()));
+                            Text.format("has no label map, expected %s", map.labels()));
             return new LabelCheck.Found(List.of(missing), Optional.empty());
         }
         return map.check(code, Optional.of(photo));

@@ -4,6 +4,7 @@ import com.google.common.base.CharMatcher;
 import com.google.common.base.Splitter;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.Photo;
@@ -63,8 +64,9 @@ final class CocoFileReader implements LabelReader {
             if (isNew ? categories.containsValue(name) : !categories.get(id).equals(name)) {
                 reading.error(
                         file.toString(),
-                        "category %d is \"%s\", other than in the files before; expected the same"
-                                        .formatted(id, name)
+                        Text.format(
+                                        "category %d is \"%s\", other than in the files before; expected the same",
+                                        id, name)
                                 + " ids and names in all");
             }
             categories.putIfAbsent(id, name);

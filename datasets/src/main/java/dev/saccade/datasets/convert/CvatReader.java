@@ -7,6 +7,7 @@ import com.google.common.primitives.Ints;
 
 import dev.saccade.core.Count;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Finding;
@@ -84,8 +85,9 @@ final class CvatReader implements LabelReader {
                     (kind, count) ->
                             reading.warning(
                                     reading.place(file),
-                                    "%d of <%s>, which are no objects with a box or an outline,"
-                                                    .formatted(count, kind)
+                                    Text.format(
+                                                    "%d of <%s>, which are no objects with a box or an outline,",
+                                                    count, kind)
                                             + " are left out"));
         }
 

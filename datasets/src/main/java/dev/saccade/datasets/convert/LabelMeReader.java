@@ -10,6 +10,7 @@ import com.google.common.primitives.Ints;
 import dev.saccade.core.Json;
 import dev.saccade.core.RegularFile;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.check.LabelFormat;
@@ -163,10 +164,9 @@ final class LabelMeReader implements LabelReader {
                         Finding.error(
                                 place,
                                 "",
-                                "there is no photograph %s, and no imageData in its place%s"
-                                        .formatted(
-                                                imagePath,
-                                                hasData ? " for a file of such a name" : "")));
+                                Text.format(
+                                        "there is no photograph %s, and no imageData in its place%s",
+                                        imagePath, hasData ? " for a file of such a name" : "")));
             }
             String name = photo.orElse(embedded ? embeddedName() : "");
             boolean isSized = width > 0 && height > 0;
@@ -316,14 +316,15 @@ final class LabelMeReader implements LabelReader {
                                 Finding.warning(
                                         shapePlace,
                                         "",
-                                        "a %s is no object, it is left out".formatted(type)));
+                                        Text.format("a %s is no object, it is left out", type)));
                     } else {
                         findings.add(
                                 Finding.error(
                                         shapePlace,
                                         "",
-                                        "shape_type %s is not read, expected polygon, rectangle or"
-                                                        .formatted(type)
+                                        Text.format(
+                                                        "shape_type %s is not read, expected polygon, rectangle or",
+                                                        type)
                                                 + " circle"));
                     }
                 }
@@ -341,8 +342,9 @@ final class LabelMeReader implements LabelReader {
                         Finding.error(
                                 shapePlace,
                                 "",
-                                "a rectangle of %d numbers, expected two opposite corners"
-                                        .formatted(points.length)));
+                                Text.format(
+                                        "a rectangle of %d numbers, expected two opposite corners",
+                                        points.length)));
                 return;
             }
             int opposite = points.length / 2;
@@ -363,8 +365,9 @@ final class LabelMeReader implements LabelReader {
                         Finding.error(
                                 shapePlace,
                                 "",
-                                "a circle of %d numbers, expected its center and a point on it"
-                                        .formatted(points.length)));
+                                Text.format(
+                                        "a circle of %d numbers, expected its center and a point on it",
+                                        points.length)));
                 return;
             }
             double radius = Math.hypot(points[2] - points[0], points[3] - points[1]);

@@ -6,6 +6,7 @@ import com.google.common.collect.MultimapBuilder;
 
 import dev.saccade.core.Count;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.datasets.Finding;
 
 import java.util.LinkedHashMap;
@@ -40,8 +41,9 @@ final class Listing {
             String what =
                     other.equals(part)
                             ? "listed twice; they are taken once"
-                            : "for %s too; they are taken for that alone"
-                                    .formatted(other.map(Part::key).orElse("another part"));
+                            : Text.format(
+                                    "for %s too; they are taken for that alone",
+                                    other.map(Part::key).orElse("another part"));
             repeated.put(new Repetition(place, what), photograph);
         }
     }
@@ -88,11 +90,11 @@ final class Listing {
                         (repetition, photographs) ->
                                 reading.warning(
                                         repetition.place,
-                                        "%s here, such as %s, %s %s"
-                                                .formatted(
-                                                        Count.of(photographs.size(), "photograph"),
-                                                        photographs.iterator().next(),
-                                                        photographs.size() == 1 ? "is" : "are",
-                                                        repetition.what)));
+                                        Text.format(
+                                                "%s here, such as %s, %s %s",
+                                                Count.of(photographs.size(), "photograph"),
+                                                photographs.iterator().next(),
+                                                photographs.size() == 1 ? "is" : "are",
+                                                repetition.what)));
     }
 }

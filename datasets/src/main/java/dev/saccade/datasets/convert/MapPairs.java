@@ -1,6 +1,7 @@
 package dev.saccade.datasets.convert;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.image.ImageHeader;
@@ -36,7 +37,7 @@ final class MapPairs {
         } else if (!paired.add(photograph.get())) {
             reading.error(
                     reading.place(map),
-                    "is the second label map of %s".formatted(photograph.get()));
+                    Text.format("is the second label map of %s", photograph.get()));
         } else {
             byMap.put(map, new Pair(photograph.get(), part));
         }

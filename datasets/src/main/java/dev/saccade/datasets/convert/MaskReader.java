@@ -6,6 +6,7 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.ResourceLines;
@@ -128,8 +129,9 @@ final class MaskReader implements LabelReader {
         } else if (listing.parts().size() < maps.size()) {
             reading.warning(
                     folder.toString(),
-                    "%d of %d label maps are in no list of %s, they are left out"
-                            .formatted(maps.size() - listing.parts().size(), maps.size(), SETS));
+                    Text.format(
+                            "%d of %d label maps are in no list of %s, they are left out",
+                            maps.size() - listing.parts().size(), maps.size(), SETS));
         }
         return listing.parts();
     }
@@ -190,13 +192,14 @@ final class MaskReader implements LabelReader {
             color = isRow ? (color << 8) | Integer.parseInt(number) : 0;
         }
         if (!isRow) {
-            reading.error(place, "got \"%s\", expected a name and a color r,g,b".formatted(line));
+            reading.error(
+                    place, Text.format("got \"%s\", expected a name and a color r,g,b", line));
             return;
         }
         String name = words.get(0).strip();
         boolean isClass = !NO_CLASS.matcher(name).matches();
         if (colors.putIfAbsent(color, isClass ? classes.size() : LabelMap.IGNORE) != null) {
-            reading.error(place, "the color of \"%s\" stands above".formatted(name));
+            reading.error(place, Text.format("the color of \"%s\" stands above", name));
         } else if (isClass) {
             classes.add(name);
         }

@@ -4,6 +4,7 @@ import com.google.common.primitives.Doubles;
 import com.google.common.primitives.Ints;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
@@ -68,7 +69,7 @@ final class PhotoObjects {
         List<Finding> most = new ArrayList<>(sorted.subList(0, MOST_FINDINGS));
         boolean errors = sorted.stream().anyMatch(f -> f.severity() == Finding.Severity.ERROR);
         String file = sorted.get(MOST_FINDINGS).file();
-        String more = "and %d more".formatted(sorted.size() - MOST_FINDINGS);
+        String more = Text.format("and %d more", sorted.size() - MOST_FINDINGS);
         most.add(errors ? Finding.error(file, "", more) : Finding.warning(file, "", more));
         return most;
     }
@@ -139,8 +140,9 @@ final class PhotoObjects {
         } else if (box.right() < box.left() || box.bottom() < box.top()) {
             error(
                     place,
-                    "box %s, expected left, top, right and bottom edge, each beyond its opposite"
-                            .formatted(Arrays.toString(edges)));
+                    Text.format(
+                            "box %s, expected left, top, right and bottom edge, each beyond its opposite",
+                            Arrays.toString(edges)));
         } else {
             clipped(place, edges)
                     .ifPresent(
@@ -161,8 +163,9 @@ final class PhotoObjects {
                 error(
                         object.place(),
                         ring.length < 6
-                                ? "a polygon of %d points, expected 3 or more"
-                                        .formatted(ring.length / 2)
+                                ? Text.format(
+                                        "a polygon of %d points, expected 3 or more",
+                                        ring.length / 2)
                                 : "a polygon that is not in any photograph");
                 return;
             }
@@ -212,7 +215,7 @@ final class PhotoObjects {
         } else if (right <= left || bottom <= top) {
             warning(
                     place,
-                    "%s lies outside of %s, it is left out".formatted(box, size.widthFirst()));
+                    Text.format("%s lies outside of %s, it is left out", box, size.widthFirst()));
             return Optional.empty();
         }
         double out =
@@ -220,7 +223,9 @@ final class PhotoObjects {
                         Math.max(left - edges[0], top - edges[1]),
                         Math.max(edges[2] - right, edges[3] - bottom));
         if (out > TOLERANCE) {
-            warning(place, "%s sticks out of %s, it is clipped".formatted(box, size.widthFirst()));
+            warning(
+                    place,
+                    Text.format("%s sticks out of %s, it is clipped", box, size.widthFirst()));
         }
         if (right - left < 1 || bottom - top < 1) {
             warning(place, box + " is thinner than a pixel, training drops it");

@@ -8,6 +8,7 @@ import com.google.common.collect.ImmutableSortedSet;
 import dev.saccade.config.Nearest;
 import dev.saccade.core.Count;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.Workers;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
@@ -78,12 +79,12 @@ final class Reading {
         if (!others.isEmpty()) {
             warning(
                     folder.toString(),
-                    "%s without %s, such as %s, %s left out"
-                            .formatted(
-                                    Count.of(others.size(), "photograph"),
-                                    missing,
-                                    others.get(0),
-                                    others.size() == 1 ? "is" : "are"));
+                    Text.format(
+                            "%s without %s, such as %s, %s left out",
+                            Count.of(others.size(), "photograph"),
+                            missing,
+                            others.get(0),
+                            others.size() == 1 ? "is" : "are"));
         }
     }
 
@@ -127,8 +128,9 @@ final class Reading {
                         name ->
                                 error(
                                         folder.toString(),
-                                        "class \"%s\" is no text in Unicode; rename it"
-                                                .formatted(name)));
+                                        Text.format(
+                                                "class \"%s\" is no text in Unicode; rename it",
+                                                name)));
         Map<String, Integer> labels = new HashMap<>();
         for (int label = 0; label < classes.size(); label++) {
             labels.putIfAbsent(classes.get(label), label);
@@ -169,15 +171,16 @@ final class Reading {
             } else if (drawing.part().equals(other.part())) {
                 error(
                         drawing.place(),
-                        "labels %s, and so does %s".formatted(drawing.photograph(), other.place()));
+                        Text.format(
+                                "labels %s, and so does %s", drawing.photograph(), other.place()));
             } else {
                 error(
                         drawing.place(),
-                        "%s is in %s and in %s; expected it in one part"
-                                .formatted(
-                                        drawing.photograph(),
-                                        other.part().orElse(Part.TRAIN).key(),
-                                        drawing.part().orElse(Part.TRAIN).key()));
+                        Text.format(
+                                "%s is in %s and in %s; expected it in one part",
+                                drawing.photograph(),
+                                other.part().orElse(Part.TRAIN).key(),
+                                drawing.part().orElse(Part.TRAIN).key()));
             }
         }
         return once;
@@ -203,11 +206,11 @@ final class Reading {
             if (label == null) {
                 objects.error(
                         object.place(),
-                        "class \"%s\" is not among the classes %s%s"
-                                .formatted(
-                                        object.name(),
-                                        labels.keySet().stream().sorted().limit(20).toList(),
-                                        Nearest.suggestion(object.name(), labels.keySet())));
+                        Text.format(
+                                "class \"%s\" is not among the classes %s%s",
+                                object.name(),
+                                labels.keySet().stream().sorted().limit(20).toList(),
+                                Nearest.suggestion(object.name(), labels.keySet())));
             } else if (size.area() > 0) {
                 objects.add(drawing.inFractions() ? scaled(object, size) : object, label);
             }
@@ -233,8 +236,9 @@ final class Reading {
         Optional<Size> declared = drawing.declared().filter(size -> !size.equals(header.size()));
         if (declared.isPresent()) {
             String message =
-                    "says %s (height x width), but %s is %s"
-                            .formatted(declared.get(), drawing.photograph(), header.size());
+                    Text.format(
+                            "says %s (height x width), but %s is %s",
+                            declared.get(), drawing.photograph(), header.size());
             faults.add(
                     Finding.error(
                             drawing.place(),
@@ -283,8 +287,9 @@ final class Reading {
         if (boxes > 0 && boxes < all) {
             warning(
                     folder.toString(),
-                    "%d of %s have a box and no outline; they stay boxes, which models of boxes"
-                                    .formatted(boxes, Count.of(all, "object"))
+                    Text.format(
+                                    "%d of %s have a box and no outline; they stay boxes, which models of boxes",
+                                    boxes, Count.of(all, "object"))
                             + " learn, but models of masks refuse");
         }
     }

@@ -6,6 +6,7 @@ import com.google.common.collect.ImmutableListMultimap;
 import com.google.common.collect.Multimaps;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.check.DataFolder;
 
@@ -134,8 +135,9 @@ final class SourceFolder {
                     Finding.error(
                             path.toString(),
                             "",
-                            "is a link that leads out of the folder, to %s; put what it leads to in"
-                                            .formatted(real)
+                            Text.format(
+                                            "is a link that leads out of the folder, to %s; put what it leads to in",
+                                            real)
                                     + " its place (cp -rL copies a folder so)"));
             return true;
         }

@@ -6,6 +6,7 @@ import com.google.common.primitives.Doubles;
 import com.google.common.primitives.Ints;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Finding;
 
@@ -63,8 +64,9 @@ final class VocReader implements LabelReader {
                         .findFirst();
         if (zero.isPresent()) {
             reading.note(
-                    "a box begins at 0 (%s), so they are edges that count from 0, not VOC's pixels"
-                                    .formatted(zero.get().place())
+                    Text.format(
+                                    "a box begins at 0 (%s), so they are edges that count from 0, not VOC's pixels",
+                                    zero.get().place())
                             + " that count from 1");
             return drawings;
         }
@@ -122,8 +124,9 @@ final class VocReader implements LabelReader {
         if (left > 0) {
             reading.warning(
                     folder.toString(),
-                    "%d of %d photographs with labels are in no list of %s, they are left out"
-                            .formatted(left, drawings.size(), SETS));
+                    Text.format(
+                            "%d of %d photographs with labels are in no list of %s, they are left out",
+                            left, drawings.size(), SETS));
         }
         return listing.parts().entrySet().stream()
                 .map(entry -> byId.get(entry.getKey()).of(entry.getValue()))
@@ -168,11 +171,9 @@ final class VocReader implements LabelReader {
                         Finding.error(
                                 place,
                                 "",
-                                "there is no photograph %s"
-                                        .formatted(
-                                                photograph.isEmpty()
-                                                        ? "of this name"
-                                                        : photograph)));
+                                Text.format(
+                                        "there is no photograph %s",
+                                        photograph.isEmpty() ? "of this name" : photograph)));
             }
             Optional<Size> declared =
                     width > 0 && height > 0
@@ -256,8 +257,9 @@ final class VocReader implements LabelReader {
                         Finding.error(
                                 at.place(),
                                 "",
-                                "%s: got \"%s\", expected a number with a point"
-                                        .formatted(key, text)));
+                                Text.format(
+                                        "%s: got \"%s\", expected a number with a point",
+                                        key, text)));
             } else {
                 edges.put(key, number);
             }

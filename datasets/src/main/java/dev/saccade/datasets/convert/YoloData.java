@@ -6,6 +6,7 @@ import com.google.common.collect.ImmutableMap;
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.ConfigNode;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.check.LabelFormat;
 
@@ -49,8 +50,9 @@ final class YoloData {
         if (yamls.size() > 1) {
             reading.error(
                     reading.folder().toString(),
-                    "has several lists of classes, %s; expected one, such as data.yaml"
-                            .formatted(String.join(", ", yamls)));
+                    Text.format(
+                            "has several lists of classes, %s; expected one, such as data.yaml",
+                            String.join(", ", yamls)));
         }
         Optional<String> darknet =
                 reading.folder().ending(".data").stream().findFirst().filter(f -> yamls.isEmpty());
@@ -153,20 +155,21 @@ final class YoloData {
                                 } else {
                                     reading.error(
                                             value.origin().toString(),
-                                            "names: got %s, expected the number of a class"
-                                                    .formatted(key));
+                                            Text.format(
+                                                    "names: got %s, expected the number of a class",
+                                                    key));
                                 }
                             });
             if (!byNumber.isEmpty() && byNumber.lastKey() != byNumber.size() - 1) {
                 reading.error(
                         place,
-                        "names: %d names, but the last is of class %d; expected 0 to %d"
-                                .formatted(
-                                        byNumber.size(), byNumber.lastKey(), byNumber.size() - 1));
+                        Text.format(
+                                "names: %d names, but the last is of class %d; expected 0 to %d",
+                                byNumber.size(), byNumber.lastKey(), byNumber.size() - 1));
             }
             names = ImmutableList.copyOf(byNumber.values());
         } else {
-            reading.error(place, "names: got %s, expected a list".formatted(node.describe()));
+            reading.error(place, Text.format("names: got %s, expected a list", node.describe()));
         }
         ClassNames.requireDistinct(place, names, reading::report);
     }
@@ -190,7 +193,8 @@ final class YoloData {
                         && count <= 100_000;
         String place = node.get().origin().toString();
         if (!isCount) {
-            reading.error(place, "nc: got %s, expected a number".formatted(node.get().describe()));
+            reading.error(
+                    place, Text.format("nc: got %s, expected a number", node.get().describe()));
             return;
         }
         int count = ((Long) ((ConfigNode.Scalar) node.get()).value()).intValue();
@@ -201,7 +205,7 @@ final class YoloData {
             }
             names = made.build();
         } else if (names.size() != count) {
-            reading.error(place, "nc: %d classes, but %d names".formatted(count, names.size()));
+            reading.error(place, Text.format("nc: %d classes, but %d names", count, names.size()));
         }
     }
 
@@ -237,15 +241,14 @@ final class YoloData {
             if (found.isPresent()) {
                 list(part, found.get(), place);
             } else if (part == Part.TEST) {
-                reading.warning(place, "test: %s is not in the folder".formatted(path.orElse("")));
+                reading.warning(
+                        place, Text.format("test: %s is not in the folder", path.orElse("")));
             } else {
                 reading.error(
                         place,
-                        "%s: %s is not in %s, expected a folder of photographs or a list of them"
-                                .formatted(
-                                        part.key(),
-                                        path.orElseGet(item::describe),
-                                        folder.toString()));
+                        Text.format(
+                                "%s: %s is not in %s, expected a folder of photographs or a list of them",
+                                part.key(), path.orElseGet(item::describe), folder.toString()));
             }
         }
     }
@@ -262,7 +265,7 @@ final class YoloData {
         inside.forEach(photo -> listing.add(photo, Optional.of(part), place));
         if (inside.isEmpty()) {
             reading.error(
-                    place, "%s: %s has no photograph".formatted(part.key(), folder.path(path)));
+                    place, Text.format("%s: %s has no photograph", part.key(), folder.path(path)));
         }
     }
 
@@ -308,7 +311,7 @@ final class YoloData {
                 } else if (part.isPresent() || key.equals("names")) {
                     reading.warning(
                             reading.place(file) + ":" + (i + 1),
-                            "%s is not in the folder".formatted(words[1].strip()));
+                            Text.format("%s is not in the folder", words[1].strip()));
                 }
             }
         } catch (SaccadeException e) {

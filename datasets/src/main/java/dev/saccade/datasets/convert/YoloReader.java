@@ -4,6 +4,7 @@ import com.google.common.primitives.Doubles;
 
 import dev.saccade.core.Count;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.datasets.Finding;
 
 import java.util.ArrayList;
@@ -70,12 +71,12 @@ final class YoloReader implements LabelReader {
         if (!photographs.isEmpty() && labels.isEmpty()) {
             reading.error(
                     reading.folder().toString(),
-                    ("none of %s has labels, expected those of %s in a file of its"
+                    Text.format(
+                            "none of %s has labels, expected those of %s in a file of its"
                                     + " name that ends in .txt, in labels/ in place of images/ or"
-                                    + " beside it")
-                            .formatted(
-                                    Count.of(photographs.size(), "photograph"),
-                                    photographs.iterator().next()));
+                                    + " beside it",
+                            Count.of(photographs.size(), "photograph"),
+                            photographs.iterator().next()));
         }
         for (String file : reading.folder().ending(".txt")) {
             boolean isOrphan =
@@ -147,8 +148,9 @@ final class YoloReader implements LabelReader {
                 return fault(
                         findings,
                         place,
-                        "got \"%s\", expected numbers with a point, and blanks between them"
-                                .formatted(words[i]));
+                        Text.format(
+                                "got \"%s\", expected numbers with a point, and blanks between them",
+                                words[i]));
             }
             numbers[i] = number;
         }
@@ -157,12 +159,9 @@ final class YoloReader implements LabelReader {
             return fault(
                     findings,
                     place,
-                    "class %s, expected 0 to %d, of the %d names in %s"
-                            .formatted(
-                                    words[0],
-                                    data.names().size() - 1,
-                                    data.names().size(),
-                                    data.source()));
+                    Text.format(
+                            "class %s, expected 0 to %d, of the %d names in %s",
+                            words[0], data.names().size() - 1, data.names().size(), data.source()));
         }
         int count = data.keypoints() > 0 ? 4 : numbers.length - 1;
         boolean isBox = count == 4;
@@ -170,8 +169,9 @@ final class YoloReader implements LabelReader {
             return fault(
                     findings,
                     place,
-                    "%d numbers, expected class, x, y, width, height and %d of points (kpt_shape)"
-                            .formatted(numbers.length, data.keypoints()));
+                    Text.format(
+                            "%d numbers, expected class, x, y, width, height and %d of points (kpt_shape)",
+                            numbers.length, data.keypoints()));
         } else if (!isBox && (count < 6 || count % 2 != 0)) {
             return fault(
                     findings,
@@ -179,8 +179,9 @@ final class YoloReader implements LabelReader {
                     numbers.length == 6
                             ? "6 numbers, expected class, x, y, width and height; a score makes it"
                                     + " what was found, not what is labeled"
-                            : "%d numbers, expected a class, and a box of 4 or an outline of 3 or"
-                                            .formatted(numbers.length)
+                            : Text.format(
+                                            "%d numbers, expected a class, and a box of 4 or an outline of 3 or",
+                                            numbers.length)
                                     + " more points");
         }
         for (int i = 1; i <= count; i++) {
@@ -188,7 +189,8 @@ final class YoloReader implements LabelReader {
                 return fault(
                         findings,
                         place,
-                        "got %s, expected fractions of the photograph, 0 to 1".formatted(words[i]));
+                        Text.format(
+                                "got %s, expected fractions of the photograph, 0 to 1", words[i]));
             }
         }
         return Optional.of(

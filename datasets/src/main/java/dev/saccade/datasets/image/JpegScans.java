@@ -1,5 +1,6 @@
 package dev.saccade.datasets.image;
 
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.core.structures.Size;
 
@@ -82,20 +83,22 @@ final class JpegScans {
         Size size = JpegSegments.size(frame);
         long most = Math.min(MOST, MOST_PIXELS / Math.max(1, size.area()));
         if (count > most) {
-            return "has %d scans, expected at most %d for its size; save it again"
-                    .formatted(count, most);
+            return Text.format(
+                    "has %d scans, expected at most %d for its size; save it again", count, most);
         }
         if (!baseline) {
             return ImageHeader.SOUND;
         }
         long least = ceilDiv(blocks(frame, size), BLOCKS_A_BYTE);
         if (bytes < least) {
-            return "is damaged, its pixels have %d bytes, expected at least %d; copy or download it again"
-                    .formatted(bytes, least);
+            return Text.format(
+                    "is damaged, its pixels have %d bytes, expected at least %d; copy or download it again",
+                    bytes, least);
         }
         if (mostZeros >= MANY_ZEROS) {
-            return "is damaged, %d bytes of its pixels are zero; copy or download it again"
-                    .formatted(mostZeros);
+            return Text.format(
+                    "is damaged, %d bytes of its pixels are zero; copy or download it again",
+                    mostZeros);
         }
         return ImageHeader.SOUND;
     }

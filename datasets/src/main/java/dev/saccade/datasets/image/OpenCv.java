@@ -3,6 +3,7 @@ package dev.saccade.datasets.image;
 import dev.saccade.core.NativeLibrary;
 import dev.saccade.core.NativePlatform;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 
 import nu.pattern.OpenCV;
 
@@ -66,7 +67,7 @@ public final class OpenCv {
 
     private static URL resource() throws IOException {
         String name = System.mapLibraryName(Core.NATIVE_LIBRARY_NAME);
-        String path = "/nu/pattern/opencv/%s/%s".formatted(folder(NativePlatform.name()), name);
+        String path = Text.format("/nu/pattern/opencv/%s/%s", folder(NativePlatform.name()), name);
         URL resource = Core.class.getResource(path);
         if (resource == null) {
             throw new FileNotFoundException("its jar has no " + path);

@@ -4,6 +4,7 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import dev.saccade.core.Count;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.image.IndexPng;
 
@@ -101,11 +102,9 @@ public record LabelCode(int classes, boolean reduceZeroLabel, int ignoreIndex, S
             }
             if (faults.size() < MOST_SHOWN) {
                 faults.add(
-                        "%d at %s, the first in %s"
-                                .formatted(
-                                        number,
-                                        Count.of(histogram[number], "pixel"),
-                                        png.first(number)));
+                        Text.format(
+                                "%d at %s, the first in %s",
+                                number, Count.of(histogram[number], "pixel"), png.first(number)));
             } else {
                 more++;
             }
@@ -115,13 +114,16 @@ public record LabelCode(int classes, boolean reduceZeroLabel, int ignoreIndex, S
         }
         String unlisted = more == 0 ? "" : "; and " + more + " other values";
         return Optional.of(
-                "value %s%s; expected %s"
-                        .formatted(String.join("; ", faults), unlisted, expected()));
+                Text.format(
+                        "value %s%s; expected %s",
+                        String.join("; ", faults), unlisted, expected()));
     }
 
     private String expected() {
         return reduceZeroLabel
-                ? "0 (no class), 1 to %d (classes) or %d (ignored)".formatted(classes, ignoreIndex)
-                : "0 to %d (classes) or %d (ignored); %s".formatted(classes - 1, ignoreIndex, hint);
+                ? Text.format(
+                        "0 (no class), 1 to %d (classes) or %d (ignored)", classes, ignoreIndex)
+                : Text.format(
+                        "0 to %d (classes) or %d (ignored); %s", classes - 1, ignoreIndex, hint);
     }
 }

@@ -1,6 +1,7 @@
 package dev.saccade.datasets.labels;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Finding;
@@ -62,12 +63,9 @@ public record LabelFile(Path photo, Path labels) {
 
     private String sizeFault(Size size, ImageHeader header) {
         String fault =
-                "is %s (height x width), but its photograph %s is %s%s"
-                        .formatted(
-                                size,
-                                photo,
-                                header.size(),
-                                header.turned() ? ", turned upright" : "");
+                Text.format(
+                        "is %s (height x width), but its photograph %s is %s%s",
+                        size, photo, header.size(), header.turned() ? ", turned upright" : "");
         return header.turned() && size.equals(header.stored())
                 ? fault
                         + ": it was labeled without turning it upright, EXIF orientation "

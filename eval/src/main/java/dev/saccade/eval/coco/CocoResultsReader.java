@@ -15,6 +15,7 @@ import dev.saccade.core.Json;
 import dev.saccade.core.Problems;
 import dev.saccade.core.RegularFile;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Dataset;
@@ -90,7 +91,7 @@ final class CocoResultsReader {
     }
 
     private static String place(JsonLocation location) {
-        return "line %d, column %d".formatted(location.getLineNr(), location.getColumnNr());
+        return Text.format("line %d, column %d", location.getLineNr(), location.getColumnNr());
     }
 
     private void readArray(JsonParser parser) throws IOException {
@@ -149,13 +150,14 @@ final class CocoResultsReader {
     private void add(
             long imageId, long categoryId, double score, ImmutableDoubleArray box, Rle mask) {
         if (!imageIds.contains(imageId)) {
-            fail("image_id %d is not in the data set".formatted(imageId));
+            fail(Text.format("image_id %d is not in the data set", imageId));
             return;
         }
         if (!labels.containsKey(categoryId)) {
             fail(
-                    "category_id %d is not one of the data set's: %s"
-                            .formatted(categoryId, Sets.newTreeSet(labels.keySet())));
+                    Text.format(
+                            "category_id %d is not one of the data set's: %s",
+                            categoryId, Sets.newTreeSet(labels.keySet())));
             return;
         }
         int label = labels.get(categoryId);

@@ -8,6 +8,7 @@ import com.google.common.primitives.ImmutableLongArray;
 
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
@@ -61,12 +62,12 @@ public final class GroundTruth {
             for (Annotation object : objects(dataset, i)) {
                 if (object.label() >= dataset.classes().size()) {
                     faults.accept(
-                            "%s: annotation %d: label %d of %d classes"
-                                    .formatted(
-                                            dataset.photo(i).file(),
-                                            object.id(),
-                                            object.label(),
-                                            dataset.classes().size()));
+                            Text.format(
+                                    "%s: annotation %d: label %d of %d classes",
+                                    dataset.photo(i).file(),
+                                    object.id(),
+                                    object.label(),
+                                    dataset.classes().size()));
                 }
                 imageOf.add(i);
                 labelOf.add(object.label());

@@ -1,5 +1,6 @@
 package dev.saccade.eval.detection;
 
+import dev.saccade.core.Text;
 import dev.saccade.eval.MetricTable;
 import dev.saccade.eval.coco.AreaRange;
 import dev.saccade.eval.coco.AveragePrecision;
@@ -96,12 +97,7 @@ public final class DetectionTables {
                         best.stream()
                                 .map(
                                         point ->
-                                                point.map(
-                                                                p ->
-                                                                        String.format(
-                                                                                Locale.ROOT,
-                                                                                "%.2f",
-                                                                                p.score()))
+                                                point.map(p -> Text.format("%.2f", p.score()))
                                                         .orElse("n/a")))
                 .with("precision", values(best, ScoreCurve.Point::precision))
                 .with("recall", values(best, ScoreCurve.Point::recall))
@@ -122,7 +118,7 @@ public final class DetectionTables {
     public static MetricTable perThreshold(List<CocoMetrics> metrics) {
         List<List<String>> rows =
                 CocoParameters.IOU_THRESHOLDS.stream()
-                        .mapToObj(iou -> List.of(String.format(Locale.ROOT, "%.2f", iou)))
+                        .mapToObj(iou -> List.of(Text.format("%.2f", iou)))
                         .toList();
         MetricTable table = new MetricTable(List.of("IoU"), rows);
         for (CocoMetrics measured : metrics) {

@@ -3,6 +3,7 @@ package dev.saccade.models.segmentation;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.Shape;
 
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.Size;
 import dev.saccade.models.segmentation.SlidingWindow.Span;
 
@@ -44,8 +45,9 @@ public record ScoreMaps(UnaryOperator<NDArray> network, boolean alignCorners) {
 
     private static NDArray part(NDArray pixels, Span rows, Span columns) {
         return pixels.get(
-                ":, :, %d:%d, %d:%d"
-                        .formatted(rows.start(), rows.end(), columns.start(), columns.end()));
+                Text.format(
+                        ":, :, %d:%d, %d:%d",
+                        rows.start(), rows.end(), columns.start(), columns.end()));
     }
 
     /** Returns the scores at the size of the image; frees it. */

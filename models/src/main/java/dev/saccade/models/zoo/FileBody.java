@@ -1,6 +1,7 @@
 package dev.saccade.models.zoo;
 
 import dev.saccade.core.ServerFault;
+import dev.saccade.core.Text;
 
 import java.io.IOException;
 import java.net.http.HttpResponse;
@@ -94,7 +95,7 @@ final class FileBody implements HttpResponse.BodySubscriber<Void> {
     /** Refuses content that ended early, which not every server lets be seen. */
     synchronized void requireAll() throws IOException {
         if (total >= 0 && position != total) {
-            throw new ServerFault("%d bytes of %d have come".formatted(position, total));
+            throw new ServerFault(Text.format("%d bytes of %d have come", position, total));
         }
     }
 

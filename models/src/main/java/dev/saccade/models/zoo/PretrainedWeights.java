@@ -11,6 +11,7 @@ import dev.saccade.config.ConfigFile;
 import dev.saccade.config.Configs;
 import dev.saccade.config.Nearest;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.conversion.CheckpointRules;
 import dev.saccade.core.conversion.NamePattern;
 import dev.saccade.core.conversion.PositionTable;
@@ -22,7 +23,6 @@ import java.nio.file.Path;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -303,25 +303,26 @@ public final class PretrainedWeights {
     private String absence() {
         Path place = WeightsCache.here().file(file());
         if (url().isPresent()) {
-            return "%s is not here; fetch it with: ./saccade weights fetch %s (%s)"
-                    .formatted(name, name, sizeAndLicense());
+            return Text.format(
+                    "%s is not here; fetch it with: ./saccade weights fetch %s (%s)",
+                    name, name, sizeAndLicense());
         }
         return page().map(
                         page ->
-                                ("%s is not here, and is given out by hand only: get it from %s"
-                                                + " and save it as %s")
-                                        .formatted(name, page, place))
+                                Text.format(
+                                        "%s is not here, and is given out by hand only: get it from %s"
+                                                + " and save it as %s",
+                                        name, page, place))
                 .orElseGet(
                         () ->
-                                "%s has not been published; put what you have trained there as %s"
-                                        .formatted(name, place));
+                                Text.format(
+                                        "%s has not been published; put what you have trained there as %s",
+                                        name, place));
     }
 
     private String sizeAndLicense() {
         String size =
-                mebibytes()
-                        .map(mib -> String.format(Locale.ROOT, "%.1f MiB", mib))
-                        .orElse("size not published");
+                mebibytes().map(mib -> Text.format("%.1f MiB", mib)).orElse("size not published");
         return size + license().map(spdx -> ", " + spdx).orElse("");
     }
 

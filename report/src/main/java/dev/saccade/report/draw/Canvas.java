@@ -2,6 +2,7 @@ package dev.saccade.report.draw;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
@@ -18,7 +19,6 @@ import org.opencv.imgproc.Imgproc;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
 import java.util.stream.IntStream;
 
 /**
@@ -197,9 +197,7 @@ public final class Canvas {
 
     private static String text(Instances instances, int i, List<String> classes) {
         String name = classes.get(instances.label(i));
-        return instances.hasScores()
-                ? String.format(Locale.ROOT, "%s %.2f", name, instances.score(i))
-                : name;
+        return instances.hasScores() ? Text.format("%s %.2f", name, instances.score(i)) : name;
     }
 
     private static Scalar color(int label) {

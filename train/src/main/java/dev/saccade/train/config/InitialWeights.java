@@ -2,6 +2,7 @@ package dev.saccade.train.config;
 
 import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.parts.Backbone;
 import dev.saccade.models.zoo.PretrainedWeights;
 
@@ -94,12 +95,12 @@ public record InitialWeights(Path file, Optional<PretrainedWeights> published) {
      * @throws SaccadeException of kind user, if another checksum is published
      */
     public String describe() {
-        return "weights%s: %s, SHA-256 %s"
-                .formatted(
-                        published.map(weights -> " " + weights.name()).orElse(""),
-                        file,
-                        published
-                                .map(weights -> weights.checksum(file))
-                                .orElseGet(() -> Checkpoints.checksum(file)));
+        return Text.format(
+                "weights%s: %s, SHA-256 %s",
+                published.map(weights -> " " + weights.name()).orElse(""),
+                file,
+                published
+                        .map(weights -> weights.checksum(file))
+                        .orElseGet(() -> Checkpoints.checksum(file)));
     }
 }

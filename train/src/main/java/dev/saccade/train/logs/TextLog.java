@@ -4,6 +4,7 @@ import static java.util.stream.Collectors.joining;
 
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
+import dev.saccade.core.Text;
 import dev.saccade.train.hooks.EvaluationReport;
 import dev.saccade.train.hooks.LogVars;
 import dev.saccade.train.hooks.StepReport;
@@ -45,8 +46,7 @@ public final class TextLog implements LogWriter {
     public void averaged(StepReport mean, MemoryUse memory) {
         noted(
                 line(mean)
-                        + String.format(
-                                Locale.ROOT,
+                        + Text.format(
                                 "  %d MiB, tensors at most %d MiB  %s",
                                 memory.residentBytes() >> 20,
                                 memory.peakTensorBytes() >> 20,
@@ -56,8 +56,7 @@ public final class TextLog implements LogWriter {
     @Override
     public void evaluated(EvaluationReport evaluation) {
         noted(
-                String.format(
-                        Locale.ROOT,
+                Text.format(
                         "evaluation after %s: %s%s",
                         Count.of(evaluation.iteration(), "step"),
                         terms(evaluation.metrics()),
@@ -72,8 +71,7 @@ public final class TextLog implements LogWriter {
     private static String line(StepReport step) {
         LogVars logVars = step.logVars();
         StepTime time = step.time();
-        return String.format(
-                Locale.ROOT,
+        return Text.format(
                 "epoch %d  step %d/%d  lr %.3e  loss %.4f (%s)%s  grad_norm %.3f  %.3f s/step"
                         + "  data %.0f %%  eta %s",
                 step.epoch() + 1,
@@ -91,16 +89,13 @@ public final class TextLog implements LogWriter {
 
     private static String terms(Map<String, Double> values) {
         return values.entrySet().stream()
-                .map(e -> String.format(Locale.ROOT, "%s %.4f", e.getKey(), e.getValue()))
+                .map(e -> Text.format("%s %.4f", e.getKey(), e.getValue()))
                 .collect(joining(", "));
     }
 
     private static String clock(Duration duration) {
-        return String.format(
-                Locale.ROOT,
+        return Text.format(
                 "%d:%02d:%02d",
-                duration.toHours(),
-                duration.toMinutesPart(),
-                duration.toSecondsPart());
+                duration.toHours(), duration.toMinutesPart(), duration.toSecondsPart());
     }
 }

@@ -10,6 +10,7 @@ import com.google.common.base.Ascii;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.ServerFault;
+import dev.saccade.core.Text;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -203,8 +204,9 @@ final class MlflowServer {
         int status = response.statusCode();
         if (status / 100 != 2) {
             String told =
-                    "answers %d: %s"
-                            .formatted(status, Ascii.truncate(response.body(), MOST_SHOWN, "..."));
+                    Text.format(
+                            "answers %d: %s",
+                            status, Ascii.truncate(response.body(), MOST_SHOWN, "..."));
             throw status == 400 ? new Refusal(told) : new ServerFault(told);
         }
         return response.body();

@@ -5,6 +5,7 @@ import ai.djl.ndarray.types.Shape;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.Text;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.MemoryFormat;
 import dev.saccade.core.parts.Default;
@@ -72,18 +73,20 @@ public final class AdamW extends Optimizer {
                         "exp_avg", MemoryFormat::zerosLike,
                         "exp_avg_sq", MemoryFormat::zerosLike,
                         "step", weight -> weight.getManager().zeros(new Shape())),
-                """
+                Text.format(
+                        """
                 torch._foreach_add_(step, 1)
                 torch._fused_adamw_(weights, gradients, exp_avg, exp_avg_sq, \
                 annotate(List[Tensor], []), step, lr=lr, beta1=%s, beta2=%s, \
                 weight_decay=weight_decay, eps=%s, amsgrad=False, maximize=False)
-                """
-                        .formatted(config.beta1(), config.beta2(), config.epsilon()),
+                """,
+                        config.beta1(), config.beta2(), config.epsilon()),
                 Optional.of(
-                        """
+                        Text.format(
+                                """
                         ops.saccade.adamw_(weights, gradients, exp_avg, exp_avg_sq, step, \
                         averages, lr, weight_decay, %s, %s, %s, factor, average_decay)
-                        """
-                                .formatted(config.beta1(), config.beta2(), config.epsilon())));
+                        """,
+                                config.beta1(), config.beta2(), config.epsilon())));
     }
 }

@@ -3,6 +3,7 @@ package dev.saccade.train.optimizers;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.Text;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.ops.MemoryFormat;
 import dev.saccade.core.parts.Default;
@@ -63,16 +64,14 @@ public final class Sgd extends Optimizer {
                 config.momentum() == 0
                         ? Map.of()
                         : Map.of("momentum_buffer", MemoryFormat::zerosLike),
-                """
+                Text.format(
+                        """
                 torch._fused_sgd_(weights, gradients, %s, \
                 weight_decay=weight_decay, momentum=%s, lr=lr, \
                 dampening=0., nesterov=False, maximize=False, is_first_step=False)
-                """
-                        .formatted(
-                                config.momentum() == 0
-                                        ? "annotate(List[Tensor], [])"
-                                        : "momentum_buffer",
-                                config.momentum()),
+                """,
+                        config.momentum() == 0 ? "annotate(List[Tensor], [])" : "momentum_buffer",
+                        config.momentum()),
                 Optional.empty());
     }
 }

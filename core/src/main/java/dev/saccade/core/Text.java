@@ -1,0 +1,21 @@
+package dev.saccade.core;
+
+import com.google.errorprone.annotations.FormatMethod;
+import com.google.errorprone.annotations.FormatString;
+
+import java.util.Locale;
+
+/** Formatting that does not depend on the default locale. */
+public final class Text {
+
+    private Text() {}
+
+    /**
+     * {@link String#format} with {@link Locale#ROOT}: ASCII digits and a decimal point on every
+     * machine. Use this instead of {@code String.format} and {@code formatted}.
+     */
+    @FormatMethod
+    public static String format(@FormatString String format, Object... args) {
+        return String.format(Locale.ROOT, format, args);
+    }
+}
