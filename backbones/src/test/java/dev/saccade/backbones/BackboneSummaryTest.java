@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.config.Configs;
+import dev.saccade.core.Text;
 import dev.saccade.core.parts.Backbone;
 
 import org.junit.jupiter.api.BeforeAll;
@@ -16,7 +17,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -87,7 +87,7 @@ class BackboneSummaryTest {
     }
 
     private static String decimals(long count, int digits) {
-        return String.format(Locale.ROOT, "%.2f", count / Math.pow(10, digits));
+        return Text.format("%.2f", count / Math.pow(10, digits));
     }
 
     private static String inBrackets(Optional<BigDecimal> figure) {

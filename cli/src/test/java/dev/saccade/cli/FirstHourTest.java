@@ -3,6 +3,7 @@ package dev.saccade.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.coco.CocoDataset;
@@ -21,7 +22,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 
 /** Does what {@code first_hour.md} says, with a narrow model and small photographs. */
 class FirstHourTest {
@@ -84,8 +84,7 @@ class FirstHourTest {
         for (Annotation object : labeled.annotations(index)) {
             Annotation.Bbox box = object.box();
             lines.append(
-                    String.format(
-                            Locale.ROOT,
+                    Text.format(
                             "%d %.6f %.6f %.6f %.6f%n",
                             object.label(),
                             (box.x() + box.width() / 2) / width,

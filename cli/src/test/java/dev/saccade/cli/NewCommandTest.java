@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.config.ConfigWriter;
 import dev.saccade.config.Configs;
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Dataset;
@@ -55,8 +56,9 @@ class NewCommandTest {
         for (int i = 0; i < names.size(); i++) {
             images.append(i == 0 ? "" : ",")
                     .append(
-                            "{\"id\": %d, \"file_name\": \"%s\", \"width\": 64, \"height\": 48}"
-                                    .formatted(i, names.get(i)));
+                            Text.format(
+                                    "{\"id\": %d, \"file_name\": \"%s\", \"width\": 64, \"height\": 48}",
+                                    i, names.get(i)));
         }
         write(
                 file,

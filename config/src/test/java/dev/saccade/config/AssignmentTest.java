@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -84,7 +85,7 @@ class AssignmentTest {
         String list = "scales=" + items;
         List<Double> expected = new ArrayList<>(items.stream().map(Integer::doubleValue).toList());
         expected.set(index, 0.25);
-        assertEquals(expected, recipe(list, "scales.%d=0.25".formatted(index)).scales());
+        assertEquals(expected, recipe(list, Text.format("scales.%d=0.25", index)).scales());
     }
 
     @Test

@@ -16,6 +16,8 @@ import ai.djl.translate.TranslateException;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 
+import dev.saccade.core.Text;
+
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -124,8 +126,9 @@ class ServingFolderTest {
             server.start();
             URI address =
                     new URI(
-                            "http://localhost:%d/predictions/tiny"
-                                    .formatted(server.getAddress().getPort()));
+                            Text.format(
+                                    "http://localhost:%d/predictions/tiny",
+                                    server.getAddress().getPort()));
             HttpResponse<String> answer = post(address, Files.readAllBytes(photo), "image/png");
             assertEquals(200, answer.statusCode());
             assertEquals(

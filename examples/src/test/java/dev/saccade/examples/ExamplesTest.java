@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 
 import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.demo.SceneDataset;
@@ -60,7 +61,7 @@ class ExamplesTest {
     }
 
     private static Path photo(int number) {
-        return scenes.resolve("images").resolve("scene_%04d.jpg".formatted(number));
+        return scenes.resolve("images").resolve(Text.format("scene_%04d.jpg", number));
     }
 
     private static long sure(List<DetectedObject> objects, String label) {

@@ -6,6 +6,8 @@ import ai.djl.ndarray.NDManager;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 
+import dev.saccade.core.Text;
+
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -141,7 +143,7 @@ final class Case implements AutoCloseable {
 
     /** Returns the largest deviation of all comparisons as a part of what was allowed. */
     String worst() {
-        return worst == 0 ? worstArray : "%.4f of tolerance at %s".formatted(worst, worstArray);
+        return worst == 0 ? worstArray : Text.format("%.4f of tolerance at %s", worst, worstArray);
     }
 
     /**

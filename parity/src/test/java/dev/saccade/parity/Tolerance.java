@@ -1,5 +1,7 @@
 package dev.saccade.parity;
 
+import dev.saccade.core.Text;
+
 import java.util.Arrays;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -72,15 +74,15 @@ record Tolerance(double absolute, double ofMax, double relative) {
         }
         if (beyond > 0) {
             throw new AssertionError(
-                    "%s: %d of %d numbers differ; worst at %s: %s, expected %s (allowed %.3g)"
-                            .formatted(
-                                    name,
-                                    beyond,
-                                    expected.size(),
-                                    expected.position(where),
-                                    actual.values()[where],
-                                    expected.values()[where],
-                                    floor + relative * Math.abs(expected.values()[where])));
+                    Text.format(
+                            "%s: %d of %d numbers differ; worst at %s: %s, expected %s (allowed %.3g)",
+                            name,
+                            beyond,
+                            expected.size(),
+                            expected.position(where),
+                            actual.values()[where],
+                            expected.values()[where],
+                            floor + relative * Math.abs(expected.values()[where])));
         }
         return worst;
     }

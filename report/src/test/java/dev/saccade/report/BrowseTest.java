@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 
+import dev.saccade.core.Text;
 import dev.saccade.report.Browse.ObjectSize;
 
 import org.junit.jupiter.api.Test;
@@ -43,7 +44,7 @@ class BrowseTest {
     void tenThousandPhotographsMakeAPageOfAboutTwoMegabytes() throws Exception {
         List<Browse.Photo> photos =
                 IntStream.range(0, 10_000)
-                        .mapToObj(i -> photo("photograph_%012d.jpg".formatted(i)))
+                        .mapToObj(i -> photo(Text.format("photograph_%012d.jpg", i)))
                         .toList();
         String html = new Browse("all", "", List.of("cat"), photos, List.of()).page();
 

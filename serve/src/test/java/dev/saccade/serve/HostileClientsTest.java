@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.saccade.core.Text;
 import dev.saccade.models.Detector;
 
 import org.junit.jupiter.api.AfterAll;
@@ -292,8 +293,9 @@ class HostileClientsTest {
     void aClientThatLeavesHarmsNobody() throws Exception {
         byte[] photo = TinyModels.photo("png", 0);
         String head =
-                "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n"
-                        .formatted(photo.length);
+                Text.format(
+                        "POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n",
+                        photo.length);
         for (int length : new int[] {0, photo.length / 2, photo.length}) {
             for (int i = 0; i < 10; i++) {
                 try (Socket socket = connect(server.uri())) {

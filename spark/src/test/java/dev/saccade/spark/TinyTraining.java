@@ -4,6 +4,7 @@ import com.google.common.base.Ascii;
 
 import dev.saccade.config.ConfigWriter;
 import dev.saccade.config.Configs;
+import dev.saccade.core.Text;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.distributed.Rendezvous;
 import dev.saccade.train.Outcome;
@@ -67,12 +68,16 @@ final class TinyTraining {
             graphics.dispose();
             ImageIO.write(image, "png", folder.resolve(i + ".png").toFile());
             photos.add(
-                    "{\"id\": %d, \"file_name\": \"%d.png\", \"width\": 64, \"height\": 48}"
-                            .formatted(i, i));
+                    Text.format(
+                            "{\"id\": %d, \"file_name\": \"%d.png\", \"width\": 64, \"height\": 48}",
+                            i, i));
             squares.add(
-                    ("{\"id\": %d, \"image_id\": %d, \"category_id\": 1, \"iscrowd\": 0,"
-                                    + " \"area\": 576, \"bbox\": [%d, 8, 24, 24]}")
-                            .formatted(i + 1, i, 3 * i));
+                    Text.format(
+                            ("{\"id\": %d, \"image_id\": %d, \"category_id\": 1, \"iscrowd\": 0,"
+                                    + " \"area\": 576, \"bbox\": [%d, 8, 24, 24]}"),
+                            i + 1,
+                            i,
+                            3 * i));
         }
         Files.writeString(
                 folder.resolve("squares.json"),
@@ -88,12 +93,12 @@ final class TinyTraining {
     static RunConfig failing(RunConfig config, FailingHook.Way way, int rank, long step, Path times)
             throws IOException {
         return config.with(
-                "hooks=[{type: failing, way: %s, rank: %d, step: %d, times: %s}]"
-                        .formatted(
-                                Ascii.toLowerCase(way.name()),
-                                rank,
-                                step,
-                                ConfigWriter.text(times.toString())));
+                Text.format(
+                        "hooks=[{type: failing, way: %s, rank: %d, step: %d, times: %s}]",
+                        Ascii.toLowerCase(way.name()),
+                        rank,
+                        step,
+                        ConfigWriter.text(times.toString())));
     }
 
     /** Writes a config. */

@@ -1,5 +1,6 @@
 package dev.saccade.train;
 
+import dev.saccade.core.Text;
 import dev.saccade.train.config.RunConfig;
 
 import java.io.IOException;
@@ -37,11 +38,15 @@ final class CellRun {
         for (int i = 0; i < 6; i++) {
             String comma = i == 0 ? "" : ",";
             images.append(comma)
-                    .append("{\"id\":%d,\"file_name\":\"%d.png\",".formatted(i + 1, i))
+                    .append(Text.format("{\"id\":%d,\"file_name\":\"%d.png\",", i + 1, i))
                     .append("\"width\":40,\"height\":32}");
             boxes.append(comma)
-                    .append("{\"id\":%d,\"image_id\":%d,\"category_id\":7,".formatted(i + 1, i + 1))
-                    .append("\"bbox\":[%d,4,16,20],\"area\":320,\"iscrowd\":0}".formatted(2 * i));
+                    .append(
+                            Text.format(
+                                    "{\"id\":%d,\"image_id\":%d,\"category_id\":7,", i + 1, i + 1))
+                    .append(
+                            Text.format(
+                                    "\"bbox\":[%d,4,16,20],\"area\":320,\"iscrowd\":0}", 2 * i));
         }
         Files.writeString(
                 folder.resolve("labels.json"),

@@ -16,6 +16,7 @@ import dev.saccade.checkpoint.Tensor;
 import dev.saccade.core.DeviceMemory;
 import dev.saccade.core.Devices;
 import dev.saccade.core.Libtorch;
+import dev.saccade.core.Text;
 import dev.saccade.core.ops.TensorMemory;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Size;
@@ -194,7 +195,7 @@ class GpuTest {
         assertEquals(300, bytes.size());
         long early = bytes.subList(10, 50).stream().mapToLong(use -> use).max().orElseThrow();
         long late = bytes.subList(250, 300).stream().mapToLong(use -> use).max().orElseThrow();
-        assertTrue(late <= early, "%d bytes of tensors, then %d".formatted(early, late));
+        assertTrue(late <= early, Text.format("%d bytes of tensors, then %d", early, late));
         assertTrue(arrays.get(299) <= arrays.get(20), arrays::toString);
     }
 

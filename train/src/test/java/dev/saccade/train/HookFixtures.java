@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import ai.djl.ndarray.NDArray;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.train.hooks.EvaluationReport;
 import dev.saccade.train.hooks.Hook;
 import dev.saccade.train.hooks.Run;
@@ -67,7 +68,7 @@ final class HookFixtures {
     record Recording(List<String> events) implements Hook {
 
         private void add(String event, Run run) {
-            events.add("%s %d/%d".formatted(event, run.iteration(), run.epoch()));
+            events.add(Text.format("%s %d/%d", event, run.iteration(), run.epoch()));
         }
 
         @Override

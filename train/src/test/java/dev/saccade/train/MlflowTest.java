@@ -11,6 +11,7 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.train.hooks.Hook;
 import dev.saccade.train.hooks.Run;
 
@@ -145,8 +146,9 @@ class MlflowTest {
         return Training.of(
                 CellRun.config(folder, overrides)
                         .with(
-                                "hooks=[{type: mlflow, uri: 'http://127.0.0.1:%d/'}]"
-                                        .formatted(port)));
+                                Text.format(
+                                        "hooks=[{type: mlflow, uri: 'http://127.0.0.1:%d/'}]",
+                                        port)));
     }
 
     @Test

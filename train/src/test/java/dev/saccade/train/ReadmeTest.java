@@ -3,6 +3,8 @@ package dev.saccade.train;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.saccade.core.Text;
+
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -77,8 +79,8 @@ class ReadmeTest {
             graphics.dispose();
             String photo = labels.replace(".txt", i + ".png");
             ImageIO.write(image, "png", folder.resolve(photo).toFile());
-            lines.append("%s disc %d 8 24 24%n".formatted(photo, 4 * i))
-                    .append("%s square 50 %d 20 20%n".formatted(photo, 8 * i));
+            lines.append(Text.format("%s disc %d 8 24 24%n", photo, 4 * i))
+                    .append(Text.format("%s square 50 %d 20 20%n", photo, 8 * i));
         }
         Files.writeString(folder.resolve(labels), lines);
     }

@@ -9,6 +9,7 @@ import ai.djl.ndarray.NDArray;
 import dev.saccade.checkpoint.SafeTensors;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.SeededRandom;
+import dev.saccade.core.Text;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.hooks.Hooks;
@@ -198,7 +199,7 @@ class RunCheckpointsTest {
                 case 1 -> {
                     FailingDisk.Fault fault = any(FailingDisk.Fault.values(), random);
                     int operation = 1 + random.nextInt(8);
-                    story.append(", %s at %d in save %d".formatted(fault, operation, event));
+                    story.append(Text.format(", %s at %d in save %d", fault, operation, event));
                     saveWith(event, operation, fault);
                     if (found().equals(Optional.of(event))) {
                         owed.add(event);

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.datasets.image.OpenCv;
 import dev.saccade.video.Video.Frame;
 
@@ -152,8 +153,9 @@ class VideoTest {
                 String fault = video.fault().orElseThrow();
                 assertTrue(
                         fault.startsWith(
-                                "%s: breaks off after %d frames of 30, at "
-                                        .formatted(file, frames.size())),
+                                Text.format(
+                                        "%s: breaks off after %d frames of 30, at ",
+                                        file, frames.size())),
                         fault);
                 frames.forEach(Frame::close);
             }

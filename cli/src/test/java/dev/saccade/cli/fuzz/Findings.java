@@ -5,6 +5,7 @@ import com.google.common.io.MoreFiles;
 import com.google.common.io.RecursiveDeleteOption;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -58,13 +59,13 @@ record Findings(Path folder) {
             Files.write(
                     file.resolveSibling(file.getFileName() + TEXT),
                     Texts.bytes(
-                            "door %s, seed %d, input %d, replayed by -Dsaccade.fuzz.replay=%s%n%s"
-                                    .formatted(
-                                            door.name(),
-                                            seed,
-                                            number,
-                                            file.toAbsolutePath(),
-                                            Throwables.getStackTraceAsString(failure))));
+                            Text.format(
+                                    "door %s, seed %d, input %d, replayed by -Dsaccade.fuzz.replay=%s%n%s",
+                                    door.name(),
+                                    seed,
+                                    number,
+                                    file.toAbsolutePath(),
+                                    Throwables.getStackTraceAsString(failure))));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

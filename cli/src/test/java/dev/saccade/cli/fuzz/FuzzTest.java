@@ -3,6 +3,8 @@ package dev.saccade.cli.fuzz;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.saccade.core.Text;
+
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
@@ -124,15 +126,15 @@ class FuzzTest {
 
     private String summary(Tally tally, int row) {
         double seconds = tally.get(row, Tally.Column.NANOS) / 1e9;
-        return "%s: %d inputs, %d accepted, %d refused, %d failed, %.0f a second, at most %d KiB"
-                .formatted(
-                        doors.get(row),
-                        tally.get(row, Tally.Column.BEGUN),
-                        tally.get(row, Tally.Column.ACCEPTED),
-                        tally.get(row, Tally.Column.REFUSED),
-                        tally.get(row, Tally.Column.FAILED),
-                        tally.get(row, Tally.Column.BEGUN) / seconds,
-                        tally.get(row, Tally.Column.MOST_BYTES) >> 10);
+        return Text.format(
+                "%s: %d inputs, %d accepted, %d refused, %d failed, %.0f a second, at most %d KiB",
+                doors.get(row),
+                tally.get(row, Tally.Column.BEGUN),
+                tally.get(row, Tally.Column.ACCEPTED),
+                tally.get(row, Tally.Column.REFUSED),
+                tally.get(row, Tally.Column.FAILED),
+                tally.get(row, Tally.Column.BEGUN) / seconds,
+                tally.get(row, Tally.Column.MOST_BYTES) >> 10);
     }
 
     private void check(Tally tally, int row) throws IOException {

@@ -11,6 +11,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 
 import dev.saccade.cli.Ended;
 import dev.saccade.cli.TinyRun;
+import dev.saccade.core.Text;
 import dev.saccade.datasets.image.OpenCv;
 
 import org.junit.jupiter.api.BeforeAll;
@@ -78,7 +79,7 @@ class FramesTest {
                         5,
                         new Size(96, 64));
         for (int n = 0; n < frames; n++) {
-            Path scene = tiny.scenes().resolve("images/scene_%04d.jpg".formatted(1 + n % 8));
+            Path scene = tiny.scenes().resolve(Text.format("images/scene_%04d.jpg", 1 + n % 8));
             Mat image = Imgcodecs.imread(scene.toString());
             writer.write(image);
             image.release();
@@ -116,7 +117,7 @@ class FramesTest {
             assertEquals(video.toString(), line.get("video").asText());
             assertEquals(n, line.get("frame").asInt());
             assertEquals(n / 5.0, line.get("seconds").asDouble(), 1e-9);
-            assertEquals("clip_%06d.jpg".formatted(n), line.get("picture").asText());
+            assertEquals(Text.format("clip_%06d.jpg", n), line.get("picture").asText());
             assertTrue(line.get("found").isArray());
         }
         assertTrue(lines.stream().anyMatch(line -> line.get("found").size() > 0));

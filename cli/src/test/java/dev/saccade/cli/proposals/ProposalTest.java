@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.backbones.ResNet;
+import dev.saccade.core.Text;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.datasets.ade20k.Ade20kDataset;
@@ -65,7 +66,7 @@ class ProposalTest {
             int longEdge = shortEdge + random.nextInt(3 * shortEdge);
             Map<String, Integer> perClass = new LinkedHashMap<>();
             for (int c = random.nextInt(12); c > 0; c--) {
-                perClass.put("class\n%d: %%s\u202e #".formatted(c), random.nextInt(3));
+                perClass.put(Text.format("class\n%d: %%s\u202e #", c), random.nextInt(3));
             }
             Contents contents =
                     new Contents(

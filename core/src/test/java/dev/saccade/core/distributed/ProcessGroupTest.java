@@ -15,6 +15,7 @@ import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.ops.Kernels;
 import dev.saccade.core.ops.MemoryFormat;
 import dev.saccade.core.ops.Script;
@@ -218,8 +219,9 @@ class ProcessGroupTest {
                         });
         for (int rank : new int[] {0, 2}) {
             assertEquals(
-                    "rank %d: rank 1 has ended: data.root: there is no  such  folder"
-                            .formatted(rank),
+                    Text.format(
+                            "rank %d: rank 1 has ended: data.root: there is no  such  folder",
+                            rank),
                     message(results.get(rank)));
         }
     }
@@ -262,7 +264,7 @@ class ProcessGroupTest {
                         });
         for (int rank : new int[] {0, 1}) {
             assertEquals(
-                    "rank %d: rank 2 did not come to what all ranks do together".formatted(rank),
+                    Text.format("rank %d: rank 2 did not come to what all ranks do together", rank),
                     message(results.get(rank)));
         }
     }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -61,13 +62,13 @@ class RankEnvironmentTest {
         assertEquals(TIMEOUT, at.timeout());
         assertEquals(
                 expected,
-                "%s %d %d %d %d"
-                        .formatted(
-                                at.masterAddress(),
-                                at.masterPort(),
-                                at.rank(),
-                                at.worldSize(),
-                                at.localRank()));
+                Text.format(
+                        "%s %d %d %d %d",
+                        at.masterAddress(),
+                        at.masterPort(),
+                        at.rank(),
+                        at.worldSize(),
+                        at.localRank()));
     }
 
     @ParameterizedTest

@@ -11,6 +11,7 @@ import ai.djl.ndarray.types.Shape;
 
 import com.google.common.primitives.Longs;
 
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
@@ -93,7 +94,7 @@ class MaskCropTest {
             Size size = all.get(g).size();
             byte[] drawn =
                     bitmaps.bitmaps()
-                            .get("%d,:%d,:%d".formatted(g, size.height(), size.width()))
+                            .get(Text.format("%d,:%d,:%d", g, size.height(), size.width()))
                             .toByteArray();
             assertArrayEquals(all.get(g).decode(), drawn, "mask " + g);
         }

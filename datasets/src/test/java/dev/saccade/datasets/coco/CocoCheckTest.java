@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.datasets.CheckOptions;
 import dev.saccade.datasets.DatasetReport;
@@ -402,14 +403,16 @@ class CocoCheckTest {
     }
 
     private static String image(int id, String name, int width, int height) {
-        return "{'id': %d, 'file_name': '%s', 'width': %d, 'height': %d}"
-                .formatted(id, name, width, height);
+        return Text.format(
+                "{'id': %d, 'file_name': '%s', 'width': %d, 'height': %d}",
+                id, name, width, height);
     }
 
     private void addAnnotation(int id, int imageId, String box, String more) {
         annotations.add(
-                "{'id': %d, 'image_id': %d, 'category_id': 1, 'bbox': %s, %s}"
-                        .formatted(id, imageId, box, more));
+                Text.format(
+                        "{'id': %d, 'image_id': %d, 'category_id': 1, 'bbox': %s, %s}",
+                        id, imageId, box, more));
     }
 
     private static String outline(String segmentation) {

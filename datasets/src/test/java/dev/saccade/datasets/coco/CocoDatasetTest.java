@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
@@ -312,7 +313,7 @@ class CocoDatasetTest {
     }
 
     private static String boxed(int id, String box, String more) {
-        return "{'id': %d, 'image_id': 42, 'category_id': 3, 'bbox': %s, %s}"
-                .formatted(id, box, more);
+        return Text.format(
+                "{'id': %d, 'image_id': 42, 'category_id': 3, 'bbox': %s, %s}", id, box, more);
     }
 }

@@ -3,6 +3,7 @@ package dev.saccade.datasets.convert;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.saccade.core.Text;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Segmentation;
 import dev.saccade.datasets.coco.CocoDataset;
@@ -43,8 +44,8 @@ class CocoFileReaderTest {
     }
 
     private static String image(int id, String name) {
-        return "{\"id\": %d, \"file_name\": \"%s\", \"width\": 40, \"height\": 30}"
-                .formatted(id, name);
+        return Text.format(
+                "{\"id\": %d, \"file_name\": \"%s\", \"width\": 40, \"height\": 30}", id, name);
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import com.google.common.io.MoreFiles;
 import com.google.common.io.RecursiveDeleteOption;
 
+import dev.saccade.core.Text;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Segmentation;
 import dev.saccade.datasets.coco.CocoDataset;
@@ -60,22 +61,22 @@ class RoundTripTest {
         for (Shape s : shapes) {
             lines.add(
                     s.isTriangle
-                            ? "%d %.6f %.6f %.6f %.6f %.6f %.6f"
-                                    .formatted(
-                                            s.label,
-                                            (double) s.left / WIDTH,
-                                            (double) s.top / HEIGHT,
-                                            (double) (s.left + s.width) / WIDTH,
-                                            (double) s.top / HEIGHT,
-                                            (double) s.left / WIDTH,
-                                            (double) (s.top + s.height) / HEIGHT)
-                            : "%d %.6f %.6f %.6f %.6f"
-                                    .formatted(
-                                            s.label,
-                                            (s.left + s.width / 2.0) / WIDTH,
-                                            (s.top + s.height / 2.0) / HEIGHT,
-                                            (double) s.width / WIDTH,
-                                            (double) s.height / HEIGHT));
+                            ? Text.format(
+                                    "%d %.6f %.6f %.6f %.6f %.6f %.6f",
+                                    s.label,
+                                    (double) s.left / WIDTH,
+                                    (double) s.top / HEIGHT,
+                                    (double) (s.left + s.width) / WIDTH,
+                                    (double) s.top / HEIGHT,
+                                    (double) s.left / WIDTH,
+                                    (double) (s.top + s.height) / HEIGHT)
+                            : Text.format(
+                                    "%d %.6f %.6f %.6f %.6f",
+                                    s.label,
+                                    (s.left + s.width / 2.0) / WIDTH,
+                                    (s.top + s.height / 2.0) / HEIGHT,
+                                    (double) s.width / WIDTH,
+                                    (double) s.height / HEIGHT));
         }
         inFolder(
                 labels ->
@@ -93,16 +94,17 @@ class RoundTripTest {
         for (Shape s : shapes) {
             String points =
                     s.isTriangle
-                            ? "[[%d,%d],[%d,%d],[%d,%d]]"
-                                    .formatted(
-                                            s.left,
-                                            s.top,
-                                            s.left + s.width,
-                                            s.top,
-                                            s.left,
-                                            s.top + s.height)
-                            : "[[%d,%d],[%d,%d]]"
-                                    .formatted(s.left, s.top, s.left + s.width, s.top + s.height);
+                            ? Text.format(
+                                    "[[%d,%d],[%d,%d],[%d,%d]]",
+                                    s.left,
+                                    s.top,
+                                    s.left + s.width,
+                                    s.top,
+                                    s.left,
+                                    s.top + s.height)
+                            : Text.format(
+                                    "[[%d,%d],[%d,%d]]",
+                                    s.left, s.top, s.left + s.width, s.top + s.height);
             written.add(
                     "{\"label\":\"%s\",\"shape_type\":\"%s\",\"points\":%s}"
                             .formatted(
@@ -129,14 +131,14 @@ class RoundTripTest {
         StringBuilder objects = new StringBuilder();
         for (Shape s : shapes) {
             objects.append(
-                    ("<object><name>%s</name><bndbox><xmin>%d</xmin><ymin>%d</ymin><xmax>%d</xmax>"
-                                    + "<ymax>%d</ymax></bndbox></object>")
-                            .formatted(
-                                    CLASSES.get(s.label),
-                                    s.left + 1,
-                                    s.top + 1,
-                                    s.left + s.width,
-                                    s.top + s.height));
+                    Text.format(
+                            ("<object><name>%s</name><bndbox><xmin>%d</xmin><ymin>%d</ymin><xmax>%d</xmax>"
+                                    + "<ymax>%d</ymax></bndbox></object>"),
+                            CLASSES.get(s.label),
+                            s.left + 1,
+                            s.top + 1,
+                            s.left + s.width,
+                            s.top + s.height));
         }
         inFolder(
                 labels ->

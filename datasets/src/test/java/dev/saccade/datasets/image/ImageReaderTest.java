@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.Size;
 
 import org.junit.jupiter.api.Test;
@@ -138,7 +139,7 @@ class ImageReaderTest {
                         OddFiles.entry(ByteOrder.BIG_ENDIAN, 0x101, OddFiles.SHORT, 1, 8),
                         OddFiles.entry(ByteOrder.BIG_ENDIAN, 0x102, OddFiles.SHORT, 1, bits),
                         OddFiles.entry(ByteOrder.BIG_ENDIAN, 0x115, OddFiles.SHORT, 1, channels));
-        assertRefused(tiff, "TIFF of %d x %d bits a pixel".formatted(channels, bits));
+        assertRefused(tiff, Text.format("TIFF of %d x %d bits a pixel", channels, bits));
         assertRefused(tiff, "save the colors that matter as RGB of 8 bits");
     }
 

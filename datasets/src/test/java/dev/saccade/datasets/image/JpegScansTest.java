@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -41,8 +42,9 @@ class JpegScansTest {
         assertEquals("", ImageHeader.read("x", withScans(height, width, most)).fault());
         assertRefused(
                 withScans(height, width, most + 1),
-                "x: JPEG has %d scans, expected at most %d for its size; save it again"
-                        .formatted(most + 1, most));
+                Text.format(
+                        "x: JPEG has %d scans, expected at most %d for its size; save it again",
+                        most + 1, most));
     }
 
     /** Returns a progressive JPEG of empty scans. */
@@ -67,8 +69,9 @@ class JpegScansTest {
         Arrays.fill(jpeg, start, jpeg.length - END, (byte) 0);
         assertRefused(
                 jpeg,
-                "x: JPEG is damaged, %d bytes of its pixels are zero; copy or download it again"
-                        .formatted(jpeg.length - END - start));
+                Text.format(
+                        "x: JPEG is damaged, %d bytes of its pixels are zero; copy or download it again",
+                        jpeg.length - END - start));
     }
 
     @Test
@@ -80,8 +83,9 @@ class JpegScansTest {
         int blocks = 1625 * 1625 + 2 * 813 * 813;
         assertRefused(
                 jpeg,
-                "x: JPEG is damaged, its pixels have %d bytes, expected at least %d;"
-                                .formatted(bytes, (blocks + 3) / 4)
+                Text.format(
+                                "x: JPEG is damaged, its pixels have %d bytes, expected at least %d;",
+                                bytes, (blocks + 3) / 4)
                         + " copy or download it again");
     }
 

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.ImageInfo;
 
 import org.junit.jupiter.params.ParameterizedTest;
@@ -52,7 +53,8 @@ class PngPixelsTest {
                                         png(header, length + SPARE + 1),
                                         ImageInfo.MOST_PIXELS));
         assertEquals(
-                "x: PNG holds more than its %dx%d pixels; save it again".formatted(height, width),
+                Text.format(
+                        "x: PNG holds more than its %dx%d pixels; save it again", height, width),
                 thrown.getMessage());
     }
 

@@ -13,6 +13,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -70,8 +71,9 @@ class WeightsRefusalTest extends WeightsFetching {
         try (WeightsServer server = new WeightsServer(file(checkpoint, TAG))) {
             SaccadeException error = refused(RESNET, server);
             assertEquals(
-                    "resnet18-f37072fd.pth: %d bytes, but 44.7 MiB are published"
-                            .formatted(checkpoint.length),
+                    Text.format(
+                            "resnet18-f37072fd.pth: %d bytes, but 44.7 MiB are published",
+                            checkpoint.length),
                     error.getMessage());
         }
         assertEquals(Optional.empty(), RESNET.find());

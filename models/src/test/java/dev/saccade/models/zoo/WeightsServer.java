@@ -4,6 +4,8 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpHandler;
 import com.sun.net.httpserver.HttpServer;
 
+import dev.saccade.core.Text;
+
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -77,7 +79,8 @@ final class WeightsServer implements AutoCloseable {
             exchange.getResponseHeaders()
                     .set(
                             "Content-Range",
-                            "bytes %d-%d/%d".formatted(start, content.length - 1, content.length));
+                            Text.format(
+                                    "bytes %d-%d/%d", start, content.length - 1, content.length));
             send(exchange, 206, Arrays.copyOfRange(content, start, content.length));
         };
     }
