@@ -101,6 +101,8 @@ public final class ProcessGroup implements AutoCloseable {
                 Text.format(
                         "join_group(x, \"%s\", %s, \"%s\", %d, %d)",
                         name, reachedAt, at.ownAddress(), at.rank(), at.worldSize()));
+        // A rank that leaves at once would break connections that other ranks are still opening.
+        group.barrier();
         return group;
     }
 
