@@ -78,13 +78,15 @@ record DetectionMeasurement(
     }
 
     private static DetectionEvaluator.Config coco(MeasurementOptions options) {
-        return options.boxAreas()
-                ? new DetectionEvaluator.Config(IouType.BOX)
-                : Streams.stream(
+        DetectionEvaluator.Config config =
+                Streams.stream(
                                 Iterables.filter(
                                         options.evaluators(), DetectionEvaluator.Config.class))
                         .findFirst()
                         .orElseGet(() -> Configs.of(DetectionEvaluator.Config.class));
+        return options.boxAreas()
+                ? new DetectionEvaluator.Config(IouType.BOX, config.maxDets())
+                : config;
     }
 
     /** Writes all detections in COCO's results format, boxes and masks each to a file. */

@@ -7,6 +7,7 @@ import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.Dataset;
 
+import java.util.OptionalInt;
 import java.util.Set;
 
 /**
@@ -39,6 +40,11 @@ public interface Evaluator<P> {
         /** Returns whether it measures all predictions of its type where a run names no other. */
         default boolean isStandard() {
             return false;
+        }
+
+        /** Returns the limit on evaluated detections per image and class; empty if none. */
+        default OptionalInt mostDetections() {
+            return OptionalInt.empty();
         }
 
         /**

@@ -23,7 +23,6 @@ public final class CocoMetrics {
     private static final int T = CocoParameters.IOU_THRESHOLDS.length();
     private static final int R = CocoParameters.RECALL_THRESHOLDS.length();
     private static final int A = AreaRange.values().length;
-    private static final int M = 3;
 
     private static final Range ANY_IOU = new Range(0, T);
     private static final Range IOU_50 = Range.only(0);
@@ -32,6 +31,7 @@ public final class CocoMetrics {
     private final Matches matches;
     private final CocoParameters parameters;
     private final List<String> classes;
+    private final int largest;
     private final MetricArray precision;
     private final MetricArray recall;
     private final MetricArray scores;
@@ -40,9 +40,11 @@ public final class CocoMetrics {
         this.matches = matches;
         this.parameters = matches.parameters();
         this.classes = classes;
-        this.precision = new MetricArray(T, R, classes.size(), A, M);
-        this.recall = new MetricArray(T, classes.size(), A, M);
-        this.scores = new MetricArray(T, R, classes.size(), A, M);
+        int limits = parameters.maxDetections().size();
+        this.largest = limits - 1;
+        this.precision = new MetricArray(T, R, classes.size(), A, limits);
+        this.recall = new MetricArray(T, classes.size(), A, limits);
+        this.scores = new MetricArray(T, R, classes.size(), A, limits);
     }
 
     /**
@@ -110,33 +112,32 @@ public final class CocoMetrics {
     }
 
     /**
-     * Returns the 12 numbers by which detectors are compared, in COCO's order: AP, AP50, AP75, APs,
-     * APm, APl, AR at each limit on detections, ARs, ARm, ARl.
+     * Returns COCO's summary metrics, in COCO's order: AP, AP50, AP75, APs, APm, APl, AR at each
+     * limit on detections, ARs, ARm, ARl. All but AR at smaller limits are at the largest limit.
      *
-     * <p>As in the original, AP is at a limit of 100 detections and undefined if that is not among
-     * the limits; the others are at the largest limit.
+     * <p>pycocotools' {@code summarize} computes AP at 100 detections whatever the limits, and
+     * prints -1 if 100 is not among them; here AP is at the largest limit.
      */
     public List<SummaryRow> summary() {
         List<Integer> limits = parameters.maxDetections();
         ImmutableList.Builder<SummaryRow> rows = ImmutableList.builder();
-        double ap = limits.contains(100) ? ap(ANY_IOU, AreaRange.ALL, limits.indexOf(100)) : -1;
-        rows.add(new SummaryRow("AP", "0.50:0.95", AreaRange.ALL, 100, ap));
+        rows.add(precisionRow("AP", "0.50:0.95", ANY_IOU, AreaRange.ALL));
         rows.add(precisionRow("AP50", "0.50", IOU_50, AreaRange.ALL));
         rows.add(precisionRow("AP75", "0.75", IOU_75, AreaRange.ALL));
         rows.add(precisionRow("APs", "0.50:0.95", ANY_IOU, AreaRange.SMALL));
         rows.add(precisionRow("APm", "0.50:0.95", ANY_IOU, AreaRange.MEDIUM));
         rows.add(precisionRow("APl", "0.50:0.95", ANY_IOU, AreaRange.LARGE));
-        for (int m = 0; m < M; m++) {
+        for (int m = 0; m < limits.size(); m++) {
             rows.add(recallRow("AR@" + limits.get(m), AreaRange.ALL, m));
         }
-        rows.add(recallRow("ARs", AreaRange.SMALL, M - 1));
-        rows.add(recallRow("ARm", AreaRange.MEDIUM, M - 1));
-        rows.add(recallRow("ARl", AreaRange.LARGE, M - 1));
+        rows.add(recallRow("ARs", AreaRange.SMALL, largest));
+        rows.add(recallRow("ARm", AreaRange.MEDIUM, largest));
+        rows.add(recallRow("ARl", AreaRange.LARGE, largest));
         return rows.build();
     }
 
     private SummaryRow precisionRow(String name, String iou, Range thresholds, AreaRange area) {
-        double value = ap(thresholds, area, M - 1);
+        double value = ap(thresholds, area, largest);
         return new SummaryRow(name, iou, area, parameters.mostDetections(), value);
     }
 
@@ -176,7 +177,7 @@ public final class CocoMetrics {
      * @return at the largest limit on detections, -1 if there is no object to find
      */
     public double ap(int t, AreaRange area) {
-        return ap(Range.only(t), area, M - 1);
+        return ap(Range.only(t), area, largest);
     }
 
     /** Returns the average precision of each class, at the largest limit on detections. */
@@ -190,12 +191,12 @@ public final class CocoMetrics {
                 classes.get(k),
                 matches.countObjects(k, AreaRange.ALL),
                 new AveragePrecision(
-                        ap(ANY_IOU, label, AreaRange.ALL, M - 1),
-                        ap(IOU_50, label, AreaRange.ALL, M - 1),
-                        ap(IOU_75, label, AreaRange.ALL, M - 1),
-                        ap(ANY_IOU, label, AreaRange.SMALL, M - 1),
-                        ap(ANY_IOU, label, AreaRange.MEDIUM, M - 1),
-                        ap(ANY_IOU, label, AreaRange.LARGE, M - 1)));
+                        ap(ANY_IOU, label, AreaRange.ALL, largest),
+                        ap(IOU_50, label, AreaRange.ALL, largest),
+                        ap(IOU_75, label, AreaRange.ALL, largest),
+                        ap(ANY_IOU, label, AreaRange.SMALL, largest),
+                        ap(ANY_IOU, label, AreaRange.MEDIUM, largest),
+                        ap(ANY_IOU, label, AreaRange.LARGE, largest)));
     }
 
     /**
@@ -217,10 +218,10 @@ public final class CocoMetrics {
                 .toList();
     }
 
-    private static ImmutableDoubleArray overRecall(MetricArray values, int t, int k) {
+    private ImmutableDoubleArray overRecall(MetricArray values, int t, int k) {
         int all = AreaRange.ALL.index();
         return ImmutableDoubleArray.copyOf(
-                IntStream.range(0, R).mapToDouble(r -> values.get(t, r, k, all, M - 1)));
+                IntStream.range(0, R).mapToDouble(r -> values.get(t, r, k, all, largest)));
     }
 
     /**

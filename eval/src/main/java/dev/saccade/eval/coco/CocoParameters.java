@@ -3,6 +3,7 @@ package dev.saccade.eval.coco;
 import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.common.collect.Comparators;
+import com.google.common.collect.ImmutableList;
 import com.google.common.primitives.ImmutableDoubleArray;
 
 import java.util.Comparator;
@@ -15,12 +16,16 @@ import java.util.stream.IntStream;
  * @param iouType what overlap is measured on
  * @param areaOf what the size of a detection is taken from; COCO's evaluation of masks takes it
  *     from the mask, that of mmdetection before 2.12 from the box
- * @param maxDetections three ascending limits on the detections of an image and class that count
+ * @param maxDetections ascending limits on the detections per image and class, pycocotools' {@code
+ *     maxDets}: recall is computed at each limit, AP at the largest
  * @param useClasses whether a detection must be of the class of its object; if not, all are of one
  *     class, as in the scoring of proposals
  */
 public record CocoParameters(
         IouType iouType, IouType areaOf, List<Integer> maxDetections, boolean useClasses) {
+
+    /** COCO's limits on the detections per image and class. */
+    public static final ImmutableList<Integer> OFFICIAL_LIMITS = ImmutableList.of(1, 10, 100);
 
     /** IoU thresholds .50, .55, ... .95, with the rounding of {@code numpy.linspace}. */
     public static final ImmutableDoubleArray IOU_THRESHOLDS =
@@ -37,20 +42,21 @@ public record CocoParameters(
     public CocoParameters {
         maxDetections = List.copyOf(maxDetections);
         checkArgument(
-                maxDetections.size() == 3
+                !maxDetections.isEmpty()
                         && maxDetections.get(0) > 0
                         && Comparators.isInStrictOrder(maxDetections, Comparator.naturalOrder()),
-                "three ascending limits expected, got %s",
-                maxDetections);
+                "max_dets: got %s, expected ascending limits such as %s",
+                maxDetections,
+                OFFICIAL_LIMITS);
     }
 
     /** Returns COCO's official parameters: at most 1, 10 and 100 detections. */
     public static CocoParameters official(IouType iouType) {
-        return new CocoParameters(iouType, iouType, List.of(1, 10, 100), true);
+        return new CocoParameters(iouType, iouType, OFFICIAL_LIMITS, true);
     }
 
     /** Returns the largest limit on the detections of an image and class. */
     public int mostDetections() {
-        return maxDetections.get(2);
+        return maxDetections.get(maxDetections.size() - 1);
     }
 }

@@ -8,9 +8,11 @@ import com.google.common.primitives.ImmutableIntArray;
 import com.google.common.primitives.ImmutableLongArray;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Rle;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
@@ -97,6 +99,11 @@ public final class Detections {
         public Builder add(long imageId, int label, Rle mask, double score) {
             Rle.Bounds bounds = mask.bounds();
             Bbox box = new Bbox(bounds.x(), bounds.y(), bounds.width(), bounds.height());
+            return add(imageId, label, box, mask, score);
+        }
+
+        /** Adds a mask with a box of its own. */
+        public Builder add(long imageId, int label, Bbox box, Rle mask, double score) {
             add(imageId, label, box, score);
             return masked(mask);
         }
@@ -174,6 +181,31 @@ public final class Detections {
     /** Returns the mask of a detection, if it has one. */
     public Optional<Rle> mask(int detection) {
         return masks.isEmpty() ? Optional.empty() : Optional.of(masks.get(detection));
+    }
+
+    /** Returns whether the detections have masks; true if there are none. */
+    public boolean hasMasks() {
+        return masks.size() == size();
+    }
+
+    /** Returns some detections of an image as instances, whose boxes and scores are float32. */
+    public Instances instances(int... ofImage) {
+        float[] corners = new float[4 * ofImage.length];
+        float[] confidences = new float[ofImage.length];
+        int[] classes = new int[ofImage.length];
+        for (int i = 0; i < ofImage.length; i++) {
+            Bbox box = box(ofImage[i]);
+            corners[4 * i] = (float) box.x();
+            corners[4 * i + 1] = (float) box.y();
+            corners[4 * i + 2] = (float) (box.x() + box.width());
+            corners[4 * i + 3] = (float) (box.y() + box.height());
+            confidences[i] = (float) score(ofImage[i]);
+            classes[i] = label(ofImage[i]);
+        }
+        Instances boxed = Instances.predicted(Boxes.of(corners), classes, confidences);
+        return masks.isEmpty()
+                ? boxed
+                : boxed.withMasks(Arrays.stream(ofImage).mapToObj(masks::get).toList());
     }
 
     /** Returns the area of the box or the mask of a detection. */

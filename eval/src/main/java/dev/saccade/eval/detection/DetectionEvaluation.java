@@ -3,30 +3,36 @@ package dev.saccade.eval.detection;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.datasets.Annotation;
+import dev.saccade.datasets.Dataset;
 import dev.saccade.eval.Evaluation;
 import dev.saccade.eval.coco.CocoMetrics;
+import dev.saccade.eval.coco.CocoParameters;
 import dev.saccade.eval.coco.CocoResults;
 import dev.saccade.eval.coco.Detections;
 import dev.saccade.eval.coco.GroundTruth;
+import dev.saccade.eval.coco.ImageIndex;
 import dev.saccade.eval.coco.IouType;
 import dev.saccade.eval.coco.Verdict;
 import dev.saccade.eval.tide.ErrorBreakdown;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.IntStream;
 
 /**
- * How a detector did on a data set, down to the single photograph.
+ * Detections compared with the objects of a data set, per data set and per image.
  *
- * @param predictions what was found, by index of the photograph
- * @param verdicts likewise, what has become of each box at IoU .50
- * @param missed likewise, the objects that no box covers at IoU .50; crowds need not be
- * @param groundTruth what was to be found
- * @param detections the predictions in one list, ready for {@link CocoResults#write}
- * @param metrics average precision and recall of boxes and, after those, of masks if the detector
- *     finds masks
+ * @param predictions the detections by index of the image, in descending order of score
+ * @param verdicts likewise, whether each box is a true or false positive at IoU .50
+ * @param missed likewise, the objects without a box at IoU .50; crowds are left out
+ * @param groundTruth the objects of the data set
+ * @param detections all detections, ready for {@link CocoResults#write}
+ * @param metrics average precision and recall of boxes and, if evaluated, of masks
  */
 public record DetectionEvaluation(
         List<Instances> predictions,
@@ -45,6 +51,70 @@ public record DetectionEvaluation(
         metrics = ImmutableList.copyOf(metrics);
     }
 
+    /**
+     * Compares detections of any origin, such as {@link CocoResults#read}, with the objects of a
+     * data set.
+     *
+     * @param config the evaluation settings
+     * @param masks whether masks are evaluated beside boxes
+     * @param threads how many threads share the work; the result does not depend on it
+     * @throws SaccadeException of kind user, if the data set has no classes, if an image id or
+     *     label is not in the data set, or if masks are evaluated and one is missing
+     */
+    public static DetectionEvaluation compute(
+            Dataset dataset,
+            Detections detections,
+            DetectionEvaluator.Config config,
+            boolean masks,
+            int threads) {
+        List<CocoParameters> parameters = config.parameters(masks);
+        GroundTruth groundTruth = GroundTruth.collect(dataset, masks ? IouType.MASK : IouType.BOX);
+        return compute(dataset, groundTruth, detections, parameters, threads);
+    }
+
+    static DetectionEvaluation compute(
+            Dataset dataset,
+            GroundTruth groundTruth,
+            Detections detections,
+            List<CocoParameters> parameters,
+            int threads) {
+        List<CocoMetrics> metrics =
+                parameters.stream()
+                        .map(p -> CocoMetrics.compute(groundTruth, detections, p, threads))
+                        .toList();
+        ImageIndex byImage = new ImageIndex(groundTruth, detections);
+        List<Verdict> verdicts = metrics.get(0).verdicts();
+        return new DetectionEvaluation(
+                ofImages(byImage, detections::instances),
+                ofImages(byImage, found -> Arrays.stream(found).mapToObj(verdicts::get).toList()),
+                missed(dataset, metrics.get(0)),
+                groundTruth,
+                detections,
+                metrics);
+    }
+
+    private static <T> List<T> ofImages(ImageIndex byImage, Function<int[], T> function) {
+        return IntStream.range(0, byImage.size())
+                .mapToObj(image -> function.apply(byImage.detections(image)))
+                .toList();
+    }
+
+    private static List<List<Annotation>> missed(Dataset dataset, CocoMetrics metrics) {
+        ImmutableList.Builder<List<Annotation>> byImage = ImmutableList.builder();
+        int object = 0;
+        for (int i = 0; i < dataset.size(); i++) {
+            ImmutableList.Builder<Annotation> missed = ImmutableList.builder();
+            for (Annotation annotation : GroundTruth.objects(dataset, i)) {
+                if (!annotation.crowd() && !metrics.found(object)) {
+                    missed.add(annotation);
+                }
+                object++;
+            }
+            byImage.add(missed.build());
+        }
+        return byImage.build();
+    }
+
     /** Returns average precision and recall of the boxes. */
     public CocoMetrics boxes() {
         return metrics.get(0);
@@ -58,11 +128,17 @@ public record DetectionEvaluation(
         return values.buildOrThrow();
     }
 
-    /** Returns what is wrong, with boxes and, after those, with masks if there are any. */
+    /** Returns the errors of boxes and, if evaluated, of masks. */
     public List<ErrorBreakdown> errors() {
         return metrics.stream()
-                .map(measured -> measured.parameters().iouType())
-                .map(iouType -> ErrorBreakdown.compute(groundTruth, detections, iouType))
+                .map(CocoMetrics::parameters)
+                .map(
+                        parameters ->
+                                ErrorBreakdown.compute(
+                                        groundTruth,
+                                        detections,
+                                        parameters.iouType(),
+                                        parameters.mostDetections()))
                 .toList();
     }
 

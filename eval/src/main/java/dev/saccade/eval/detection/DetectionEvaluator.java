@@ -2,16 +2,15 @@ package dev.saccade.eval.detection;
 
 import static com.google.common.base.Preconditions.checkState;
 
-import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSet;
 
 import dev.saccade.config.Configs;
+import dev.saccade.core.Checks;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.core.structures.Instances;
-import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Dataset;
 import dev.saccade.eval.DatasetInference;
 import dev.saccade.eval.Evaluator;
@@ -20,11 +19,11 @@ import dev.saccade.eval.coco.CocoParameters;
 import dev.saccade.eval.coco.Detections;
 import dev.saccade.eval.coco.GroundTruth;
 import dev.saccade.eval.coco.IouType;
-import dev.saccade.eval.coco.Verdict;
 import dev.saccade.models.Detector;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.Set;
 
 /**
@@ -35,12 +34,28 @@ public final class DetectionEvaluator implements Evaluator<Instances> {
     private static final int WORKERS = 2;
 
     /**
-     * What can be set.
+     * Evaluation settings.
      *
      * @param areaOf what the size of a mask is taken from, see {@link CocoParameters}
+     * @param maxDets ascending limits on the detections per image and class, as in pycocotools; AP
+     *     is computed at the largest
      */
     @Part("coco")
-    public record Config(@Default("mask") IouType areaOf) implements Evaluator.Config {
+    public record Config(
+            @Default("mask") IouType areaOf, @Default("[1, 10, 100]") List<Integer> maxDets)
+            implements Evaluator.Config {
+
+        private static final int MOST_LIMITS = 10;
+
+        /** Checks the values. */
+        public Config {
+            maxDets = List.copyOf(maxDets);
+            new Checks()
+                    .size("max_dets", maxDets, 1, MOST_LIMITS)
+                    .each("max_dets", maxDets, 1, 100_000_000)
+                    .ascending("max_dets", maxDets)
+                    .throwIfAny();
+        }
 
         @Override
         public Class<Instances> predictionType() {
@@ -59,11 +74,20 @@ public final class DetectionEvaluator implements Evaluator<Instances> {
 
         @Override
         public DetectionEvaluator build(Dataset dataset, TargetKind targets, int threads) {
-            CocoParameters boxes = CocoParameters.official(IouType.BOX);
-            CocoParameters masks =
-                    new CocoParameters(IouType.MASK, areaOf, boxes.maxDetections(), true);
-            return new DetectionEvaluator(
-                    dataset, targets.hasMasks() ? List.of(boxes, masks) : List.of(boxes), threads);
+            return new DetectionEvaluator(dataset, parameters(targets.hasMasks()), threads);
+        }
+
+        /** Returns the parameters for boxes and, if evaluated, for masks. */
+        List<CocoParameters> parameters(boolean masks) {
+            CocoParameters boxes = new CocoParameters(IouType.BOX, IouType.BOX, maxDets, true);
+            return masks
+                    ? List.of(boxes, new CocoParameters(IouType.MASK, areaOf, maxDets, true))
+                    : List.of(boxes);
+        }
+
+        @Override
+        public OptionalInt mostDetections() {
+            return OptionalInt.of(maxDets.get(maxDets.size() - 1));
         }
     }
 
@@ -143,44 +167,7 @@ public final class DetectionEvaluator implements Evaluator<Instances> {
             checkState(predictions[i] != null, "no predictions for photograph %s", i);
             builder.add(dataset.photo(i).id(), predictions[i]);
         }
-        Detections detections = builder.build();
-        List<CocoMetrics> metrics =
-                measured.stream()
-                        .map(p -> CocoMetrics.compute(groundTruth, detections, p, threads))
-                        .toList();
-        return new DetectionEvaluation(
-                List.of(predictions),
-                verdicts(metrics.get(0)),
-                missed(metrics.get(0)),
-                groundTruth,
-                detections,
-                metrics);
-    }
-
-    private List<List<Verdict>> verdicts(CocoMetrics metrics) {
-        List<Verdict> all = metrics.verdicts();
-        ImmutableList.Builder<List<Verdict>> byImage = ImmutableList.builder();
-        int first = 0;
-        for (Instances predicted : predictions) {
-            byImage.add(all.subList(first, first + predicted.size()));
-            first += predicted.size();
-        }
-        return byImage.build();
-    }
-
-    private List<List<Annotation>> missed(CocoMetrics metrics) {
-        ImmutableList.Builder<List<Annotation>> byImage = ImmutableList.builder();
-        int object = 0;
-        for (int i = 0; i < dataset.size(); i++) {
-            ImmutableList.Builder<Annotation> missed = ImmutableList.builder();
-            for (Annotation annotation : GroundTruth.objects(dataset, i)) {
-                if (!annotation.crowd() && !metrics.found(object)) {
-                    missed.add(annotation);
-                }
-                object++;
-            }
-            byImage.add(missed.build());
-        }
-        return byImage.build();
+        return DetectionEvaluation.compute(
+                dataset, groundTruth, builder.build(), measured, threads);
     }
 }

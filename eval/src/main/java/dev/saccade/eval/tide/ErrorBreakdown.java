@@ -26,7 +26,7 @@ import java.util.stream.IntStream;
  * not count.
  *
  * @param iouType whether boxes or masks were looked at
- * @param ap average precision at IoU .50, over the 100 surest detections of each image
+ * @param ap average precision at IoU .50, over the best-scoring detections of each image
  * @param rows one for each kind of error, in the order of {@link DetectionError}
  */
 public record ErrorBreakdown(IouType iouType, double ap, List<Row> rows) {
@@ -49,13 +49,16 @@ public record ErrorBreakdown(IouType iouType, double ap, List<Row> rows) {
     /**
      * Compares detections with the ground truth.
      *
-     * @param iouType whether boxes or masks are looked at
+     * @param iouType whether boxes or masks are compared
+     * @param mostDetections limit on the detections of an image, of all classes; 100 in TIDE
      */
     public static ErrorBreakdown compute(
-            GroundTruth groundTruth, Detections detections, IouType iouType) {
+            GroundTruth groundTruth, Detections detections, IouType iouType, int mostDetections) {
         Mending mending =
                 new Mending(
-                        groundTruth, detections, new ErrorFinder(groundTruth, detections, iouType));
+                        groundTruth,
+                        detections,
+                        new ErrorFinder(groundTruth, detections, iouType, mostDetections));
         double ap = mending.averagePrecision(Optional.empty());
         List<Row> rows =
                 Arrays.stream(DetectionError.values())

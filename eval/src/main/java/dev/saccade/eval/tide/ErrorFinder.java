@@ -23,9 +23,6 @@ final class ErrorFinder {
     /** Up to this overlap it has nothing to do with it. */
     private static final double BACKGROUND = 0.1;
 
-    /** So many detections of an image count, the surest. */
-    private static final int MOST_DETECTIONS = 100;
-
     private static final int NONE = -1;
 
     private final GroundTruth groundTruth;
@@ -44,7 +41,8 @@ final class ErrorFinder {
     /** The surest detection that would find an object if it were mended, by object. */
     private final int[] menders;
 
-    ErrorFinder(GroundTruth groundTruth, Detections detections, IouType iouType) {
+    ErrorFinder(
+            GroundTruth groundTruth, Detections detections, IouType iouType, int mostDetections) {
         groundTruth.checkKnows(detections);
         this.groundTruth = groundTruth;
         this.detections = detections;
@@ -57,7 +55,7 @@ final class ErrorFinder {
         ImageIndex byImage = new ImageIndex(groundTruth, detections);
         for (int image = 0; image < byImage.size(); image++) {
             int[] ofImage = byImage.detections(image);
-            int[] surest = Arrays.copyOf(ofImage, Math.min(ofImage.length, MOST_DETECTIONS));
+            int[] surest = Arrays.copyOf(ofImage, Math.min(ofImage.length, mostDetections));
             match(surest, byImage.objects(image));
             explain(surest, byImage.objects(image));
         }

@@ -9,10 +9,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
+import dev.saccade.eval.DenseScene;
 import dev.saccade.eval.MemoryDataset;
 import dev.saccade.eval.RandomScene;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import java.util.Arrays;
 import java.util.List;
@@ -85,7 +89,7 @@ class CocoMetricsTest {
         CocoParameters parameters =
                 new CocoParameters(IouType.BOX, IouType.BOX, List.of(1, 2, 3), true);
         double[] values = {
-            -1,
+            0.2669650945557406,
             0.4396842256266588,
             0.3004303411493124,
             0.02326732673267327,
@@ -104,6 +108,70 @@ class CocoMetricsTest {
                 469.9135753856672,
                 46.21858010410642,
                 -1237.3000000000002);
+    }
+
+    /** 240 objects per image; pycocotools' {@code summarize} prints -1 for AP at 500 detections. */
+    @ParameterizedTest
+    @MethodSource
+    void apOfDenseImagesEqualsPycocotoolsAtTheLargestLimit(
+            List<Integer> limits, double[] values, double[] sums) {
+        DenseScene scene = new DenseScene();
+        CocoParameters parameters = new CocoParameters(IouType.BOX, IouType.BOX, limits, true);
+        check(metrics(scene.dataset, scene.boxes, parameters), values, sums);
+    }
+
+    static List<Arguments> apOfDenseImagesEqualsPycocotoolsAtTheLargestLimit() {
+        double[] official = {
+            0.20939859974888295,
+            0.5209590622197101,
+            0.1226091179313487,
+            0.20939859974888295,
+            -1,
+            -1,
+            0.002916666666666667,
+            0.053166666666666654,
+            0.3697499999999999,
+            0.3697499999999999,
+            -1,
+            -1
+        };
+        double[] all = {
+            0.28631095873289275,
+            0.7141954189073012,
+            0.17530538745831933,
+            0.28631095873289275,
+            -1,
+            -1,
+            0.002916666666666667,
+            0.053166666666666654,
+            0.5305833333333333,
+            0.5305833333333333,
+            -1,
+            -1
+        };
+        double[] one = {
+            0.23320328109539007,
+            0.5876305612501305,
+            0.13822413936206976,
+            0.23320328109539007,
+            -1,
+            -1,
+            0.41600000000000004,
+            0.41600000000000004,
+            -1,
+            -1
+        };
+        return List.of(
+                Arguments.of(
+                        List.of(1, 10, 100),
+                        official,
+                        new double[] {-11098.491927351206, -102.96666666666667, -10985.08}),
+                Arguments.of(
+                        List.of(1, 10, 500),
+                        all,
+                        new double[] {-10787.765997055805, -96.53333333333333, -10765.28}),
+                Arguments.of(
+                        List.of(150), one, new double[] {-3097.8587443746237, -23.36, -3056.52}));
     }
 
     @Test

@@ -14,6 +14,7 @@ import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.eval.MemoryDataset;
+import dev.saccade.eval.coco.CocoParameters;
 import dev.saccade.eval.coco.IouType;
 import dev.saccade.eval.coco.Verdict;
 
@@ -65,7 +66,8 @@ class DetectionEvaluatorTest {
     }
 
     private static DetectionEvaluator masks(MemoryDataset dataset, IouType areaOf) {
-        return new DetectionEvaluator.Config(areaOf).build(dataset, TargetKind.MASKS, 1);
+        return new DetectionEvaluator.Config(areaOf, CocoParameters.OFFICIAL_LIMITS)
+                .build(dataset, TargetKind.MASKS, 1);
     }
 
     private static DetectionEvaluation evaluation(

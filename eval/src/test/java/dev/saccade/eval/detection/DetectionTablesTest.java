@@ -78,7 +78,7 @@ class DetectionTablesTest {
                 DetectionTables.errors(
                                 List.of(
                                         ErrorBreakdown.compute(
-                                                groundTruth, detections, IouType.BOX)))
+                                                groundTruth, detections, IouType.BOX, 100)))
                         .toString()
                         .replace(System.lineSeparator(), "\n"));
         assertEquals(

@@ -20,7 +20,7 @@ class ErrorBreakdownTest {
 
     private static ErrorBreakdown breakdown(MemoryDataset dataset, Detections.Builder detections) {
         GroundTruth groundTruth = GroundTruth.collect(dataset, IouType.BOX);
-        return ErrorBreakdown.compute(groundTruth, detections.build(), IouType.BOX);
+        return ErrorBreakdown.compute(groundTruth, detections.build(), IouType.BOX, 100);
     }
 
     private static void check(
@@ -48,7 +48,8 @@ class ErrorBreakdownTest {
                     tied.score(i) - i * 1e-6);
         }
         GroundTruth groundTruth = GroundTruth.collect(scene.dataset, IouType.MASK);
-        ErrorBreakdown breakdown = ErrorBreakdown.compute(groundTruth, distinct.build(), iouType);
+        ErrorBreakdown breakdown =
+                ErrorBreakdown.compute(groundTruth, distinct.build(), iouType, 100);
         assertEquals(0.4412539090447506, breakdown.ap(), 1e-9);
         check(breakdown, DetectionError.CLASSIFICATION, 10, 0.10598997256390724);
         check(breakdown, DetectionError.LOCALIZATION, 9, 0.059014657394022264);
