@@ -3,6 +3,7 @@ package dev.saccade.demo;
 import com.google.common.collect.ImmutableList;
 import com.google.common.primitives.ImmutableIntArray;
 
+import dev.saccade.core.structures.Contours;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 
@@ -21,6 +22,8 @@ record SceneObject(int label, Rle.Bounds box, int area, ImmutableList<ImmutableI
 
     /** Returns the object with the given visible pixels, of which there is at least one. */
     static SceneObject trace(int label, BitSet mask, Size size) {
+        byte[] bitmap = new byte[size.height() * size.width()];
+        mask.stream().forEach(at -> bitmap[at] = 1);
         int left = Integer.MAX_VALUE;
         int right = 0;
         for (int at = mask.nextSetBit(0); at >= 0; at = mask.nextSetBit(at + 1)) {
@@ -33,6 +36,6 @@ record SceneObject(int label, Rle.Bounds box, int area, ImmutableList<ImmutableI
                 label,
                 new Rle.Bounds(left, top, right - left + 1, bottom - top + 1),
                 mask.cardinality(),
-                MaskOutline.polygons(mask, size));
+                Contours.polygons(Rle.encode(size, bitmap)));
     }
 }

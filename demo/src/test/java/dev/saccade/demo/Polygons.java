@@ -16,15 +16,4 @@ final class Polygons {
         }
         return sum;
     }
-
-    /** Whether a ray to the left crosses the outline an odd number of times. */
-    static boolean contains(ImmutableIntArray polygon, double x, double y) {
-        boolean inside = false;
-        for (int i = 0; i < polygon.length(); i += 2) {
-            int next = (i + 2) % polygon.length();
-            boolean spans = (polygon.get(i + 1) < y) != (polygon.get(next + 1) < y);
-            inside ^= spans && polygon.get(i) < x;
-        }
-        return inside;
-    }
 }

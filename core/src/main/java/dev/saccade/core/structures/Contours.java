@@ -4,6 +4,8 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.primitives.ImmutableIntArray;
 
 import java.util.BitSet;
+import java.util.List;
+import java.util.Optional;
 
 /** The outline of a mask as closed polygons along the edges of its pixels. */
 public final class Contours {
@@ -31,6 +33,66 @@ public final class Contours {
      */
     public static ImmutableList<ImmutableIntArray> trace(Rle mask) {
         return new Contours(mask).walkAll();
+    }
+
+    /**
+     * Returns polygons without holes that cover exactly the pixels of a mask, as {@link #trace}
+     * does; a mask with a hole is cut along a column through the hole, as often as needed.
+     */
+    public static ImmutableList<ImmutableIntArray> polygons(Rle mask) {
+        ImmutableList.Builder<ImmutableIntArray> polygons = ImmutableList.builder();
+        addPolygons(mask, 0, polygons);
+        return polygons.build();
+    }
+
+    /**
+     * Adds the polygons of a part of a mask.
+     *
+     * @param left first column of the part in the mask
+     */
+    private static void addPolygons(
+            Rle part, int left, ImmutableList.Builder<ImmutableIntArray> polygons) {
+        List<ImmutableIntArray> contours = trace(part);
+        Optional<ImmutableIntArray> hole =
+                contours.stream().filter(contour -> twiceArea(contour) < 0).findFirst();
+        if (hole.isPresent()) {
+            int height = part.size().height();
+            int cut = middleColumn(hole.get());
+            int rest = part.size().width() - cut;
+            addPolygons(part.crop(0, 0, new Size(height, cut)), left, polygons);
+            addPolygons(part.crop(0, cut, new Size(height, rest)), left + cut, polygons);
+        } else {
+            contours.forEach(contour -> polygons.add(shifted(contour, left)));
+        }
+    }
+
+    private static ImmutableIntArray shifted(ImmutableIntArray contour, int columns) {
+        ImmutableIntArray.Builder corners = ImmutableIntArray.builder(contour.length());
+        for (int i = 0; i < contour.length(); i++) {
+            corners.add(contour.get(i) + (i % 2 == 0 ? columns : 0));
+        }
+        return corners.build();
+    }
+
+    private static int middleColumn(ImmutableIntArray contour) {
+        int low = Integer.MAX_VALUE;
+        int high = Integer.MIN_VALUE;
+        for (int i = 0; i < contour.length(); i += 2) {
+            low = Math.min(low, contour.get(i));
+            high = Math.max(high, contour.get(i));
+        }
+        return (low + high) / 2;
+    }
+
+    /** Returns twice the enclosed area, negative around a hole. */
+    private static long twiceArea(ImmutableIntArray contour) {
+        long sum = 0;
+        for (int i = 0; i < contour.length(); i += 2) {
+            int next = (i + 2) % contour.length();
+            sum += (long) contour.get(i) * contour.get(next + 1);
+            sum -= (long) contour.get(next) * contour.get(i + 1);
+        }
+        return sum;
     }
 
     private ImmutableList<ImmutableIntArray> walkAll() {

@@ -393,6 +393,21 @@ public final class Rle {
         columns().forEach(visitor);
     }
 
+    /**
+     * Returns the mask as polygons of COCO's {@code segmentation}, along the edges of its pixels;
+     * {@link #fromPolygons} gives exactly this mask again.
+     *
+     * <p>COCO's polygons have no holes: a mask with a hole is cut into parts that touch each other.
+     *
+     * @return {@code x0, y0, x1, y1, ...} of each part, clockwise on the screen; empty for an empty
+     *     mask
+     */
+    public List<double[]> toPolygons() {
+        return Contours.polygons(this).stream()
+                .map(polygon -> polygon.stream().asDoubleStream().toArray())
+                .toList();
+    }
+
     /** Returns COCO's compressed string; {@link #fromString} reads it. */
     public String toCompressedString() {
         return CompressedRuns.write(counts);

@@ -1,5 +1,6 @@
 package dev.saccade.core.structures;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import com.google.common.primitives.ImmutableIntArray;
@@ -32,6 +33,40 @@ class ContoursTest {
     void pixelsThatTouchAtACornerAreApart() {
         assertEquals(2, Contours.trace(Rle.fromCounts(SMALL, 0, 1, 4, 1, 14)).size());
         assertEquals(List.of(), Contours.trace(Rle.empty(SMALL)));
+    }
+
+    @Test
+    void aMaskWithAHoleIsCutThroughTheHole() {
+        Rle ring = Rle.fromCounts(SMALL, 4, 3, 1, 1, 1, 1, 1, 3, 5);
+
+        List<double[]> polygons = ring.toPolygons();
+
+        assertArrayEquals(new double[] {2, 0, 2, 3, 1, 3, 1, 0}, polygons.get(0));
+        assertEquals(ring, Rle.fromPolygons(SMALL, polygons));
+        assertEquals(List.of(), Rle.empty(SMALL).toPolygons());
+    }
+
+    /** Random pixels have holes, islands in holes, and touching corners. */
+    @Property(tries = 300)
+    void polygonsGiveTheMaskAgain(
+            @ForAll @IntRange(min = 1, max = 12) int height,
+            @ForAll @IntRange(min = 1, max = 12) int width,
+            @ForAll long seed) {
+        Random random = new Random(seed);
+        double density = random.nextDouble();
+        byte[] bitmap = new byte[height * width];
+        for (int i = 0; i < bitmap.length; i++) {
+            bitmap[i] = (byte) (random.nextDouble() < density ? 1 : 0);
+        }
+        bitmap[random.nextInt(bitmap.length)] = 1;
+        Size size = new Size(height, width);
+        Rle mask = Rle.encode(size, bitmap);
+
+        List<double[]> polygons = mask.toPolygons();
+
+        assertEquals(mask, Rle.fromPolygons(size, polygons));
+        int pixels = polygons.stream().mapToInt(p -> Rle.fromPolygon(size, p).area()).sum();
+        assertEquals(mask.area(), pixels, "polygons do not overlap");
     }
 
     /** Random pixels have holes, islands in holes, and touching corners. */
