@@ -151,7 +151,7 @@ final class DemoCommand implements Callable<Integer> {
     }
 
     private void predict(Path out, Path images, Device computing) {
-        try (Detector detector = Detector.load(RunArgument.bestOf(out), computing)) {
+        try (Detector detector = Detector.load(new RunFolder(out).best(), computing)) {
             Pictures pictures =
                     new Pictures(
                             MadeFolder.cleared(out.resolve("predictions"), "predict"),

@@ -28,7 +28,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.stream.Stream;
 
 /** Writes the page of a run, or one of several side by side, at any time. */
 @Command(
@@ -122,8 +121,7 @@ final class ReportCommand implements Callable<Integer> {
         Optional<RunFigures> kept = FiguresFile.read(run);
         int wanted = examples.or(() -> shownBefore(kept)).orElse(RunMeasurement.EXAMPLES);
         RunFolder folder = new RunFolder(run);
-        Optional<Path> checkpoint =
-                Stream.of(folder.best(), folder.last()).filter(Files::isRegularFile).findFirst();
+        Optional<Path> checkpoint = folder.findBest();
         if (checkpoint.isEmpty()) {
             err.println(Printable.format("%s: no checkpoint yet; nothing is measured", run));
             return;

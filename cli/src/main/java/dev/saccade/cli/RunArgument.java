@@ -38,7 +38,7 @@ final class RunArgument {
 
     /** Returns a file of weights, or the best checkpoint of what is the folder of a run. */
     static Path weightsOf(Path named) {
-        return PathKind.find(named) == PathKind.RUN ? bestOf(named) : named;
+        return PathKind.find(named) == PathKind.RUN ? new RunFolder(named).best() : named;
     }
 
     private String instead() {
@@ -67,20 +67,6 @@ final class RunArgument {
     /** Returns what to call what is made of it: its name without that of a kind of file. */
     String stem() {
         return name().replaceFirst("\\.(safetensors|pth|pt)$", "");
-    }
-
-    /** Returns the best checkpoint of a run, or its last where there is nothing to be best in. */
-    static Path bestOf(Path run) {
-        RunFolder folder = new RunFolder(run);
-        return Stream.of(folder.best(), folder.last())
-                .filter(Files::isRegularFile)
-                .findFirst()
-                .orElseThrow(
-                        () ->
-                                SaccadeException.user(
-                                        "%s: the run has no checkpoint yet; train --resume goes on"
-                                                + " with it",
-                                        run));
     }
 
     /** Returns the folder of the run, maybe of a checkpoint in it; there may be none. */

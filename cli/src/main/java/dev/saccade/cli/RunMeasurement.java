@@ -16,6 +16,7 @@ import dev.saccade.models.TrainedModel;
 import dev.saccade.report.ReportData.DataSummary;
 import dev.saccade.report.ReportData.Fact;
 import dev.saccade.train.DataReports;
+import dev.saccade.train.RunFolder;
 import dev.saccade.train.config.RunConfig;
 
 import java.io.PrintWriter;
@@ -62,7 +63,7 @@ record RunMeasurement(
     }
 
     private Measured measure(Path run, RunConfig config, Dataset dataset) {
-        Path checkpoint = RunArgument.bestOf(run);
+        Path checkpoint = new RunFolder(run).best();
         try (TrainedModel<?> model = loader.apply(checkpoint)) {
             Weights weights = Weights.of(run, checkpoint, model.parameterCount());
             Measurement measured =

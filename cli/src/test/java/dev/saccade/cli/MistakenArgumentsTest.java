@@ -255,7 +255,7 @@ class MistakenArgumentsTest {
         assertToldApart(RUN, fitting, List.of("predict"), folder.resolve("photos"));
         assertToldApart(RUN, fitting, List.of("export"), "--out", folder.resolve("served"));
         assertEquals(
-                "saccade: %s: the run has no checkpoint yet; train --resume goes on with it%n"
+                "saccade: %s: the run has no checkpoint yet; resume the training%n"
                         .formatted(folder.resolve("runs/a")),
                 saccade("eval", folder.resolve("runs/a")).err());
     }

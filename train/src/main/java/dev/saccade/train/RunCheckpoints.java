@@ -122,7 +122,7 @@ public final class RunCheckpoints {
 
     /** Saves the weights that did best in evaluation. */
     void saveBest(RunState state) {
-        saveWeights(folder.best(), state);
+        saveWeights(folder.bestWeights(), state);
     }
 
     /** Saves weights that stay, of the end of an epoch or of a point within one. */

@@ -5,6 +5,7 @@ import dev.saccade.core.SaccadeException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
@@ -124,9 +125,29 @@ public record RunFolder(Path path) {
         return checkpoints().resolve("previous.safetensors");
     }
 
-    /** Returns the weights that did best in evaluation. */
-    public Path best() {
+    /** Returns the file for the weights with the best evaluation; it may be missing. */
+    Path bestWeights() {
         return checkpoints().resolve("best.safetensors");
+    }
+
+    /** Returns the checkpoint with the best evaluation, or the last if none was the best. */
+    public Optional<Path> findBest() {
+        return Stream.of(bestWeights(), last()).filter(Files::isRegularFile).findFirst();
+    }
+
+    /**
+     * Returns the checkpoint with the best evaluation, or the last if none was the best, as in runs
+     * without {@code data.val}.
+     *
+     * @throws SaccadeException of kind user, if the run has no checkpoint
+     */
+    public Path best() {
+        return findBest()
+                .orElseThrow(
+                        () ->
+                                SaccadeException.user(
+                                        "%s: the run has no checkpoint yet; resume the training",
+                                        path));
     }
 
     /** Returns whether there is a state to resume from. */

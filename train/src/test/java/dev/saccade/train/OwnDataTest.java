@@ -171,7 +171,7 @@ class OwnDataTest {
                 };
         assertEquals(Outcome.FINISHED, training.resume(run, hook));
         assertEquals(List.of(4L, 12L, 9), List.of(steps.get(0), steps.get(8), steps.size()));
-        assertFalse(Files.exists(new RunFolder(run).best()), "measured on nothing");
+        assertFalse(Files.exists(new RunFolder(run).bestWeights()), "measured on nothing");
     }
 
     @Test

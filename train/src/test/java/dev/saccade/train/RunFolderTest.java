@@ -36,13 +36,27 @@ class RunFolderTest {
     }
 
     @Test
+    void bestIsTheLastCheckpointIfNoneWasTheBest() throws IOException {
+        SaccadeException none = assertThrows(SaccadeException.class, folder::best);
+        assertEquals(SaccadeException.Kind.USER, none.kind());
+        assertTrue(none.getMessage().contains("no checkpoint"), none.getMessage());
+
+        Files.createDirectories(folder.checkpoints());
+        Files.createFile(folder.last());
+        assertEquals(folder.last(), folder.best());
+
+        Files.createFile(folder.bestWeights());
+        assertEquals(folder.bestWeights(), folder.best());
+    }
+
+    @Test
     void whatWasNeverSavedIsMovedAwayForAnotherStart() throws IOException {
         folder.clearUnsaved();
         for (int start = 1; start <= 2; start++) {
             RunFolder.create(folder.path());
             Files.createDirectories(folder.ranks());
             Files.writeString(folder.config(), "start: " + start);
-            Files.createFile(folder.best());
+            Files.createFile(folder.bestWeights());
             assertFalse(folder.isSaved(), "weights alone cannot be resumed from");
             folder.clearUnsaved();
             folder.requireFree();

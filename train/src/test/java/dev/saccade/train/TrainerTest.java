@@ -264,7 +264,7 @@ class TrainerTest {
         assertEquals(List.of(false, false, false), best);
         assertEquals("AP is NaN, which is never the best", notes.get(0));
         assertEquals("3 evaluations without a new best: stopping", notes.get(3));
-        assertFalse(Files.exists(never.best()));
+        assertFalse(Files.exists(never.bestWeights()));
         assertEquals("12", SafeTensors.read(never.last()).metadata().get("run.iteration"));
 
         RunFolder once = new RunFolder(folder.resolve("once"));
