@@ -36,8 +36,7 @@ public final class ObjectCheck {
     private final Set<Long> masked;
     private final Set<Long> wanted;
     private final Map<Long, Integer> images;
-    private int outlines;
-    private int emptyOutlines;
+    private final OutlineFit outlines = new OutlineFit();
 
     /**
      * Prepares a check.
@@ -83,16 +82,8 @@ public final class ObjectCheck {
                 checkOutline(annotation, size, subject, findings);
             }
         }
-        if (emptyOutlines > MOST * outlines && !masked.isEmpty()) {
-            findings.accept(
-                    Finding.error(
-                            file,
-                            "",
-                            Text.format(
-                                            "%d of %d outlines cover no pixel; expected points in pixels of the",
-                                            emptyOutlines, outlines)
-                                    + " image: x0, y0, x1, y1, ..."));
-        }
+        outlines.fault(!masked.isEmpty())
+                .ifPresent(fault -> findings.accept(Finding.error(file, "", fault)));
     }
 
     /**
@@ -192,10 +183,9 @@ public final class ObjectCheck {
             return;
         }
         try {
-            outlines++;
             Rle mask = annotation.segmentation().mask(image);
+            outlines.add(annotation.box(), mask, image, subject);
             if (mask.area() == 0) {
-                emptyOutlines++;
                 findings.accept(Finding.warning(file, subject, "segmentation covers no pixel"));
             } else if (areApart(annotation.box(), mask.bounds())) {
                 findings.accept(

@@ -4,6 +4,10 @@ import com.fasterxml.jackson.core.JsonLocation;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
+import com.google.common.base.Joiner;
+import com.google.common.base.Splitter;
+import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Maps;
 import com.google.common.primitives.Ints;
 
 import dev.saccade.core.Json;
@@ -27,12 +31,16 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Reads a COCO annotation file in one streaming pass.
@@ -49,6 +57,11 @@ final class CocoReader {
     private final Consumer<Finding> findings;
     private final AnnotationTable.Builder table = new AnnotationTable.Builder();
     private double[] numbers = new double[64];
+
+    /** Problems of the current element, kept until its id is known. */
+    private final List<Problem> pending = new ArrayList<>();
+
+    private record Problem(JsonLocation location, String message) {}
 
     private CocoReader(Path file, JsonParser parser, Consumer<Finding> findings) {
         this.file = file;
@@ -113,9 +126,9 @@ final class CocoReader {
                         Text.format("\"%s\" occurs twice; expected once", section));
             }
             switch (section) {
-                case "images" -> readArray(section, this::readImage);
-                case "annotations" -> readArray(section, this::readAnnotation);
-                case "categories" -> readArray(section, this::readCategory);
+                case "images" -> readArray(section, "image", this::readImage);
+                case "annotations" -> readArray(section, "annotation", this::readAnnotation);
+                case "categories" -> readArray(section, "category", this::readCategory);
                 default -> {
                     if (inner.isEmpty() && parser.isExpectedStartObjectToken()) {
                         inner = JsonShape.keysOf(parser);
@@ -129,6 +142,7 @@ final class CocoReader {
         if (parser.nextToken() != null) {
             wrong("the end of the file");
         }
+        flush("");
         return table.build();
     }
 
@@ -155,25 +169,28 @@ final class CocoReader {
                 file, got);
     }
 
+    /** Reads an element and returns its id. */
     private interface ElementReader {
-        void read() throws IOException;
+        OptionalLong read() throws IOException;
     }
 
-    private void readArray(String section, ElementReader element) throws IOException {
+    private void readArray(String section, String kind, ElementReader element) throws IOException {
         if (!parser.isExpectedStartArrayToken()) {
             wrong("\"" + section + "\" to be an array");
             return;
         }
-        while (parser.nextToken() != JsonToken.END_ARRAY) {
+        for (int i = 0; parser.nextToken() != JsonToken.END_ARRAY; i++) {
             if (parser.isExpectedStartObjectToken()) {
-                element.read();
+                OptionalLong id = element.read();
+                flush(id.isPresent() ? kind + " " + id.getAsLong() : section + "[" + i + "]");
             } else {
                 wrong("an object in \"" + section + "\"");
             }
         }
+        flush("");
     }
 
-    private void readImage() throws IOException {
+    private OptionalLong readImage() throws IOException {
         JsonLocation start = parser.currentTokenLocation();
         OptionalLong id = OptionalLong.empty();
         String name = "";
@@ -191,13 +208,24 @@ final class CocoReader {
             }
         }
         if (id.isEmpty() || name.isEmpty() || width <= 0 || height <= 0) {
-            report(start, "image lacks a usable id, file_name, width or height");
-            return;
+            reportMissing(
+                    start,
+                    ImmutableMap.of(
+                            "id",
+                            id.isPresent(),
+                            "file_name",
+                            !name.isEmpty(),
+                            "width",
+                            width > 0,
+                            "height",
+                            height > 0));
+            return id;
         }
         table.addImage(id.getAsLong(), name, new Size(height, width));
+        return id;
     }
 
-    private void readCategory() throws IOException {
+    private OptionalLong readCategory() throws IOException {
         JsonLocation start = parser.currentTokenLocation();
         OptionalLong id = OptionalLong.empty();
         String name = "";
@@ -211,31 +239,34 @@ final class CocoReader {
             }
         }
         if (id.isEmpty() || name.isEmpty()) {
-            report(start, "category lacks a usable id or name");
-            return;
+            reportMissing(start, ImmutableMap.of("id", id.isPresent(), "name", !name.isEmpty()));
+            return id;
         }
         table.addCategory(id.getAsLong(), name);
+        return id;
     }
 
-    private void readAnnotation() throws IOException {
+    private OptionalLong readAnnotation() throws IOException {
         JsonLocation start = parser.currentTokenLocation();
         OptionalLong id = OptionalLong.empty();
         OptionalLong imageId = OptionalLong.empty();
         OptionalLong categoryId = OptionalLong.empty();
         double area = Double.NaN;
-        Annotation.Bbox box = Annotation.Bbox.NONE;
+        Optional<Annotation.Bbox> box = Optional.empty();
         Set<Annotation.Mark> marks = EnumSet.noneOf(Annotation.Mark.class);
         Segmentation segmentation = new Segmentation.None();
         String other = "";
+        Set<String> keys = new HashSet<>();
         while (parser.nextToken() == JsonToken.FIELD_NAME) {
             String key = parser.currentName();
             parser.nextToken();
+            keys.add(key);
             switch (key) {
                 case "id" -> id = integer();
                 case "image_id" -> imageId = integer();
                 case "category_id" -> categoryId = integer();
                 case "area" -> area = number();
-                case "bbox" -> box = readBox().orElse(box);
+                case "bbox" -> box = readBox();
                 case "iscrowd" -> readMark(Annotation.Mark.CROWD, marks);
                 case "ignore" -> readMark(Annotation.Mark.IGNORE, marks);
                 case "segmentation" -> segmentation = readSegmentation();
@@ -252,16 +283,40 @@ final class CocoReader {
                             "annotations with a %s each: it looks like COCO's %s; expected its instances",
                             other, other.equals("caption") ? "captions" : "panoptic labels"));
         }
-        if (id.isEmpty() || imageId.isEmpty() || categoryId.isEmpty()) {
-            report(start, "annotation lacks a usable id, image_id or category_id");
-            return;
+        if (!keys.contains("bbox")) {
+            report(start, noBox(keys));
         }
-        double pixels = Double.isNaN(area) ? box.area() : area;
+        if (id.isEmpty() || imageId.isEmpty() || categoryId.isEmpty() || box.isEmpty()) {
+            reportMissing(
+                    start,
+                    ImmutableMap.of(
+                            "id", id.isPresent(),
+                            "image_id", imageId.isPresent(),
+                            "category_id", categoryId.isPresent()));
+            return id;
+        }
+        double pixels = Double.isNaN(area) ? box.get().area() : area;
         table.addAnnotation(
                 imageId.getAsLong(),
                 categoryId.getAsLong(),
                 new Annotation(
-                        id.getAsLong(), CocoDataset.UNWANTED, box, pixels, segmentation, marks));
+                        id.getAsLong(),
+                        CocoDataset.UNWANTED,
+                        box.get(),
+                        pixels,
+                        segmentation,
+                        marks));
+        return id;
+    }
+
+    private static String noBox(Set<String> keys) {
+        String around =
+                Stream.of("segmentation", "keypoints")
+                        .filter(keys::contains)
+                        .findFirst()
+                        .map(key -> " around its " + key)
+                        .orElse("");
+        return "has no bbox; expected [x, y, width, height]" + around;
     }
 
     private void readMark(Annotation.Mark mark, Set<Annotation.Mark> marks) throws IOException {
@@ -272,13 +327,14 @@ final class CocoReader {
 
     private Optional<Annotation.Bbox> readBox() throws IOException {
         JsonLocation start = parser.currentTokenLocation();
-        Optional<double[]> read = readNumbers("bbox");
+        int problems = pending.size();
+        Optional<double[]> read = readNumbers();
         if (read.isPresent() && read.get().length != 4) {
             report(
                     start,
                     "bbox has " + read.get().length + " numbers, expected [x, y, width, height]");
         }
-        return read.filter(box -> box.length == 4)
+        return read.filter(box -> pending.size() == problems)
                 .map(box -> new Annotation.Bbox(box[0], box[1], box[2], box[3]));
     }
 
@@ -288,7 +344,7 @@ final class CocoReader {
             case START_ARRAY -> readPolygons();
             case START_OBJECT -> readRuns();
             default -> {
-                wrong("segmentation to be polygons or run lengths");
+                wrong("polygons or run lengths");
                 yield new Segmentation.None();
             }
         };
@@ -299,17 +355,20 @@ final class CocoReader {
             return new Segmentation.None();
         }
         if (!parser.isExpectedStartArrayToken()) {
-            wrong("segmentation to be a list of polygons");
+            wrong("a list of polygons");
             while (parser.nextToken() != JsonToken.END_ARRAY) {
                 parser.skipChildren();
             }
             return new Segmentation.None();
         }
+        int problems = pending.size();
         List<double[]> rings = new ArrayList<>();
         for (; parser.currentToken() != JsonToken.END_ARRAY; parser.nextToken()) {
-            readNumbers("polygon").ifPresent(rings::add);
+            readNumbers().ifPresent(rings::add);
         }
-        return new Segmentation.Polygons(rings);
+        return pending.size() == problems
+                ? new Segmentation.Polygons(rings)
+                : new Segmentation.None();
     }
 
     private Segmentation readRuns() throws IOException {
@@ -320,10 +379,10 @@ final class CocoReader {
             String key = parser.currentName();
             parser.nextToken();
             if (key.equals("size")) {
-                Optional<double[]> edges = readNumbers("size").filter(n -> n.length == 2);
+                Optional<double[]> edges = readNumbers().filter(n -> n.length == 2);
                 size = edges.map(n -> new Size((int) n[0], (int) n[1])).orElse(size);
             } else if (key.equals("counts") && parser.isExpectedStartArrayToken()) {
-                counts = readNumbers("counts").map(Segmentation.Runs::compress).orElseThrow();
+                counts = readNumbers().map(Segmentation.Runs::compress).orElseThrow();
             } else if (key.equals("counts")) {
                 counts = text();
             } else {
@@ -338,9 +397,9 @@ final class CocoReader {
     }
 
     /** Reads an array of numbers; nothing if it is none. */
-    private Optional<double[]> readNumbers(String what) throws IOException {
+    private Optional<double[]> readNumbers() throws IOException {
         if (!parser.isExpectedStartArrayToken()) {
-            wrong(what + " to be an array of numbers");
+            wrong("an array of numbers");
             return Optional.empty();
         }
         int count = 0;
@@ -396,12 +455,42 @@ final class CocoReader {
         boolean isText = parser.currentToken() == JsonToken.VALUE_STRING;
         report(
                 parser.currentTokenLocation(),
-                Text.format("expected %s, got %s", expected, isText ? '"' + got + '"' : got));
+                Text.format(
+                        "%sexpected %s, got %s", key(), expected, isText ? '"' + got + '"' : got));
         parser.skipChildren();
     }
 
+    /** Returns the path of the current value in its element, such as {@code bbox[2]: }. */
+    private String key() {
+        String pointer = parser.getParsingContext().pathAsPointer().toString();
+        String path =
+                Splitter.on('/')
+                        .splitToStream(pointer)
+                        .skip(3)
+                        .map(step -> step.matches("\\d+") ? "[" + step + "]" : "." + step)
+                        .collect(Collectors.joining());
+        return path.isEmpty() ? "" : path.substring(1) + ": ";
+    }
+
+    /** Reports the keys that are missing or unusable, unless a problem explains it already. */
+    private void reportMissing(JsonLocation start, Map<String, Boolean> present) {
+        if (pending.isEmpty()) {
+            String missing = Joiner.on(", ").join(Maps.filterValues(present, is -> !is).keySet());
+            report(start, "lacks a usable " + missing);
+        }
+    }
+
     private void report(JsonLocation location, String message) {
-        String place = file + ":" + location.getLineNr() + ":" + location.getColumnNr();
-        findings.accept(Finding.error(place, "", message));
+        pending.add(new Problem(location, message));
+    }
+
+    /** Reports the problems of an element. */
+    private void flush(String subject) {
+        for (Problem problem : pending) {
+            JsonLocation at = problem.location;
+            String place = file + ":" + at.getLineNr() + ":" + at.getColumnNr();
+            findings.accept(Finding.error(place, subject, problem.message));
+        }
+        pending.clear();
     }
 }

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.common.base.Splitter;
+
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.core.parts.TargetKind;
@@ -124,13 +126,12 @@ class CocoCheckTest {
 
         assertFindings(
                 check(false),
-                "run lengths lack a usable size or counts",
-                "expected bbox to be an array of numbers, got \"box\"",
+                "annotation 18: run lengths lack a usable size or counts",
+                "annotation 20: bbox: expected an array of numbers, got \"box\"",
                 "image 1: id occurs twice",
                 "annotation 1: id occurs twice",
                 "annotation 2: there is no image 9",
                 "annotation 3: bbox [1.0, NaN, 5.0, 6.0] is not finite",
-                "annotation 20: bbox [NaN, NaN, NaN, NaN] is not finite",
                 "annotation 4 of image 1 (a.jpg): bbox [1.0, 2.0, 0.0, 6.0] has no area",
                 "annotation 5 of image 1 (a.jpg): bbox [1.0, 2.0, -5.0, 6.0] has no area",
                 "annotation 6 of image 1 (a.jpg): bbox [1.0, 2.0, 0.5, 6.0] is thinner than",
@@ -252,6 +253,85 @@ class CocoCheckTest {
                 "annotation 1",
                 "annotation 2",
                 "2 of 3 outlines cover no pixel; expected points in pixels of the image");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "BOXES | {x}, {b} | y is mirrored: write height - y",
+                "MASKS | {x}, {b} | y is mirrored: write height - y",
+                "BOXES | {r}, {y} | x is mirrored: write width - x",
+                "BOXES | {y}, {x} | x and y are swapped",
+                "BOXES | {h}, {v} | expected both in pixels of the image",
+            })
+    void itIsAnErrorIfMostOutlinesDoNotFitTheirBoxes(
+            TargetKind targets, String corner, String expected) throws IOException {
+        addImage(1, "a.jpg", ImageFiles.jpeg(100, 80), 100, 80);
+        for (int id = 1; id <= 5; id++) {
+            int x = 8 * id;
+            int y = 3 * id;
+            String wrong =
+                    corner.replace("{x}", "" + x)
+                            .replace("{y}", "" + y)
+                            .replace("{b}", "" + (80 - y - 6))
+                            .replace("{r}", "" + (100 - x - 6))
+                            .replace("{h}", "" + (x / 2 + 30))
+                            .replace("{v}", "" + (y / 2 + 30));
+            String right = x + ", " + y;
+            addAnnotation(id, 1, "[" + right + ", 6, 6]", outline(square(id < 5 ? wrong : right)));
+        }
+        DatasetReport report = check(targets, false);
+        assertEquals(1, report.errors(), report.findings().toString());
+        String error = report.told(Finding.Severity.ERROR).get(0);
+        assertTrue(error.contains("4 of 5 outlines do not fit their bboxes"), error);
+        assertTrue(error.contains(expected), error);
+        assertTrue(error.contains("annotation 1 of image 1 (a.jpg)"), error);
+    }
+
+    private static String square(String corner) {
+        List<String> at = Splitter.on(", ").splitToList(corner);
+        int x = Integer.parseInt(at.get(0));
+        int y = Integer.parseInt(at.get(1));
+        return Text.format(
+                "[[%d, %d, %d, %d, %d, %d, %d, %d]]", x, y, x + 6, y, x + 6, y + 6, x, y + 6);
+    }
+
+    @Test
+    void problemsNameTheirElementAndKey() throws IOException {
+        addImage(1, "a.jpg", ImageFiles.jpeg(40, 30), 40, 30);
+        images.add("{'width': null, 'height': 3, 'file_name': 'b.jpg', 'id': 12}");
+        images.add("{'file_name': 'c.jpg', 'width': 4, 'height': 3}");
+        categories.add("{'id': 3, 'name': null}");
+        String start = "'image_id': 1, 'category_id': 1";
+        annotations.add("{'id': 1, " + start + ", 'area': 30}");
+        annotations.add("{'id': 2, " + start + ", 'keypoints': [1, 2, 2]}");
+        annotations.add("{'id': 3, " + start + ", 'segmentation': [[1, 2, 3, 4, 5, 6]]}");
+        annotations.add("{'bbox': null, " + start + ", 'id': 4}");
+        annotations.add("{'id': 5, 'bbox': [], " + start + "}");
+        annotations.add("{'id': 6, 'bbox': [1, 2, null, 4], " + start + "}");
+        annotations.add("{'area': null, 'bbox': [1, 2, 3, 4], " + start + ", 'id': 7}");
+        annotations.add("{'bbox': [1, 2, 3, 4], " + start + ", 'id': null}");
+        annotations.add("{'bbox': [1, 2, 3, 4], 'category_id': 1, 'id': 9}");
+        annotations.add(
+                "{'id': 10, 'bbox': [1, 2, 3, 4], "
+                        + start
+                        + ", 'segmentation': [[1, 2, 'x', 4, 5, 6]]}");
+        assertFindings(
+                check(false),
+                "image 12: width: expected an integer, got null",
+                "images[2]: lacks a usable id",
+                "annotation 1: has no bbox; expected [x, y, width, height]",
+                "annotation 2: has no bbox; expected [x, y, width, height] around its keypoints",
+                "annotation 3: has no bbox; expected [x, y, width, height] around its segmentation",
+                "annotation 4: bbox: expected an array of numbers, got null",
+                "annotation 5: bbox has 0 numbers, expected [x, y, width, height]",
+                "annotation 6: bbox[2]: expected a number, got null",
+                "annotation 7: area: expected a number, got null",
+                "annotations[7]: id: expected an integer, got null",
+                "annotation 9: lacks a usable image_id",
+                "annotation 10: segmentation[0][2]: expected a number, got \"x\"",
+                "category 3: name: expected a string, got null");
     }
 
     @Test

@@ -129,9 +129,8 @@ class CocoFileReaderTest {
                 BOX.replace("\"image_id\": 1", "\"image_id\": \"1\""));
         assertEquals(
                 List.of(
-                        "ERROR train.json:3:39: expected an integer, got \"1\"",
-                        "ERROR train.json:3:17: annotation lacks a usable id, image_id or"
-                                + " category_id"),
+                        "ERROR train.json:3:39: annotation 1: image_id: expected an integer, got"
+                                + " \"1\""),
                 labels.findings(ForeignFormat.COCO));
     }
 
