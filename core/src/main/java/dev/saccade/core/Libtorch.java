@@ -55,6 +55,7 @@ public final class Libtorch {
     private static Engine load() {
         NativePlatform.requireGlibc("libtorch");
         try {
+            OpenMp.limitSpinning();
             Optional<LibtorchSource> named = LibtorchSource.named(CudaDriver.here());
             if (named.isPresent()) {
                 return load(named.get());

@@ -12,6 +12,7 @@ import ai.djl.util.Progress;
 
 import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.core.Devices;
+import dev.saccade.core.Libtorch;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.models.ModelSpec;
@@ -82,6 +83,8 @@ final class CheckpointLoader implements ModelLoader {
         if (file.isEmpty()) {
             throw withoutWeights(criteria);
         }
+        // Applies Saccade's settings before DJL loads libtorch.
+        Libtorch.engine();
         if (!Files.isRegularFile(file.get())) {
             throw SaccadeException.user("%s: no such file, expected a checkpoint", file.get());
         }

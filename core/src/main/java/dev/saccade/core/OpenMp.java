@@ -1,0 +1,29 @@
+package dev.saccade.core;
+
+import com.sun.jna.Function;
+
+/** Settings of libgomp, the OpenMP library of libtorch on Linux, which reads them when it loads. */
+final class OpenMp {
+
+    private static final String SPIN_COUNT = "GOMP_SPINCOUNT";
+
+    /** A few microseconds, in place of libgomp's default of milliseconds. */
+    private static final String SHORT_SPIN = "3000";
+
+    private OpenMp() {}
+
+    /**
+     * Limits how long idle threads spin before they sleep, unless the environment sets it.
+     *
+     * <p>By default, threads that wait for each other keep their cores busy. If other processes
+     * need these cores, inference becomes many times slower.
+     */
+    static void limitSpinning() {
+        boolean usesLibgomp = NativePlatform.name().startsWith("linux-");
+        if (usesLibgomp && System.getenv("OMP_WAIT_POLICY") == null) {
+            int keepExisting = 0;
+            Function.getFunction("c", "setenv")
+                    .invokeInt(new Object[] {SPIN_COUNT, SHORT_SPIN, keepExisting});
+        }
+    }
+}
