@@ -207,8 +207,8 @@ class PredictCommandTest {
         assertEquals(
                 "saccade: nothing to look at: "
                         + empty
-                        + ": no images; expected files ending in .jpg, .jpeg, .png,"
-                        + " .bmp, .webp, .tif, .tiff\n",
+                        + ": no images; expected files ending in .jpg, .jpeg, .jpe,"
+                        + " .jfif, .png, .bmp, .dib, .webp, .tif, .tiff\n",
                 predict(empty).err());
         Ended ended = predict(empty, tiny.photo(folder.resolve("a.jpg")));
         assertEquals(2, ended.code());

@@ -3,6 +3,7 @@ package dev.saccade.cli.predictions;
 import dev.saccade.core.Printable;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.datasets.image.ImageNames;
 import dev.saccade.datasets.image.ImageSource;
 
 import java.io.IOException;
@@ -33,9 +34,6 @@ import java.util.stream.Stream;
 public record Photographs(
         List<Path> files, List<Path> videos, List<String> faults, List<String> notes) {
 
-    private static final List<String> READ =
-            List.of(".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff");
-
     /** Pictures, too; they are taken so that whoever looks at them says what they are. */
     private static final List<String> NOT_READ =
             List.of(".gif", ".heic", ".heif", ".avif", ".jxl", ".jp2", ".psd", ".ico");
@@ -51,7 +49,7 @@ public record Photographs(
     /** Returns whether a file is a picture by its name. */
     public static boolean isPicture(Path file) {
         String name = file.getFileName().toString().toLowerCase(Locale.ROOT);
-        return Stream.of(READ, NOT_READ).flatMap(List::stream).anyMatch(name::endsWith);
+        return ImageNames.isImage(name) || NOT_READ.stream().anyMatch(name::endsWith);
     }
 
     /** Returns the files that are named, and the pictures in the folders, but not below those. */
@@ -77,7 +75,7 @@ public record Photographs(
                             below.isEmpty()
                                     ? Printable.format(
                                             "%s: no images; expected files ending in %s",
-                                            input, String.join(", ", READ))
+                                            input, String.join(", ", ImageNames.ENDINGS))
                                     : Printable.format(
                                             "%s: no images, but there are some in %s; name"
                                                     + " these folders",

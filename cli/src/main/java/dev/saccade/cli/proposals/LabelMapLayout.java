@@ -5,6 +5,7 @@ import dev.saccade.config.Configs;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.ade20k.Ade20kDataset;
+import dev.saccade.datasets.image.ImageNames;
 import dev.saccade.datasets.image.IndexPng;
 
 import java.io.IOException;
@@ -145,7 +146,7 @@ final class LabelMapLayout {
     /** Returns the pair of two folders, if a photograph of one has a label map in the other. */
     private static Optional<Pair> pairOf(Path photos, Path labels) {
         List<Path> maps = FolderTree.files(labels, ".png");
-        for (Path photo : FolderTree.files(photos, ".jpg", ".jpeg", ".png", ".bmp", ".webp")) {
+        for (Path photo : FolderTree.files(photos, ImageNames.ENDINGS.toArray(String[]::new))) {
             String name = photo.getFileName().toString();
             int dot = name.lastIndexOf('.');
             String stem = name.substring(0, dot);
