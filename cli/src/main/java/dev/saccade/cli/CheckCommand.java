@@ -88,7 +88,12 @@ final class CheckCommand implements Callable<Integer> {
         try (Progress progress = new Progress("check", -1, " photos")) {
             CheckOptions options = options(targets, progress);
             folder.parts()
-                    .forEach((role, part) -> reports.put(role, part.check(folder.root(), options)));
+                    .forEach(
+                            (role, part) ->
+                                    reports.put(
+                                            role,
+                                            DataReports.requireObjects(
+                                                    role, part.check(folder.root(), options))));
         }
         boolean isWhole = folder.val().isEmpty() && !folder.holdsLabelMaps();
         String command =
@@ -109,7 +114,11 @@ final class CheckCommand implements Callable<Integer> {
         Map<String, DatasetReport> reports = new LinkedHashMap<>();
         try (Progress progress = new Progress("check", -1, " photos")) {
             ForeignCheck.run(folder.path(), labels, options(TargetKind.BOXES, progress))
-                    .forEach((part, report) -> reports.put(part.key(), report));
+                    .forEach(
+                            (part, report) ->
+                                    reports.put(
+                                            part.key(),
+                                            DataReports.requireObjects(part.key(), report)));
         }
         String command = folder.convertCommand(format.wanted().isPresent());
         return tell(

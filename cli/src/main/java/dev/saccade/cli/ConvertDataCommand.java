@@ -15,6 +15,7 @@ import dev.saccade.datasets.convert.ForeignLabels;
 import dev.saccade.datasets.convert.LabeledPhoto;
 import dev.saccade.datasets.convert.Part;
 import dev.saccade.datasets.convert.Split;
+import dev.saccade.train.DataReports;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -25,6 +26,7 @@ import picocli.CommandLine.Spec;
 
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
@@ -99,6 +101,7 @@ final class ConvertDataCommand implements Callable<Integer> {
             err.println(folder.told(read));
             read.notes().forEach(note -> err.println(Printable.format("note: %s", note)));
             ForeignLabels labels = divided(sound(read, err), err);
+            requireObjects(labels);
             try (Progress progress = new Progress("convert", labels.photos().size(), " photos")) {
                 Conversion.write(labels, target, progress::step);
             }
@@ -118,6 +121,16 @@ final class ConvertDataCommand implements Callable<Integer> {
             err.println("next: ./saccade new " + Printable.word(out));
         }
         return 0;
+    }
+
+    private void requireObjects(ForeignLabels labels) {
+        if (labels.pixels().isEmpty()) {
+            for (Part part : List.of(Part.TRAIN, Part.VAL)) {
+                DatasetReport report = new Findings().report(ForeignCheck.count(labels, part));
+                DataReports.requireObjects(part.key(), report)
+                        .requireSound(Printable.format("%s: the %s part", from, part.key()));
+            }
+        }
     }
 
     private static void requireInside(double value) {

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.saccade.core.Text;
 import dev.saccade.datasets.ade20k.Ade20kDataset;
 import dev.saccade.datasets.coco.CocoDataset;
 
@@ -129,6 +130,38 @@ class ConvertDataCommandTest {
                 .results()
                 .map((MatchResult name) -> name.group(1))
                 .collect(Collectors.toSet());
+    }
+
+    @Test
+    void aPartWithoutObjectsIsAnError() throws IOException {
+        for (int i = 0; i < 4; i++) {
+            text("labels/b/" + i + ".txt", "");
+        }
+        text("data.yaml", "train: images/a\nval: images/b\nnames: [cat, dog]");
+        for (Ended ended : List.of(Ended.saccade("check", yolo), convert())) {
+            assertEquals(2, ended.code());
+            String all = ended.out() + ended.err();
+            assertTrue(all.contains("nothing to measure on: none of 4 photographs"), all);
+        }
+        assertFalse(Files.exists(out));
+        text("data.yaml", "train: images/b\nval: images/a\nnames: [cat, dog]");
+        assertTrue(convert().err().contains("nothing to train on"));
+    }
+
+    @Test
+    void checkOfAFolderInCocosFormatFindsAValidationSetWithoutObjects() throws IOException {
+        Path export = folder.resolve("export");
+        png(export.resolve("images/a.jfif"), BufferedImage.TYPE_3BYTE_BGR);
+        png(export.resolve("images/b.jfif"), BufferedImage.TYPE_3BYTE_BGR);
+        String json =
+                "{\"images\": [{\"id\": 1, \"file_name\": \"%s.jfif\", \"width\": 40, \"height\": 32}],"
+                        + "\"categories\": [{\"id\": 1, \"name\": \"cat\"}], \"annotations\": [%s]}";
+        String box = "{\"id\": 1, \"image_id\": 1, \"category_id\": 1, \"bbox\": [1, 1, 9, 9]}";
+        Files.writeString(export.resolve("train.json"), Text.format(json, "a", box));
+        Files.writeString(export.resolve("val.json"), Text.format(json, "b", ""));
+        Ended ended = Ended.saccade("check", export, "--quick");
+        assertEquals(2, ended.code());
+        assertTrue(ended.out().contains("nothing to measure on"), ended.out());
     }
 
     @Test

@@ -55,6 +55,18 @@ public record DataReports(Map<String, DatasetReport> byRole) {
         return new DataReports(reports.buildOrThrow());
     }
 
+    /**
+     * Returns a report with an error if no object of the data set can be trained or evaluated on.
+     */
+    public static DatasetReport requireObjects(String role, DatasetReport report) {
+        return report.errors() == 0 && report.statistics() instanceof ObjectStatistics held
+                ? nothingLeft(held, role.equals("train"))
+                        .map(message -> new Finding(Finding.Severity.ERROR, role, "", message))
+                        .map(report::withError)
+                        .orElse(report)
+                : report;
+    }
+
     /** Returns what a data set lacks in which nothing else is wrong. */
     private static Optional<String> nothingLeft(DatasetReport report, boolean learned) {
         if (report.errors() > 0) {

@@ -64,6 +64,11 @@ public final class ForeignCheck {
         return ObjectCounter.count(table(labels, labels.photos()), List.of());
     }
 
+    /** Returns likewise how many images and objects a part has. */
+    public static ObjectStatistics count(ForeignLabels labels, Part part) {
+        return ObjectCounter.count(table(labels, labels.photos(part)), List.of());
+    }
+
     private DatasetStatistics held(Path folder, List<LabeledPhoto> photos, Findings findings) {
         if (labels.pixels().isPresent()) {
             List<Callable<LabelCheck.Found>> checks = new ArrayList<>();
