@@ -143,8 +143,19 @@ public final class ConfigFile {
      * @param source where the text is from, for messages
      */
     public static ConfigNode.Mapping parse(String text, String source) {
-        if (YamlReader.read(text, new Origin(source, 1, 1)) instanceof ConfigNode.Mapping root) {
-            return root;
+        return mapping(YamlReader.read(text, new Origin(source, 1, 1)), source);
+    }
+
+    /**
+     * Returns the YAML document with every scalar as the text that is written; see {@link #parse}.
+     */
+    public static ConfigNode.Mapping parseTexts(String text, String source) {
+        return mapping(YamlReader.readTexts(text, new Origin(source, 1, 1)), source);
+    }
+
+    private static ConfigNode.Mapping mapping(ConfigNode root, String source) {
+        if (root instanceof ConfigNode.Mapping mapping) {
+            return mapping;
         }
         throw SaccadeException.user("%s: expected lines of \"key: value\"", source);
     }

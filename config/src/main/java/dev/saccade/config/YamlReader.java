@@ -48,12 +48,14 @@ final class YamlReader {
     private static final ScalarResolver RESOLVER = new CoreSchema().getScalarResolver();
 
     private final Origin start;
+    private final boolean typed;
     private final Iterator<Event> events;
     private final Map<Anchor, ConfigNode> anchors = new HashMap<>();
     private int values;
 
-    private YamlReader(String text, Origin start) {
+    private YamlReader(String text, Origin start, boolean typed) {
         this.start = start;
+        this.typed = typed;
         // The parser fails on a character of two units that its buffer ends within, so the buffer
         // takes the whole text.
         LoadSettings settings =
@@ -72,7 +74,15 @@ final class YamlReader {
      * @param start the origin of its first character; where that has no lines, of all its values
      */
     static ConfigNode read(String text, Origin start) {
-        YamlReader reader = new YamlReader(text, start);
+        return read(new YamlReader(text, start, /* typed= */ true));
+    }
+
+    /** Returns the document with every scalar as the text that is written, such as {@code 007}. */
+    static ConfigNode readTexts(String text, Origin start) {
+        return read(new YamlReader(text, start, /* typed= */ false));
+    }
+
+    private static ConfigNode read(YamlReader reader) {
         try {
             return reader.document();
         } catch (MarkedYamlEngineException e) {
@@ -196,6 +206,9 @@ final class YamlReader {
 
     private ConfigNode scalar(ScalarEvent event, Origin origin) {
         String text = event.getValue();
+        if (!typed && !text.isEmpty()) {
+            return new ConfigNode.Scalar(text, origin);
+        }
         Tag tag = event.isPlain() ? RESOLVER.resolve(text, true) : Tag.STR;
         if (tag.equals(Tag.NULL)) {
             return new ConfigNode.Nothing(origin);

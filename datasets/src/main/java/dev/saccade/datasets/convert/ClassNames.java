@@ -4,6 +4,7 @@ import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.datasets.Finding;
+import dev.saccade.datasets.labels.ClassName;
 
 import java.nio.file.Path;
 import java.util.HashSet;
@@ -36,7 +37,7 @@ final class ClassNames {
         try {
             names =
                     TextFile.lines(file).stream()
-                            .map(String::strip)
+                            .map(ClassName::of)
                             .filter(name -> !name.isEmpty() && !NONE.contains(name))
                             .toList();
         } catch (SaccadeException e) {

@@ -2,6 +2,7 @@ package dev.saccade.datasets.convert;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
+import com.google.common.primitives.Ints;
 
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.ConfigNode;
@@ -9,6 +10,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.check.LabelFormat;
+import dev.saccade.datasets.labels.ClassName;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -29,6 +31,9 @@ final class YoloData {
     private static final String[] NAMES = {
         "classes.txt", "labels/classes.txt", "obj.names", "data/obj.names", "classes.names"
     };
+
+    /** How YAML writes no value. */
+    private static final Set<String> NULL = Set.of("", "~", "null", "Null", "NULL");
 
     private final Reading reading;
     private final SourceFolder folder;
@@ -119,17 +124,16 @@ final class YoloData {
         source = reading.place(file);
         try {
             ConfigNode.Mapping yaml =
-                    ConfigFile.parse(TextFile.text(folder.path(file)), reading.place(file));
+                    ConfigFile.parseTexts(TextFile.text(folder.path(file)), reading.place(file));
             yaml.get("names").ifPresent(this::readNames);
             countOf(yaml);
             yaml.get("kpt_shape").ifPresent(this::readKeypoints);
             String from = SourceFolder.parent(file);
             Optional<String> path =
-                    yaml.get("path").flatMap(this::text).flatMap(p -> folder.find(from, p));
+                    yaml.get("path").flatMap(YoloData::text).flatMap(p -> folder.find(from, p));
             for (Map.Entry<String, ConfigNode> entry : yaml.entries().entrySet()) {
                 Optional<Part> part = Part.named(entry.getKey());
-                boolean isGiven = !(entry.getValue() instanceof ConfigNode.Nothing);
-                if (part.isPresent() && isGiven) {
+                if (part.isPresent() && isGiven(entry.getValue())) {
                     readPart(part.get(), entry.getValue(), path.map(p -> p + "/").orElse(from));
                 }
             }
@@ -138,25 +142,26 @@ final class YoloData {
         }
     }
 
+    private static boolean isGiven(ConfigNode node) {
+        return !(node instanceof ConfigNode.Nothing) && text(node).filter(NULL::contains).isEmpty();
+    }
+
     private void readNames(ConfigNode node) {
         String place = node.origin().toString();
         if (node instanceof ConfigNode.Sequence list) {
-            names =
-                    list.items().stream()
-                            .map(YoloData::name)
-                            .collect(ImmutableList.toImmutableList());
+            names = list.items().stream().map(this::name).collect(ImmutableList.toImmutableList());
         } else if (node instanceof ConfigNode.Mapping map) {
             TreeMap<Integer, String> byNumber = new TreeMap<>();
             map.entries()
                     .forEach(
                             (key, value) -> {
-                                if (key.matches("\\d{1,6}")) {
-                                    byNumber.put(Integer.parseInt(key), name(value));
-                                } else {
+                                if (!key.matches("\\d{1,6}")
+                                        || byNumber.putIfAbsent(Integer.parseInt(key), name(value))
+                                                != null) {
                                     reading.error(
                                             value.origin().toString(),
                                             Text.format(
-                                                    "names: got %s, expected the number of a class",
+                                                    "names: got %s, expected each class index once",
                                                     key));
                                 }
                             });
@@ -174,10 +179,14 @@ final class YoloData {
         ClassNames.requireDistinct(place, names, reading::report);
     }
 
-    private static String name(ConfigNode node) {
-        return node instanceof ConfigNode.Scalar scalar
-                ? scalar.value().toString()
-                : node.describe();
+    private String name(ConfigNode node) {
+        String name = text(node).map(ClassName::of).orElse("");
+        if (name.isEmpty()) {
+            reading.error(
+                    node.origin().toString(),
+                    Text.format("names: got %s, expected the name of a class", node.describe()));
+        }
+        return name;
     }
 
     /** Names are made where there is only a number of them, as Ultralytics does. */
@@ -186,18 +195,14 @@ final class YoloData {
         if (node.isEmpty()) {
             return;
         }
-        boolean isCount =
-                node.get() instanceof ConfigNode.Scalar scalar
-                        && scalar.value() instanceof Long count
-                        && count > 0
-                        && count <= 100_000;
+        Integer count = text(node.get()).map(Ints::tryParse).orElse(null);
+        boolean isCount = count != null && count > 0 && count <= 100_000;
         String place = node.get().origin().toString();
         if (!isCount) {
             reading.error(
                     place, Text.format("nc: got %s, expected a number", node.get().describe()));
             return;
         }
-        int count = ((Long) ((ConfigNode.Scalar) node.get()).value()).intValue();
         if (names.isEmpty()) {
             ImmutableList.Builder<String> made = ImmutableList.builder();
             for (int i = 0; i < count; i++) {
@@ -213,18 +218,14 @@ final class YoloData {
         keypoints = 1;
         if (node instanceof ConfigNode.Sequence shape) {
             for (ConfigNode item : shape.items()) {
-                boolean isCount =
-                        item instanceof ConfigNode.Scalar scalar
-                                && scalar.value() instanceof Long number
-                                && number > 0
-                                && number < 1000;
-                keypoints *= isCount ? ((Long) ((ConfigNode.Scalar) item).value()).intValue() : 1;
+                Integer number = text(item).map(Ints::tryParse).orElse(null);
+                keypoints *= number != null && number > 0 && number < 1000 ? number : 1;
             }
         }
         reading.note("points of the body (kpt_shape) are not read, only boxes");
     }
 
-    private Optional<String> text(ConfigNode node) {
+    private static Optional<String> text(ConfigNode node) {
         if (node instanceof ConfigNode.Scalar scalar && scalar.value() instanceof String text) {
             return Optional.of(text);
         }
