@@ -51,6 +51,18 @@ public record Annotation(
             return width * height;
         }
 
+        /** Returns the box around this box rotated around its center, as CVAT's rotation means. */
+        public Bbox rotated(double degrees) {
+            if (degrees % 180 == 0) {
+                return this;
+            }
+            double cos = Math.abs(Math.cos(Math.toRadians(degrees)));
+            double sin = Math.abs(Math.sin(Math.toRadians(degrees)));
+            double across = width * cos + height * sin;
+            double down = width * sin + height * cos;
+            return new Bbox(x + (width - across) / 2, y + (height - down) / 2, across, down);
+        }
+
         /** Returns whether all four are numbers. */
         public boolean isFinite() {
             return DoubleStream.of(x, y, width, height).allMatch(Double::isFinite);

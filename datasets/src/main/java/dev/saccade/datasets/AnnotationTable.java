@@ -25,6 +25,7 @@ public final class AnnotationTable {
 
     private final ImmutableLongArray imageIds;
     private final List<String> fileNames;
+    private final List<String> sources;
 
     /** [2 I] height and width of each image. */
     private final ImmutableIntArray imageSizes;
@@ -51,6 +52,7 @@ public final class AnnotationTable {
     private AnnotationTable(Builder builder) {
         imageIds = builder.imageIds.build().trimmed();
         fileNames = List.copyOf(builder.fileNames);
+        sources = List.copyOf(builder.sources);
         imageSizes = builder.imageSizes.build().trimmed();
         annotationIds = builder.annotationIds.build().trimmed();
         annotationImageIds = builder.annotationImageIds.build().trimmed();
@@ -74,6 +76,11 @@ public final class AnnotationTable {
     /** Returns the names of the files of the images, [I]. */
     public List<String> fileNames() {
         return fileNames;
+    }
+
+    /** Returns the names of the images that the images are augmented copies of, or "", [I]. */
+    public List<String> sources() {
+        return sources;
     }
 
     /** Returns the declared size of an image. */
@@ -168,6 +175,7 @@ public final class AnnotationTable {
 
         private final ImmutableLongArray.Builder imageIds = ImmutableLongArray.builder();
         private final List<String> fileNames = new ArrayList<>();
+        private final List<String> sources = new ArrayList<>();
         private final ImmutableIntArray.Builder imageSizes = ImmutableIntArray.builder();
         private final ImmutableLongArray.Builder annotationIds = ImmutableLongArray.builder();
         private final ImmutableLongArray.Builder annotationImageIds = ImmutableLongArray.builder();
@@ -185,6 +193,16 @@ public final class AnnotationTable {
 
         /** Adds an image. */
         public Builder addImage(long id, String fileName, Size size) {
+            return addImage(id, fileName, size, "");
+        }
+
+        /**
+         * Adds an image that is an augmented copy.
+         *
+         * @param source the name of the image that it is a copy of; empty if that is unknown
+         */
+        public Builder addImage(long id, String fileName, Size size, String source) {
+            sources.add(source);
             imageIds.add(id);
             fileNames.add(fileName);
             imageSizes.add(size.height());

@@ -60,13 +60,15 @@ public final class Findings implements Consumer<Finding> {
         return List.copyOf(kept);
     }
 
-    /** Returns the first of them, for the message of a data set that is not opened. */
+    /** Returns the first errors, for the message of a data set that is not opened. */
     public Problems problems() {
         Problems problems = new Problems();
-        kept.stream().limit(MOST_SHOWN).forEach(finding -> problems.add("%s", finding));
-        if (errors + warnings > MOST_SHOWN) {
-            problems.add(
-                    "and %d more; `saccade check` lists them all", errors + warnings - MOST_SHOWN);
+        kept.stream()
+                .filter(finding -> finding.severity() == Finding.Severity.ERROR)
+                .limit(MOST_SHOWN)
+                .forEach(finding -> problems.add("%s", finding));
+        if (errors > MOST_SHOWN) {
+            problems.add("and %d more; `saccade check` lists them all", errors - MOST_SHOWN);
         }
         return problems;
     }

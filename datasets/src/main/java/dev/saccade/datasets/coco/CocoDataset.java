@@ -11,6 +11,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
 import dev.saccade.core.structures.LabelMap;
+import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.AnnotationTable;
 import dev.saccade.datasets.CheckOptions;
@@ -190,6 +191,7 @@ public final class CocoDataset implements Dataset {
         CocoReferences references = new CocoReferences(table, annotations.toString(), images);
         references.check(classes, findings);
         findings.problems().throwIfAny(annotations.toString());
+        findings.kept().forEach(finding -> log.warn("{}", finding));
         CocoDataset dataset = new CocoDataset(table, references.files(), classes, labelMaps);
         if (!classes.isEmpty() && !dataset.classes().equals(classes)) {
             log.warn(
@@ -202,19 +204,17 @@ public final class CocoDataset implements Dataset {
     }
 
     /**
-     * Returns likewise the data set of an annotation file with all its classes; nothing if its
-     * parts do not fit together.
+     * Returns the content of an annotation file with all its classes, wherever its images are;
+     * nothing if its parts do not fit together. The data set has no {@link #photos}.
      *
-     * @param findings told of all that is wrong with the file, but for the photographs
+     * @param findings told of all that is wrong with the file
      * @throws SaccadeException if there is no such file, or it is no JSON; names line and column
      */
-    public static Optional<CocoDataset> read(
-            Path annotations, Path images, Consumer<Finding> findings) {
+    public static Optional<CocoDataset> read(Path annotations, Consumer<Finding> findings) {
         Findings found = new Findings();
         AnnotationTable table = CocoReader.read(annotations, found);
         String file = annotations.toString();
-        CocoReferences references = new CocoReferences(table, file, images);
-        references.check(List.of(), found);
+        new CocoReferences(table, file, Path.of("")).checkContent(List.of(), found);
         boolean isSound = !found.hasErrors();
         if (isSound) {
             Set<Long> wanted = table.categories(List.of());
@@ -222,9 +222,35 @@ public final class CocoDataset implements Dataset {
         }
         found.kept().forEach(findings);
         return isSound
-                ? Optional.of(
-                        new CocoDataset(table, references.files(), List.of(), Optional.empty()))
+                ? Optional.of(new CocoDataset(table, List.of(), List.of(), Optional.empty()))
                 : Optional.empty();
+    }
+
+    /** Returns the {@code file_name} of each image. */
+    public List<String> fileNames() {
+        return table.fileNames();
+    }
+
+    /** Returns the id of an image. */
+    public long imageId(int index) {
+        return table.imageIds().get(index);
+    }
+
+    /** Returns the size of an image that the file states. */
+    public Size imageSize(int index) {
+        return table.imageSize(index);
+    }
+
+    /**
+     * Returns the image that an image is an augmented copy of, as Roboflow's {@code extra.name}.
+     */
+    public String source(int index) {
+        return table.sources().get(index);
+    }
+
+    @Override
+    public int size() {
+        return table.imageIds().length();
     }
 
     @Override

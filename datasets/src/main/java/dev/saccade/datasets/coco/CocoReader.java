@@ -22,6 +22,7 @@ import dev.saccade.datasets.Segmentation;
 import dev.saccade.datasets.check.DataFolder;
 import dev.saccade.datasets.check.JsonShape;
 import dev.saccade.datasets.check.LabelFormat;
+import dev.saccade.datasets.labels.ClassName;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -56,6 +57,7 @@ final class CocoReader {
     private final JsonParser parser;
     private final Consumer<Finding> findings;
     private final AnnotationTable.Builder table = new AnnotationTable.Builder();
+    private final CocoExtras extras = new CocoExtras();
     private double[] numbers = new double[64];
 
     /** Problems of the current element, kept until its id is known. */
@@ -143,7 +145,9 @@ final class CocoReader {
             wrong("the end of the file");
         }
         flush("");
-        return table.build();
+        AnnotationTable built = table.build();
+        extras.warn(built, file.toString(), findings);
+        return built;
     }
 
     private void requireSections(JsonShape file) {
@@ -194,6 +198,7 @@ final class CocoReader {
         JsonLocation start = parser.currentTokenLocation();
         OptionalLong id = OptionalLong.empty();
         String name = "";
+        String source = "";
         int width = 0;
         int height = 0;
         while (parser.nextToken() == JsonToken.FIELD_NAME) {
@@ -204,6 +209,7 @@ final class CocoReader {
                 case "file_name" -> name = text();
                 case "width" -> width = side();
                 case "height" -> height = side();
+                case "extra" -> source = CocoExtras.text(parser, "name");
                 default -> parser.skipChildren();
             }
         }
@@ -221,7 +227,7 @@ final class CocoReader {
                             height > 0));
             return id;
         }
-        table.addImage(id.getAsLong(), name, new Size(height, width));
+        table.addImage(id.getAsLong(), name, new Size(height, width), source);
         return id;
     }
 
@@ -229,12 +235,14 @@ final class CocoReader {
         JsonLocation start = parser.currentTokenLocation();
         OptionalLong id = OptionalLong.empty();
         String name = "";
+        String above = "";
         while (parser.nextToken() == JsonToken.FIELD_NAME) {
             String key = parser.currentName();
             parser.nextToken();
             switch (key) {
                 case "id" -> id = integer();
-                case "name" -> name = text();
+                case "name" -> name = ClassName.of(text());
+                case "supercategory" -> above = ClassName.of(CocoExtras.text(parser));
                 default -> parser.skipChildren();
             }
         }
@@ -243,6 +251,7 @@ final class CocoReader {
             return id;
         }
         table.addCategory(id.getAsLong(), name);
+        extras.addSupercategory(name, above);
         return id;
     }
 
@@ -255,6 +264,7 @@ final class CocoReader {
         Optional<Annotation.Bbox> box = Optional.empty();
         Set<Annotation.Mark> marks = EnumSet.noneOf(Annotation.Mark.class);
         Segmentation segmentation = new Segmentation.None();
+        double rotation = 0;
         String other = "";
         Set<String> keys = new HashSet<>();
         while (parser.nextToken() == JsonToken.FIELD_NAME) {
@@ -270,6 +280,7 @@ final class CocoReader {
                 case "iscrowd" -> readMark(Annotation.Mark.CROWD, marks);
                 case "ignore" -> readMark(Annotation.Mark.IGNORE, marks);
                 case "segmentation" -> segmentation = readSegmentation();
+                case "attributes" -> rotation = CocoExtras.rotation(parser);
                 case "caption", "segments_info" -> {
                     other = key;
                     parser.skipChildren();
@@ -302,7 +313,7 @@ final class CocoReader {
                 new Annotation(
                         id.getAsLong(),
                         CocoDataset.UNWANTED,
-                        box.get(),
+                        extras.rotated(box.get(), rotation, segmentation),
                         pixels,
                         segmentation,
                         marks));

@@ -44,11 +44,16 @@ final class CocoReferences {
      * @param wanted the names of the wanted classes; all if empty
      */
     void check(List<String> wanted, Findings findings) {
+        checkContent(wanted, findings);
+        checkFileNames(findings);
+    }
+
+    /** Reports likewise every fault but those of file names. */
+    void checkContent(List<String> wanted, Findings findings) {
         findings.requireUnique(file, "image", table.imageIds());
         findings.requireUnique(file, "annotation", table.annotationIds());
         findings.requireUnique(file, "category", table.categoryIds());
         checkNames(wanted, findings);
-        checkFileNames(findings);
         checkAnnotations(findings);
     }
 

@@ -60,12 +60,7 @@ final class CityscapesReader implements LabelReader {
             Optional<Part> part = Part.ofPath(map);
             List<String> named =
                     photographs.getOrDefault(MAP_NAME.matcher(stem).replaceFirst(""), List.of());
-            pairs.add(
-                    map,
-                    named.stream()
-                            .filter(photo -> named.size() == 1 || Part.ofPath(photo).equals(part))
-                            .findFirst(),
-                    part);
+            pairs.add(map, named, part);
         }
         pairs.tellUnlabeled(candidates);
         List<String> classes = classes(reading, candidates);

@@ -7,7 +7,6 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Finding;
-import dev.saccade.datasets.Photo;
 import dev.saccade.datasets.check.LabelFormat;
 import dev.saccade.datasets.coco.CocoDataset;
 import dev.saccade.datasets.coco.CocoFiles;
@@ -33,19 +32,17 @@ final class CocoFileReader implements LabelReader {
     @Override
     public ForeignLabels read(Reading reading) {
         SourceFolder folder = reading.folder();
-        List<Path> folders = folder.folders().stream().map(folder::path).toList();
         Map<Long, String> categories = new LinkedHashMap<>();
         List<Drawing> drawings = new ArrayList<>();
-        List<Path> files = folder.ending(".json").stream().map(folder::path).toList();
-        for (Path file : CocoFiles.ofObjects(files)) {
+        Map<Path, String> files = new LinkedHashMap<>();
+        folder.ending(".json").forEach(file -> files.put(folder.path(file), file));
+        for (Path file : CocoFiles.ofObjects(List.copyOf(files.keySet()))) {
             try {
-                Path images = CocoFiles.images(file, folders);
-                CocoDataset.read(file, images, reading::report)
-                        .ifPresent(
-                                data -> {
-                                    addCategories(reading, file, data, categories);
-                                    addDrawings(folder, file, images, data, drawings);
-                                });
+                Optional<CocoDataset> data = CocoDataset.read(file, reading::report);
+                if (data.isPresent()) {
+                    addCategories(reading, file, data.get(), categories);
+                    addDrawings(reading, files.get(file), data.get(), drawings);
+                }
             } catch (SaccadeException e) {
                 reading.report(Finding.error(file.toString(), e));
             }
@@ -74,13 +71,15 @@ final class CocoFileReader implements LabelReader {
     }
 
     private static void addDrawings(
-            SourceFolder folder, Path file, Path images, CocoDataset data, List<Drawing> drawings) {
-        Optional<Part> part = part(folder.name(file));
+            Reading reading, String file, CocoDataset data, List<Drawing> drawings) {
+        Optional<Part> part = part(file);
+        CocoImages images = CocoImages.find(reading.folder(), file, data.fileNames());
         for (int i = 0; i < data.size(); i++) {
-            Photo photo = data.photo(i);
-            String place = file + ": image " + photo.id();
-            String name = images.relativize(photo.file()).toString();
-            Optional<String> found = folder.find(folder.name(images) + "/", name);
+            String place = reading.place(file) + ": image " + data.imageId(i);
+            String name = data.fileNames().get(i);
+            Optional<String> found = images.of(name);
+            String source = data.source(i);
+            found.ifPresent(image -> reading.addSource(image, source));
             drawings.add(
                     new Drawing(
                             found.orElse(""),
@@ -88,14 +87,18 @@ final class CocoFileReader implements LabelReader {
                             /* embedded= */ false,
                             place,
                             part.or(() -> found.flatMap(Part::ofPath)),
-                            Optional.of(photo.size()),
+                            Optional.of(data.imageSize(i)),
                             /* inFractions= */ false,
                             objects(data, i, place),
                             found.isPresent()
                                     ? List.of()
                                     : List.of(
                                             Finding.error(
-                                                    place, "", "there is no photograph " + name))));
+                                                    place,
+                                                    "",
+                                                    Text.format(
+                                                            "there is no image %s in %s",
+                                                            name, reading.place(images.base()))))));
         }
     }
 

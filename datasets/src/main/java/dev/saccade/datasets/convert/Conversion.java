@@ -82,7 +82,7 @@ public final class Conversion {
             return;
         }
         try (OutputStream out = target.create(name)) {
-            out.write(LabelMeReader.embedded(photo.file()));
+            out.write(EmbeddedImage.read(photo.file()));
         } catch (IOException e) {
             throw unwritten(e);
         }

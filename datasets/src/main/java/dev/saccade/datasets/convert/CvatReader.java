@@ -11,6 +11,7 @@ import dev.saccade.core.Text;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Finding;
+import dev.saccade.datasets.labels.ClassName;
 
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -169,22 +170,14 @@ final class CvatReader implements LabelReader {
                             number(at, "ytl"),
                             number(at, "xbr"),
                             number(at, "ybr"));
-            double degrees = at.attribute("rotation").map(t -> number("rotation", t)).orElse(0.0);
-            return degrees == 0 ? box : turned(box, Math.toRadians(degrees));
-        }
-
-        /** Returns the corners of a box that is turned around its center, clockwise. */
-        private static Outline turned(Outline.Box box, double angle) {
+            double degrees = rotation(at);
             double x = (box.left() + box.right()) / 2;
             double y = (box.top() + box.bottom()) / 2;
-            double[] points = box.ring().points();
-            for (int i = 0; i < points.length; i += 2) {
-                double right = points[i] - x;
-                double down = points[i + 1] - y;
-                points[i] = x + right * Math.cos(angle) - down * Math.sin(angle);
-                points[i + 1] = y + right * Math.sin(angle) + down * Math.cos(angle);
-            }
-            return new Outline.Ring(points);
+            return degrees == 0 ? box : box.ring().rotated(degrees, x, y);
+        }
+
+        private static double rotation(XmlFile at) {
+            return at.attribute("rotation").map(t -> number("rotation", t)).orElse(0.0);
         }
 
         private static Outline polygon(XmlFile at) {
@@ -207,7 +200,9 @@ final class CvatReader implements LabelReader {
             if (Math.max(Math.abs(radiusX), Math.abs(radiusY)) > 1e6) {
                 throw SaccadeException.user("an ellipse larger than any photograph");
             }
-            return Outline.Ring.ofEllipse(number(at, "cx"), number(at, "cy"), radiusX, radiusY);
+            double x = number(at, "cx");
+            double y = number(at, "cy");
+            return Outline.Ring.ofEllipse(x, y, radiusX, radiusY).rotated(rotation(at), x, y);
         }
 
         /** Reads runs over the rows of a part of the photograph, background first. */
@@ -242,7 +237,7 @@ final class CvatReader implements LabelReader {
         @Override
         public void end(String path, String text, XmlFile at) {
             if (path.matches("annotations/meta/(task|project|job)/labels/label/name")) {
-                classes.add(text);
+                classes.add(ClassName.of(text));
             } else if (path.equals(IMAGE)) {
                 drawings.add(drawing());
             }

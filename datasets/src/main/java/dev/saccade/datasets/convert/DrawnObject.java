@@ -2,6 +2,8 @@ package dev.saccade.datasets.convert;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.datasets.labels.ClassName;
+
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -20,6 +22,7 @@ record DrawnObject(
         String place, String name, String group, List<Outline> outlines, boolean difficult) {
 
     DrawnObject {
+        name = ClassName.of(name);
         outlines = ImmutableList.copyOf(outlines);
     }
 
@@ -38,6 +41,11 @@ record DrawnObject(
             objects.merge(key, part, DrawnObject::with);
         }
         return List.copyOf(objects.values());
+    }
+
+    /** Returns the object with other shapes. */
+    DrawnObject with(List<Outline> others) {
+        return new DrawnObject(place, name, group, others, difficult);
     }
 
     private DrawnObject with(DrawnObject part) {

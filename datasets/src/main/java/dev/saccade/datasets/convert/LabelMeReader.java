@@ -15,13 +15,12 @@ import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.check.LabelFormat;
 
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.ListIterator;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -31,14 +30,15 @@ import java.util.concurrent.Callable;
  * upright.
  *
  * <p>Polygons become outlines and rectangles boxes; a circle becomes the polygon that labelme's own
- * converter makes of it. Shapes of one label and one {@code group_id} are parts of one object. The
- * photograph is the file that {@code imagePath} names; where that is missing, the copy in {@code
- * imageData}.
+ * converter makes of it. A {@code _background_} is a hole in the shapes before it. Shapes of one
+ * label and one {@code group_id} are parts of one object. The photograph is the file that {@code
+ * imagePath} names; where that is missing, the copy in {@code imageData}.
  */
 final class LabelMeReader implements LabelReader {
 
-    private static final int MOST_EMBEDDED = 1 << 28;
     private static final int MOST_NUMBERS = 1_000_000;
+    private static final String BACKGROUND = "_background_";
+    private static final String IGNORED = "__ignore__";
     private static final Set<String> BESIDE_OBJECTS =
             Set.of("point", "points", "line", "linestrip");
 
@@ -70,56 +70,6 @@ final class LabelMeReader implements LabelReader {
         reading.tellUnlabeled(folder.photographs(), labeled, "a file of labels");
         return reading.labels(
                 ClassNames.find(folder, reading::report, "labels.txt", "classes.txt"), drawings);
-    }
-
-    /**
-     * Returns the photograph that a file has inside.
-     *
-     * @throws SaccadeException if there is none, or one of more than 256 MB
-     */
-    static byte[] embedded(Path file) {
-        try (InputStream stream = RegularFile.open(file);
-                JsonParser parser = Json.parser(stream)) {
-            parser.nextToken();
-            while (parser.nextToken() == JsonToken.FIELD_NAME) {
-                boolean isData = parser.currentName().equals("imageData");
-                if (parser.nextToken() == JsonToken.VALUE_STRING && isData) {
-                    Bounded bytes = new Bounded(file);
-                    parser.readBinaryValue(bytes);
-                    return bytes.toByteArray();
-                }
-                parser.skipChildren();
-            }
-        } catch (IllegalArgumentException e) {
-            throw SaccadeException.user("%s: imageData is no base64: %s", file, e.getMessage());
-        } catch (IOException e) {
-            throw SaccadeException.user(
-                    "%s: imageData cannot be read: %s",
-                    file,
-                    e instanceof JsonProcessingException json
-                            ? json.getOriginalMessage()
-                            : e.getMessage());
-        }
-        throw SaccadeException.user("%s: has no imageData", file);
-    }
-
-    /** Takes no more than a photograph may have. */
-    private static final class Bounded extends ByteArrayOutputStream {
-
-        private final Path file;
-
-        Bounded(Path file) {
-            this.file = file;
-        }
-
-        @Override
-        public synchronized void write(byte[] bytes, int start, int length) {
-            if (count + (long) length > MOST_EMBEDDED) {
-                throw SaccadeException.user(
-                        "%s: imageData of more than %d bytes", file, MOST_EMBEDDED);
-            }
-            super.write(bytes, start, length);
-        }
     }
 
     /** One file, and what stands in it. */
@@ -187,7 +137,20 @@ final class LabelMeReader implements LabelReader {
                     imagePath.isEmpty()
                             ? Optional.empty()
                             : folder.find(SourceFolder.parent(file), imagePath);
-            return named.or(() -> folder.photographOf(SourceFolder.stem(file)));
+            if (named.isPresent()) {
+                return named;
+            }
+            List<String> same = folder.photographsOf(SourceFolder.stem(file));
+            if (same.size() > 1) {
+                findings.add(
+                        Finding.error(
+                                place,
+                                "",
+                                Text.format(
+                                        "may be the labels of %s; expected one of them in imagePath",
+                                        String.join(" or ", same))));
+            }
+            return same.size() == 1 ? Optional.of(same.get(0)) : Optional.empty();
         }
 
         private String embeddedName() {
@@ -293,7 +256,14 @@ final class LabelMeReader implements LabelReader {
 
         private void addShape(
                 String shapePlace, String label, String type, String group, double[] points) {
-            if (label.equals("__ignore__") || label.equals("_background_")) {
+            if (label.equals(IGNORED)) {
+                findings.add(
+                        Finding.warning(
+                                shapePlace,
+                                "",
+                                label
+                                        + " is left out: objects that are detected there count as"
+                                        + " wrong"));
                 return;
             }
             if (label.isEmpty() || !Doubles.asList(points).stream().allMatch(Double::isFinite)) {
@@ -307,7 +277,8 @@ final class LabelMeReader implements LabelReader {
                 return;
             }
             switch (type) {
-                case "polygon" -> add(shapePlace, label, group, new Outline.Ring(points));
+                case "polygon", "rotation" ->
+                        add(shapePlace, label, group, new Outline.Ring(points));
                 case "rectangle" -> addRectangle(shapePlace, label, group, points);
                 case "circle" -> addCircle(shapePlace, label, group, points);
                 default -> {
@@ -332,7 +303,33 @@ final class LabelMeReader implements LabelReader {
         }
 
         private void add(String shapePlace, String label, String group, Outline outline) {
-            objects.add(new DrawnObject(shapePlace, label, group, List.of(outline), false));
+            if (label.equals(BACKGROUND)) {
+                cut(shapePlace, outline);
+            } else {
+                objects.add(new DrawnObject(shapePlace, label, group, List.of(outline), false));
+            }
+        }
+
+        /** Takes a shape from all shapes before it, over which labelme draws it. */
+        private void cut(String shapePlace, Outline hole) {
+            Hole cut = new Hole(hole);
+            boolean isCut = objects.removeIf(object -> cut.covers(object.outlines()));
+            for (ListIterator<DrawnObject> each = objects.listIterator(); each.hasNext(); ) {
+                DrawnObject object = each.next();
+                if (cut.meets(object.outlines())) {
+                    each.set(object.with(cut.without(object.outlines())));
+                    isCut = true;
+                }
+            }
+            if (!isCut) {
+                findings.add(
+                        Finding.warning(
+                                shapePlace,
+                                "",
+                                BACKGROUND
+                                        + " lies on no shape before it, and cuts nothing; move it"
+                                        + " behind the shapes that it is a hole of"));
+            }
         }
 
         /** Newer versions write all four corners. */

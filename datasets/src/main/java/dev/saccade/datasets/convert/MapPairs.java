@@ -30,16 +30,26 @@ final class MapPairs {
         this.reading = reading;
     }
 
-    /** Pairs a label map with a photograph; a map without one is a fault. */
-    void add(String map, Optional<String> photograph, Optional<Part> part) {
-        if (photograph.isEmpty()) {
+    /**
+     * Pairs a label map with the nearest of the images that it may be of; a map without one is an
+     * error.
+     */
+    void add(String map, List<String> images, Optional<Part> part) {
+        List<String> nearest = Nearness.nearest(map, images);
+        if (nearest.isEmpty()) {
             reading.error(reading.place(map), "there is no photograph of this label map");
-        } else if (!paired.add(photograph.get())) {
+        } else if (nearest.size() > 1) {
             reading.error(
                     reading.place(map),
-                    Text.format("is the second label map of %s", photograph.get()));
+                    Text.format(
+                            "may be the label map of %s; expected one image of this name",
+                            String.join(" or ", nearest)));
+        } else if (!paired.add(nearest.get(0))) {
+            reading.error(
+                    reading.place(map),
+                    Text.format("is the second label map of %s", nearest.get(0)));
         } else {
-            byMap.put(map, new Pair(photograph.get(), part));
+            byMap.put(map, new Pair(nearest.get(0), part));
         }
     }
 
@@ -85,6 +95,7 @@ final class MapPairs {
                 size,
                 List.of(),
                 Optional.of(labels),
-                faults);
+                faults,
+                LabeledPhoto.sourceOf(pair.photograph, ""));
     }
 }

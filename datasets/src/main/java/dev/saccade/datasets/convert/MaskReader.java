@@ -10,6 +10,7 @@ import dev.saccade.core.Text;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.ResourceLines;
+import dev.saccade.datasets.labels.ClassName;
 
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -85,10 +86,7 @@ final class MaskReader implements LabelReader {
         ImmutableMap<String, Optional<Part>> parts = parts(reading, maps);
         MapPairs pairs = new MapPairs(reading);
         for (Map.Entry<String, Optional<Part>> entry : parts.entrySet()) {
-            pairs.add(
-                    entry.getKey(),
-                    photographOf(entry.getKey(), entry.getValue(), photographs),
-                    entry.getValue());
+            pairs.add(entry.getKey(), named(entry.getKey(), photographs), entry.getValue());
         }
         if (maps.size() == parts.size()) {
             pairs.tellUnlabeled(candidates);
@@ -96,19 +94,12 @@ final class MaskReader implements LabelReader {
         return labels(reading, pairs);
     }
 
-    private static Optional<String> photographOf(
-            String map, Optional<Part> part, Map<String, List<String>> photographs) {
+    /** Returns the images that a label map may be of by its name. */
+    private static List<String> named(String map, Map<String, List<String>> photographs) {
         String stem = SourceFolder.stem(SourceFolder.fileName(map));
-        List<String> named =
-                Optional.ofNullable(photographs.get(stem))
-                        .orElseGet(
-                                () ->
-                                        photographs.getOrDefault(
-                                                MAP_NAME.matcher(stem).replaceFirst(""),
-                                                List.of()));
-        return named.stream()
-                .filter(photo -> named.size() == 1 || Part.ofPath(photo).equals(part))
-                .findFirst();
+        String bare = MAP_NAME.matcher(stem).replaceFirst("");
+        return Optional.ofNullable(photographs.get(stem))
+                .orElseGet(() -> photographs.getOrDefault(bare, List.of()));
     }
 
     /** Returns what the lists of parts name, if there are any; else all, by their folders. */
@@ -196,7 +187,7 @@ final class MaskReader implements LabelReader {
                     place, Text.format("got \"%s\", expected a name and a color r,g,b", line));
             return;
         }
-        String name = words.get(0).strip();
+        String name = ClassName.of(words.get(0));
         boolean isClass = !NO_CLASS.matcher(name).matches();
         if (colors.putIfAbsent(color, isClass ? classes.size() : LabelMap.IGNORE) != null) {
             reading.error(place, Text.format("the color of \"%s\" stands above", name));

@@ -40,6 +40,23 @@ sealed interface Outline {
             }
             return new Ring(points);
         }
+
+        /** Returns the polygon rotated clockwise around a point. */
+        Ring rotated(double degrees, double x, double y) {
+            if (degrees == 0) {
+                return this;
+            }
+            double cos = Math.cos(Math.toRadians(degrees));
+            double sin = Math.sin(Math.toRadians(degrees));
+            double[] rotated = new double[points.length];
+            for (int i = 0; i < points.length; i += 2) {
+                double right = points[i] - x;
+                double down = points[i + 1] - y;
+                rotated[i] = x + right * cos - down * sin;
+                rotated[i + 1] = y + right * sin + down * cos;
+            }
+            return new Ring(rotated);
+        }
     }
 
     /** What stands in COCO's format already, and stays as it is but for id and label. */

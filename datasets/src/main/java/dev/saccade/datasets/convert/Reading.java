@@ -4,6 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSortedSet;
+import com.google.common.collect.LinkedHashMultimap;
+import com.google.common.collect.SetMultimap;
 
 import dev.saccade.config.Nearest;
 import dev.saccade.core.Count;
@@ -26,6 +28,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 
 /** A folder of labels while it is read, and what all formats have in common. */
@@ -35,6 +38,7 @@ final class Reading {
     private final Runnable onPhoto;
     private final List<Finding> findings;
     private final List<String> notes = new ArrayList<>();
+    private final Map<String, String> sources = new HashMap<>();
 
     /**
      * Starts with a folder.
@@ -86,6 +90,11 @@ final class Reading {
                             others.get(0),
                             others.size() == 1 ? "is" : "are"));
         }
+    }
+
+    /** States the image that an image is an augmented copy of. */
+    void addSource(String photograph, String source) {
+        sources.put(photograph, source);
     }
 
     /** Says what was decided, in a sentence. */
@@ -150,8 +159,46 @@ final class Reading {
         List<LabeledPhoto> sorted =
                 photos.stream().sorted(Comparator.comparing(LabeledPhoto::name)).toList();
         tellMixture(sorted);
+        warnOfAlike(classes);
+        warnOfCopies(sorted);
         List<Long> counted = LongStream.rangeClosed(1, classes.size()).boxed().toList();
         return new ForeignLabels(classes, counted, sorted, pixels, notes, findings);
+    }
+
+    private void warnOfAlike(List<String> classes) {
+        Map<String, String> byKey = new HashMap<>();
+        for (String name : classes) {
+            String other = byKey.putIfAbsent(NameKey.of(name), name);
+            if (other != null && !other.equals(name)) {
+                warning(
+                        folder.toString(),
+                        Text.format(
+                                "classes \"%s\" and \"%s\" differ in case or blanks alone; if they are"
+                                        + " one class, rename one of them",
+                                other, name));
+            }
+        }
+    }
+
+    private void warnOfCopies(List<LabeledPhoto> photos) {
+        SetMultimap<String, Part> parts = LinkedHashMultimap.create();
+        for (LabeledPhoto photo : photos) {
+            parts.put(photo.source(), photo.part().orElse(Part.TRAIN));
+        }
+        List<String> split =
+                parts.keySet().stream().filter(source -> parts.get(source).size() > 1).toList();
+        if (!split.isEmpty()) {
+            warning(
+                    folder.toString(),
+                    Text.format(
+                            "augmented copies of %s, such as %s, are in %s; put copies of one image"
+                                    + " into one part, or the results are too good",
+                            Count.of(split.size(), "image"),
+                            split.get(0),
+                            parts.get(split.get(0)).stream()
+                                    .map(Part::key)
+                                    .collect(Collectors.joining(" and in "))));
+        }
     }
 
     private static ImmutableSortedSet<String> namesOf(List<Drawing> drawings) {
@@ -223,12 +270,14 @@ final class Reading {
                 size,
                 objects.objects(),
                 Optional.empty(),
-                objects.findings());
+                objects.findings(),
+                LabeledPhoto.sourceOf(
+                        drawing.photograph(), sources.getOrDefault(drawing.photograph(), "")));
     }
 
     private static ImageHeader header(Drawing drawing, Path file) {
         return drawing.embedded()
-                ? ImageHeader.read(file.toString(), LabelMeReader.embedded(file))
+                ? ImageHeader.read(file.toString(), EmbeddedImage.read(file))
                 : ImageHeader.read(file);
     }
 

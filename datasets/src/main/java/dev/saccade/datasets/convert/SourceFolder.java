@@ -2,13 +2,14 @@ package dev.saccade.datasets.convert;
 
 import com.google.common.base.Splitter;
 import com.google.common.collect.ImmutableList;
-import com.google.common.collect.ImmutableListMultimap;
-import com.google.common.collect.Multimaps;
+import com.google.common.collect.ImmutableMap;
+import com.google.common.collect.Iterables;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.datasets.Finding;
 import dev.saccade.datasets.check.DataFolder;
+import dev.saccade.datasets.image.ImageNames;
 
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
@@ -25,9 +26,11 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -41,30 +44,31 @@ import java.util.regex.Pattern;
  */
 final class SourceFolder {
 
-    private static final Pattern PHOTOGRAPH =
-            Pattern.compile(
-                    ".*\\.(jpe?g|jpe|png|bmp|dib|tiff?|webp)",
-                    Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
-
     private static final Pattern DRIVE = Pattern.compile("[A-Za-z]:");
 
     private final Path root;
     private final ImmutableList<String> files;
     private final ImmutableList<String> folders;
     private final Set<String> paths;
-    private final ImmutableListMultimap<String, String> photographsByStem;
+    private final ImmutableMap<String, Path> renamed;
+    private final NameIndex photographsByStem;
+    private final NameIndex photographsByKey;
+    private final NameIndex pathsByKey;
 
-    private SourceFolder(Path root, List<String> files, Set<String> folders) {
+    private SourceFolder(Path root, Lister lister) {
         this.root = root;
-        this.files = ImmutableList.sortedCopyOf(files);
+        this.files = ImmutableList.sortedCopyOf(lister.files);
+        this.renamed = ImmutableMap.copyOf(lister.renamed);
         this.folders =
                 ImmutableList.sortedCopyOf(
                         Comparator.comparingLong(SourceFolder::depth)
                                 .thenComparing(Comparator.naturalOrder()),
-                        folders);
+                        lister.folders);
         this.paths = new HashSet<>(folders);
         paths.addAll(files);
-        this.photographsByStem = Multimaps.index(photographs(), SourceFolder::stem);
+        this.photographsByStem = new NameIndex(photographs(), SourceFolder::stem);
+        this.photographsByKey = new NameIndex(photographs(), NameKey::ofBareStem);
+        this.pathsByKey = new NameIndex(Iterables.concat(files, folders), NameKey::of);
     }
 
     /**
@@ -80,7 +84,7 @@ final class SourceFolder {
             Lister lister = new Lister(root, findings);
             Files.walkFileTree(
                     root, EnumSet.of(FileVisitOption.FOLLOW_LINKS), Integer.MAX_VALUE, lister);
-            return new SourceFolder(root, lister.files, lister.folders);
+            return new SourceFolder(root, lister);
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be listed: %s", root, e.getMessage());
         }
@@ -93,6 +97,9 @@ final class SourceFolder {
         private final Consumer<Finding> findings;
         private final List<String> files = new ArrayList<>();
         private final Set<String> folders = new HashSet<>(Set.of(""));
+
+        /** Files whose names have backslashes, as some archives of Windows leave them. */
+        private final Map<String, Path> renamed = new HashMap<>();
 
         Lister(Path root, Consumer<Finding> findings) throws IOException {
             this.root = root;
@@ -147,6 +154,14 @@ final class SourceFolder {
             if (isText(file, name)) {
                 files.add(name);
                 return;
+            } else if (isFree(name) && renamed.putIfAbsent(name, file) == null) {
+                files.add(name);
+                for (String folder = parent(name); !folder.isEmpty(); ) {
+                    String bare = folder.substring(0, folder.length() - 1);
+                    folders.add(bare);
+                    folder = parent(bare);
+                }
+                return;
             }
             String message = "its name has what is no text, such as the end of a line; rename it";
             findings.accept(
@@ -163,6 +178,14 @@ final class SourceFolder {
             } catch (InvalidPathException e) {
                 return false;
             }
+        }
+
+        /** Returns whether a name is text, stays in the folder, and is that of no other file. */
+        private boolean isFree(String name) {
+            return name.chars().noneMatch(Character::isISOControl)
+                    && name.chars().noneMatch(c -> c == '\ufffd')
+                    && normalized(name).filter(name::equals).isPresent()
+                    && !Files.exists(root.resolve(name));
         }
 
         private String name(Path file) {
@@ -221,7 +244,7 @@ final class SourceFolder {
 
     /** Returns whether a file is named like an image that is read. */
     static boolean isPhotograph(String file) {
-        return PHOTOGRAPH.matcher(file).matches();
+        return ImageNames.isImage(file);
     }
 
     private ImmutableList<String> matching(Predicate<String> wanted) {
@@ -238,19 +261,25 @@ final class SourceFolder {
         return paths.contains(path);
     }
 
-    /** Returns the photograph of a path without its ending. */
-    Optional<String> photographOf(String stem) {
-        return photographsByStem.get(stem).stream().findFirst();
+    /** Returns whether an image has exactly this path, but for its ending. */
+    boolean hasPhotograph(String stem) {
+        return !photographsByStem.all(stem).isEmpty();
     }
 
-    /** Returns what a file is called. */
-    String name(Path file) {
-        return name(root, file);
+    /**
+     * Returns the images of a path without its ending; if there are none, the only one whose name
+     * differs in a way that {@link NameKey} passes over.
+     */
+    List<String> photographsOf(String stem) {
+        List<String> exact = photographsByStem.all(stem);
+        return exact.isEmpty()
+                ? photographsByKey.only(NameKey.ofBareStem(stem)).stream().toList()
+                : exact;
     }
 
     /** Returns where a file is. */
     Path path(String file) {
-        return root.resolve(file);
+        return renamed.getOrDefault(file, root.resolve(file));
     }
 
     /** Returns where the folder is. */
@@ -278,22 +307,39 @@ final class SourceFolder {
     /**
      * Returns the file or folder that labels mean by a path: the longest end of it that is there,
      * seen from the folder of the labels or from the top. So paths of another machine lead to their
-     * files, {@code C:\work\birds\images\a.jpg} as well as {@code ../train/images}.
+     * files, {@code C:\work\birds\images\a.jpg} as well as {@code ../train/images}. Where no file
+     * has the name itself, the only file with the same {@link NameKey} is returned.
      *
      * @param from the folder that the path stands in, as {@link #parent} has it
      * @param path as it stands there, with slashes of either kind
      */
     Optional<String> find(String from, String path) {
+        return find(List.of(from, ""), path);
+    }
+
+    /** Returns likewise a file or folder below a folder, which has a slash behind it. */
+    Optional<String> findBelow(String from, String path) {
+        return find(List.of(from), path);
+    }
+
+    private Optional<String> find(List<String> starts, String path) {
         String written = DRIVE.matcher(path.replace('\\', '/')).replaceFirst("");
         String absolute = root.toAbsolutePath().normalize().toString().replace('\\', '/') + "/";
         if (written.startsWith(absolute)) {
             written = written.substring(absolute.length());
         }
         while (true) {
-            for (String start : List.of(from, "")) {
+            for (String start : starts) {
                 Optional<String> found = normalized(start + written).filter(paths::contains);
                 if (found.isPresent() && !(found.get().isEmpty() && !isDot(written))) {
                     return found;
+                }
+            }
+            for (String start : starts) {
+                Optional<String> alike =
+                        normalized(start + written).map(NameKey::of).flatMap(pathsByKey::only);
+                if (alike.isPresent() && !alike.get().isEmpty()) {
+                    return alike;
                 }
             }
             int slash = written.indexOf('/');

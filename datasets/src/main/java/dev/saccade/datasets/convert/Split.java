@@ -6,6 +6,7 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.ToDoubleFunction;
 
 /** Holds a share of photographs back, to measure on. */
 public final class Split {
@@ -13,29 +14,31 @@ public final class Split {
     private Split() {}
 
     /**
-     * Returns labels of which a share of the photographs to learn from are held back. Whether one
-     * is depends on the seed and its name alone, so it stays where it is when others come; only
-     * where none or all would be held back, the one that is closest to it is moved.
+     * Moves images of train to val. Whether one is moved depends on the seed and its name alone, so
+     * it stays where it is when others come; augmented copies of one image stay together. Only
+     * where none or all would be moved, the closest one is treated differently.
      *
-     * @param share the part that is held back, above 0 and below 1
+     * @param share the fraction that is moved, above 0 and below 1
      */
     public static ForeignLabels heldBack(ForeignLabels labels, double share, long seed) {
-        List<LabeledPhoto> train = labels.photos(Part.TRAIN);
-        Set<LabeledPhoto> held = new HashSet<>();
-        train.stream().filter(photo -> draw(photo, seed) < share).forEach(held::add);
-        Comparator<LabeledPhoto> byDraw = Comparator.comparingDouble(photo -> draw(photo, seed));
-        if (train.size() > 1 && held.isEmpty()) {
-            train.stream().min(byDraw).ifPresent(held::add);
-        } else if (train.size() > 1 && held.size() == train.size()) {
-            train.stream().max(byDraw).ifPresent(held::remove);
+        List<String> sources =
+                labels.photos(Part.TRAIN).stream().map(LabeledPhoto::source).distinct().toList();
+        ToDoubleFunction<String> sample = source -> SeededRandom.of(seed, source).nextDouble();
+        Comparator<String> bySample = Comparator.comparingDouble(sample);
+        Set<String> held = new HashSet<>();
+        sources.stream().filter(source -> sample.applyAsDouble(source) < share).forEach(held::add);
+        if (sources.size() > 1 && held.isEmpty()) {
+            sources.stream().min(bySample).ifPresent(held::add);
+        } else if (sources.size() > 1 && held.size() == sources.size()) {
+            sources.stream().max(bySample).ifPresent(held::remove);
         }
         return labels.with(
                 labels.photos().stream()
-                        .map(photo -> held.contains(photo) ? photo.of(Part.VAL) : photo)
+                        .map(photo -> isHeld(photo, held) ? photo.of(Part.VAL) : photo)
                         .toList());
     }
 
-    private static double draw(LabeledPhoto photo, long seed) {
-        return SeededRandom.of(seed, photo.name()).nextDouble();
+    private static boolean isHeld(LabeledPhoto photo, Set<String> held) {
+        return photo.part().orElse(Part.TRAIN) == Part.TRAIN && held.contains(photo.source());
     }
 }

@@ -8,6 +8,7 @@ import com.google.common.primitives.Ints;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Annotation;
 import dev.saccade.datasets.Finding;
 
 import java.util.ArrayList;
@@ -18,7 +19,8 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 
 /**
- * Pascal VOC: an XML file for each photograph.
+ * Pascal VOC: an XML file for each photograph. Where CVAT states a {@code rotation} among the
+ * attributes, the box is the one around the rotated box.
  *
  * <p>Boxes name the first and the last pixel, counted from 1: as detectron2 does, {@code xmin} and
  * {@code ymin} lose 1 and {@code xmax} and {@code ymax} stay, so a box of the whole photograph is
@@ -152,6 +154,8 @@ final class VocReader implements LabelReader {
         private boolean difficult;
         private final Map<String, Double> edges = new LinkedHashMap<>();
         private boolean isWrong;
+        private String attribute = "";
+        private double rotation;
 
         File(SourceFolder folder, String file) {
             this.folder = folder;
@@ -198,24 +202,51 @@ final class VocReader implements LabelReader {
             String above = SourceFolder.parent(parent.replaceFirst("/$", ""));
             List<String> folders =
                     ImmutableList.of(parent, above + "JPEGImages/", above + "images/", above, "");
-            Optional<String> same =
+            List<String> same =
                     folders.stream()
-                            .map(start -> folder.photographOf(start + stem))
-                            .flatMap(Optional::stream)
+                            .map(start -> folder.photographsOf(start + stem))
+                            .filter(images -> !images.isEmpty())
+                            .findFirst()
+                            .orElse(List.of());
+            if (same.size() > 1) {
+                return named(same);
+            }
+            return same.stream()
+                    .findFirst()
+                    .or(
+                            () ->
+                                    photograph.isEmpty()
+                                            ? Optional.empty()
+                                            : folders.stream()
+                                                    .map(start -> folder.find(start, photograph))
+                                                    .flatMap(Optional::stream)
+                                                    .findFirst());
+        }
+
+        /** Returns which of several images of the name of the file it names itself. */
+        private Optional<String> named(List<String> images) {
+            String key = SourceFolder.fileName(NameKey.of(photograph));
+            Optional<String> image =
+                    images.stream()
+                            .filter(path -> NameKey.of(SourceFolder.fileName(path)).equals(key))
                             .findFirst();
-            return same.or(
-                    () ->
-                            photograph.isEmpty()
-                                    ? Optional.empty()
-                                    : folders.stream()
-                                            .map(start -> folder.find(start, photograph))
-                                            .flatMap(Optional::stream)
-                                            .findFirst());
+            if (image.isEmpty()) {
+                findings.add(
+                        Finding.error(
+                                place,
+                                "",
+                                Text.format(
+                                        "may be the labels of %s; expected one of them in <filename>",
+                                        String.join(" or ", images))));
+            }
+            return image;
         }
 
         @Override
         public void start(String path, XmlFile at) {
             if (path.equals(OBJECT)) {
+                rotation = 0;
+                attribute = "";
                 objectPlace = at.place();
                 name = "";
                 difficult = false;
@@ -239,6 +270,11 @@ final class VocReader implements LabelReader {
                         OBJECT + "/bndbox/xmax",
                         OBJECT + "/bndbox/ymax" ->
                         edge(path.substring(path.lastIndexOf('/') + 1), text, at);
+                case OBJECT + "/attributes/attribute/name" -> attribute = text;
+                case OBJECT + "/attributes/attribute/value" -> {
+                    Double degrees = attribute.equals("rotation") ? Doubles.tryParse(text) : null;
+                    rotation = degrees != null && Double.isFinite(degrees) ? degrees : rotation;
+                }
                 case OBJECT -> object();
                 default -> {}
             }
@@ -281,12 +317,21 @@ final class VocReader implements LabelReader {
             } else if (objects.size() == MOST_OBJECTS) {
                 throw SaccadeException.user("%s: more than %d objects", objectPlace, MOST_OBJECTS);
             } else {
+                double left = edges.get("xmin");
+                double top = edges.get("ymin");
+                Annotation.Bbox around =
+                        new Annotation.Bbox(
+                                        left,
+                                        top,
+                                        edges.get("xmax") - left,
+                                        edges.get("ymax") - top)
+                                .rotated(rotation);
                 Outline box =
                         new Outline.Box(
-                                edges.get("xmin"),
-                                edges.get("ymin"),
-                                edges.get("xmax"),
-                                edges.get("ymax"));
+                                around.x(),
+                                around.y(),
+                                around.x() + around.width(),
+                                around.y() + around.height());
                 objects.add(new DrawnObject(objectPlace, name, "", List.of(box), difficult));
             }
         }

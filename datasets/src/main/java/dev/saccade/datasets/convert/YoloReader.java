@@ -2,18 +2,15 @@ package dev.saccade.datasets.convert;
 
 import com.google.common.primitives.Doubles;
 
-import dev.saccade.core.Count;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
 import dev.saccade.datasets.Finding;
 
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.regex.Pattern;
 
@@ -30,6 +27,7 @@ import java.util.regex.Pattern;
 final class YoloReader implements LabelReader {
 
     private static final Pattern BLANKS = Pattern.compile("\\s+");
+    private static final String KEYPOINTS = "; for keypoints, data.yaml states kpt_shape";
     private static final double TOLERANCE = 0.01;
     private static final int MOST_OBJECTS = 100_000;
 
@@ -41,63 +39,19 @@ final class YoloReader implements LabelReader {
     @Override
     public ForeignLabels read(Reading reading) {
         YoloData data = YoloData.find(reading);
-        SourceFolder folder = reading.folder();
         Map<String, Optional<Part>> photographs = data.photographs();
+        YoloFiles files = YoloFiles.of(reading, data);
         List<Callable<Drawing>> tasks = new ArrayList<>();
-        Set<String> labels = new HashSet<>();
-        for (Map.Entry<String, Optional<Part>> entry : photographs.entrySet()) {
-            Optional<String> file = labelsOf(entry.getKey(), folder);
-            file.ifPresent(labels::add);
-            tasks.add(() -> drawing(reading, data, entry.getKey(), file, entry.getValue()));
+        photographs.forEach(
+                (photo, part) ->
+                        tasks.add(
+                                () -> drawing(reading, data, photo, files.labelsOf(photo), part)));
+        List<Drawing> drawings = Reading.inParallel(tasks, () -> {});
+        if (data.keypoints() == 0) {
+            YoloKeypoints.suspected(drawings)
+                    .ifPresent(message -> reading.error(reading.folder().toString(), message));
         }
-        tellOrphans(reading, data, photographs.keySet(), labels);
-        return reading.labels(Optional.of(data.names()), Reading.inParallel(tasks, () -> {}));
-    }
-
-    /** Returns the file of the labels of a photograph. */
-    private static Optional<String> labelsOf(String photograph, SourceFolder folder) {
-        String beside = SourceFolder.stem(photograph) + ".txt";
-        String rooted = "/" + beside;
-        int images = rooted.lastIndexOf("/images/");
-        if (images < 0) {
-            return folder.first(beside);
-        }
-        String mirrored = rooted.substring(0, images) + "/labels/" + rooted.substring(images + 8);
-        return folder.first(mirrored.substring(1), beside);
-    }
-
-    private static void tellOrphans(
-            Reading reading, YoloData data, Set<String> photographs, Set<String> labels) {
-        if (!photographs.isEmpty() && labels.isEmpty()) {
-            reading.error(
-                    reading.folder().toString(),
-                    Text.format(
-                            "none of %s has labels, expected those of %s in a file of its"
-                                    + " name that ends in .txt, in labels/ in place of images/ or"
-                                    + " beside it",
-                            Count.of(photographs.size(), "photograph"),
-                            photographs.iterator().next()));
-        }
-        for (String file : reading.folder().ending(".txt")) {
-            boolean isOrphan =
-                    !labels.contains(file)
-                            && !data.files().contains(file)
-                            && photographOf(file, reading.folder()).isEmpty()
-                            && YoloData.isLabels(reading.folder().path(file));
-            if (isOrphan) {
-                reading.warning(
-                        reading.place(file), "labels without a photograph, they are left out");
-            }
-        }
-    }
-
-    private static Optional<String> photographOf(String labels, SourceFolder folder) {
-        String stem = "/" + SourceFolder.stem(labels);
-        int at = stem.lastIndexOf("/labels/");
-        String mirrored =
-                at < 0 ? stem : stem.substring(0, at) + "/images/" + stem.substring(at + 8);
-        return folder.photographOf(mirrored.substring(1))
-                .or(() -> folder.photographOf(stem.substring(1)));
+        return reading.labels(Optional.of(data.names()), drawings);
     }
 
     private static Drawing drawing(
@@ -182,7 +136,8 @@ final class YoloReader implements LabelReader {
                             : Text.format(
                                             "%d numbers, expected a class, and a box of 4 or an outline of 3 or",
                                             numbers.length)
-                                    + " more points");
+                                    + " more points"
+                                    + (numbers.length > 6 ? KEYPOINTS : ""));
         }
         for (int i = 1; i <= count; i++) {
             if (numbers[i] < -TOLERANCE || numbers[i] > 1 + TOLERANCE) {
@@ -190,7 +145,8 @@ final class YoloReader implements LabelReader {
                         findings,
                         place,
                         Text.format(
-                                "got %s, expected fractions of the photograph, 0 to 1", words[i]));
+                                "got %s, expected fractions of the photograph, 0 to 1%s",
+                                words[i], count > 4 ? KEYPOINTS : ""));
             }
         }
         return Optional.of(

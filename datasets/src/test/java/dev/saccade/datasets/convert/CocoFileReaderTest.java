@@ -154,10 +154,149 @@ class CocoFileReaderTest {
                                 + " train.json: image 1",
                         "ERROR val.json: image 1: images/default/b.png is in train and in val;"
                                 + " expected it in one part",
-                        "ERROR train.json: image 2: there is no photograph gone.png",
+                        "ERROR train.json: image 2: there is no image gone.png in"
+                                + " images/default",
                         "ERROR more.json: image 1: says 30x40 (height x width), but"
                                 + " images/default/b.png is 10x10; its labels are of another"
                                 + " picture"),
                 labels.findings(ForeignFormat.COCO));
+    }
+
+    /** Writes the same name, of another size, into the folders of two cameras. */
+    private void twoCameras() {
+        labels.photo("cam1/images/0.png", 40, 30).photo("cam2/images/0.png", 40, 30);
+    }
+
+    @Test
+    void imagesBesideTheFileAreItsOwnWhereNamesRepeat() {
+        twoCameras();
+        write("cam2/annotations.json", image(1, "0.png"), BOX);
+        assertEquals(List.of("cam2/images/0.png"), names());
+    }
+
+    @Test
+    void imagesInFoldersNamedLikeTheFileAreItsOwnWhereNamesRepeat() {
+        labels.photo("frames/Train/0.png", 40, 30).photo("frames/Validation/0.png", 40, 30);
+        write("annotations/instances_Validation.json", image(1, "0.png"), BOX);
+        write("annotations/instances_Train.json", image(1, "0.png"), BOX);
+        assertEquals(List.of("frames/Train/0.png", "frames/Validation/0.png"), names());
+        assertEquals(List.of(), labels.findings(ForeignFormat.COCO));
+    }
+
+    @Test
+    void aFileThatMayBeOfSeveralFoldersIsRefused() {
+        twoCameras();
+        write("annotations/instances_default.json", image(1, "0.png"), BOX);
+        List<String> findings = labels.findings(ForeignFormat.COCO);
+        assertEquals(1, findings.size());
+        assertTrue(findings.get(0).contains("ERROR"), findings.get(0));
+        assertTrue(findings.get(0).contains("cam1/images (1)"), findings.get(0));
+        assertTrue(findings.get(0).contains("cam2/images (1)"), findings.get(0));
+    }
+
+    @Test
+    void noImageOfAnotherFolderTakesThePlaceOfOneThatIsMissing() {
+        twoCameras();
+        labels.photo("cam2/images/1.png", 40, 30).photo("cam2/images/3.png", 40, 30);
+        labels.photo("cam1/images/2.png", 40, 30);
+        write(
+                "cam2/annotations.json",
+                image(1, "0.png") + "," + image(2, "1.png") + "," + image(3, "2.png"),
+                BOX);
+        assertEquals(
+                List.of(
+                        "ERROR cam2/annotations.json: image 3: there is no image 2.png in"
+                                + " cam2/images"),
+                labels.findings(ForeignFormat.COCO));
+    }
+
+    @Test
+    void absoluteNamesUnderARelativeFolderAreRead() {
+        twoCameras();
+        String file = folder.resolve("cam2/images/0.png").toAbsolutePath().toString();
+        write("annotations.json", image(1, file), BOX);
+        Path relative = Path.of("").toAbsolutePath().relativize(folder.toAbsolutePath());
+        ForeignLabels read = ForeignFormat.COCO.read(relative, () -> {});
+        assertEquals(List.of(), new Labels(relative).findings(read));
+        assertEquals("cam2/images/0.png", read.photos().get(0).name());
+    }
+
+    @Test
+    void namesMayBeWrittenInOtherWays() {
+        labels.photo("images/caf\u00e9 1+1.png", 40, 30).photo("images/b.png", 40, 30);
+        write(
+                "annotations.json",
+                image(1, "images\\\\caf%C3%A9%201%2B1.png") + "," + image(2, "images/B.PNG"),
+                BOX);
+        assertEquals(List.of("images/b.png", "images/caf\u00e9 1+1.png"), names());
+    }
+
+    private List<String> names() {
+        return labels.read(ForeignFormat.COCO).photos().stream().map(LabeledPhoto::name).toList();
+    }
+
+    @Test
+    void aRotatedBoxIsTheBoxAroundIt() {
+        write(
+                "annotations.json",
+                image(1, "a.png"),
+                "{\"id\": 1, \"image_id\": 1, \"category_id\": 3, \"bbox\": [10, 12, 20, 6],"
+                        + " \"area\": 120, \"segmentation\": [], \"attributes\":"
+                        + " {\"occluded\": false, \"rotation\": 330.0}}",
+                "{\"id\": 2, \"image_id\": 1, \"category_id\": 3, \"bbox\": [10, 12, 20, 6],"
+                        + " \"area\": 120, \"attributes\": {\"rotation\": \"90\"}}");
+        ForeignLabels read = labels.read(ForeignFormat.COCO);
+        Annotation.Bbox turned = read.photos().get(0).objects().get(0).box();
+        double width = 20 * Math.sqrt(3) / 2 + 6 / 2.0;
+        double height = 20 / 2.0 + 6 * Math.sqrt(3) / 2;
+        assertEquals(20 - width / 2, turned.x(), 1e-9);
+        assertEquals(15 - height / 2, turned.y(), 1e-9);
+        assertEquals(width, turned.width(), 1e-9);
+        assertEquals(height, turned.height(), 1e-9);
+        assertEquals(6, read.photos().get(0).objects().get(1).box().width(), 1e-9);
+        assertTrue(labels.findings(read).get(0).contains("2 bboxes with attributes.rotation"));
+    }
+
+    @Test
+    void aSupercategoryWithoutObjectsIsReportedAndNamesLoseTheirBlanks() {
+        labels.text(
+                "train.json",
+                "{\"images\": [" + image(1, "a.png") + "], \"annotations\": [" + BOX + "],",
+                "\"categories\": [{\"id\": 0, \"name\": \"pets\", \"supercategory\": \"none\"},",
+                "{\"id\": 3, \"name\": \" cat\u00a0\", \"supercategory\": \"pets\"}]}");
+        ForeignLabels read = labels.read(ForeignFormat.COCO);
+        assertEquals(List.of("pets", "cat"), read.classes());
+        List<String> findings = labels.findings(read);
+        assertEquals(1, findings.size());
+        assertTrue(findings.get(0).startsWith("warning train.json: category 0: \"pets\""));
+    }
+
+    @Test
+    void copiesOfOneImageStayTogether() {
+        String names = "";
+        for (int i = 0; i < 12; i++) {
+            String name = "images/default/c" + i + ".png";
+            labels.photo(name, 40, 30);
+            names +=
+                    image(i + 1, "c" + i + ".png")
+                                    .replace(
+                                            "}", ", \"extra\": {\"name\": \"s" + i / 3 + ".jpg\"}}")
+                            + (i < 11 ? "," : "");
+        }
+        write("annotations.json", names, BOX);
+        ForeignLabels read = labels.read(ForeignFormat.COCO);
+        for (long seed = 0; seed < 5; seed++) {
+            ForeignLabels divided = Split.heldBack(read, 0.5, seed);
+            for (int source = 0; source < 4; source++) {
+                String name = "s" + source + ".jpg";
+                assertEquals(
+                        1,
+                        divided.photos().stream()
+                                .filter(photo -> photo.source().equals(name))
+                                .map(LabeledPhoto::part)
+                                .distinct()
+                                .count());
+            }
+        }
     }
 }

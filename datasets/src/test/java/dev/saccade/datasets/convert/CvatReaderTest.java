@@ -121,4 +121,17 @@ class CvatReaderTest {
                 "ERROR annotations.xml:5: tracks of a video; export \"CVAT for images 1.1\" instead",
                 labels.findings(ForeignFormat.CVAT).get(0));
     }
+
+    @Test
+    void anEllipseIsRotated() {
+        write(
+                "<image id=\"0\" name=\"b.png\" width=\"8\" height=\"6\">",
+                "<ellipse label=\"cat\" cx=\"4\" cy=\"3\" rx=\"2\" ry=\"0.5\""
+                        + " rotation=\"90\"/></image>");
+        Annotation.Bbox box =
+                labels.read(ForeignFormat.CVAT).photos().get(0).objects().get(0).box();
+        assertEquals(1, box.y(), 1e-9);
+        assertEquals(4, box.height(), 1e-9);
+        assertEquals(1, box.width(), 1e-9);
+    }
 }

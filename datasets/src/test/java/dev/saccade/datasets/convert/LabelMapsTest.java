@@ -147,4 +147,17 @@ class LabelMapsTest {
                                         + " images/a.png is 1x5"),
                 told.toString());
     }
+
+    @Test
+    void labelMapsAreOfTheNearestImageWhereNamesRepeat() {
+        labels.photo("cam1/images/0.png", 2, 1).photo("cam2/images/0.png", 2, 1);
+        gray("cam2/masks/0.png", 0, 1);
+        labels.text("classes.txt", "ground", "wall");
+        ForeignLabels read = labels.read(ForeignFormat.MASKS);
+        assertEquals("cam2/images/0.png", read.photos().get(0).name());
+        gray("masks/0.png", 0, 1);
+        assertTrue(
+                labels.findings(ForeignFormat.MASKS).stream()
+                        .anyMatch(f -> f.contains("may be the label map of cam1/images/0.png or")));
+    }
 }

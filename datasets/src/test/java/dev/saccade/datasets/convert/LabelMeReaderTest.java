@@ -4,13 +4,17 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.saccade.core.Text;
 import dev.saccade.core.structures.Size;
+import dev.saccade.datasets.Annotation;
+import dev.saccade.datasets.Segmentation;
 import dev.saccade.datasets.image.ImageFiles;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import java.awt.image.BufferedImage;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Base64;
@@ -93,7 +97,7 @@ class LabelMeReaderTest {
         assertEquals("b.png", inside.name());
         assertTrue(inside.embedded());
         assertEquals(new Size(50, 100), inside.size());
-        assertArrayEquals(png, LabelMeReader.embedded(inside.file()));
+        assertArrayEquals(png, EmbeddedImage.read(inside.file()));
     }
 
     @Test
@@ -170,5 +174,83 @@ class LabelMeReaderTest {
         assertEquals(
                 List.of("ERROR .: class \"c\\ud800\" is no text in Unicode; rename it"),
                 labels.findings(ForeignFormat.LABELME));
+    }
+
+    private static String square(int left, int top, int side) {
+        return Text.format(
+                "[[%d, %d], [%d, %d], [%d, %d], [%d, %d]]",
+                left, top, left + side, top, left + side, top + side, left, top + side);
+    }
+
+    private List<Annotation> objects() {
+        return labels.read(ForeignFormat.LABELME).photos().get(0).objects();
+    }
+
+    @Test
+    void backgroundIsAHoleInTheShapesBeforeIt() {
+        write(
+                "a.json",
+                "a.png",
+                "null",
+                shape("cat", "polygon", "null", square(10, 10, 30)),
+                shape("_background_", "polygon", "null", square(20, 20, 10)),
+                shape("_background_", "polygon", "null", square(12, 12, 4)),
+                shape("dog", "polygon", "null", square(50, 10, 20)),
+                shape("_background_", "rectangle", "null", "[[60, 0], [80, 50]]"),
+                shape("cat", "polygon", "null", square(22, 22, 2)));
+        List<Annotation> objects = objects();
+        assertEquals(900 - 100 - 16, objects.get(0).area(), 1e-9);
+        assertEquals(new Annotation.Bbox(10, 10, 30, 30), objects.get(0).box());
+        byte[] mask = objects.get(0).segmentation().mask(new Size(50, 100)).decode();
+        assertEquals(0, mask[25 * 100 + 25]);
+        assertEquals(0, mask[14 * 100 + 14]);
+        assertEquals(1, mask[18 * 100 + 18]);
+        assertEquals(1, mask[35 * 100 + 25]);
+        assertEquals(new Annotation.Bbox(50, 10, 10, 20), objects.get(1).box());
+        assertEquals(200, objects.get(1).area(), 1e-9);
+        assertEquals(4, objects.get(2).area(), 1e-9);
+    }
+
+    @Test
+    void backgroundMayDivideAShapeOrLeaveAnIslandOrNothing() {
+        write(
+                "a.json",
+                "a.png",
+                "null",
+                shape("cat", "polygon", "null", square(10, 10, 30)),
+                shape("_background_", "rectangle", "null", "[[20, 0], [30, 50]]"),
+                shape("dog", "polygon", "null", square(60, 10, 6)),
+                shape("_background_", "polygon", "null", square(55, 5, 20)));
+        List<Annotation> objects = objects();
+        assertEquals(1, objects.size());
+        assertEquals(600, objects.get(0).area(), 1e-9);
+        assertTrue(
+                objects.get(0).segmentation() instanceof Segmentation.Polygons polygons
+                        && polygons.rings().size() == 2);
+    }
+
+    @Test
+    void backgroundThatCutsNothingAndIgnoredShapesAreReported() {
+        write(
+                "a.json",
+                "a.png",
+                "null",
+                shape("_background_", "polygon", "null", square(20, 20, 5)),
+                shape("cat", "polygon", "null", square(10, 10, 30)),
+                shape("__ignore__", "polygon", "null", square(60, 10, 5)));
+        List<String> findings = labels.findings(ForeignFormat.LABELME);
+        assertEquals(2, findings.size());
+        assertTrue(findings.get(0).contains("warning a.json:5: _background_"), findings.get(0));
+        assertTrue(findings.get(1).contains("warning a.json:7: __ignore__"), findings.get(1));
+        assertEquals(900, objects().get(0).area());
+    }
+
+    @Test
+    void whichOfTwoImagesAFileLabelsMustBeStated() {
+        labels.bytes("a.jpg", ImageFiles.png(100, 50, BufferedImage.TYPE_3BYTE_BGR));
+        write("a.json", "gone.png", "null", shape("cat", "polygon", "null", TRIANGLE));
+        assertTrue(
+                labels.findings(ForeignFormat.LABELME).stream()
+                        .anyMatch(f -> f.contains("may be the labels of a.jpg or a.png")));
     }
 }

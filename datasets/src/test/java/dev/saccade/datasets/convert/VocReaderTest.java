@@ -181,4 +181,34 @@ class VocReaderTest {
                 List.of("ERROR Annotations/a.xml:1: elements in more than 100 others"),
                 labels.findings(ForeignFormat.VOC));
     }
+
+    @Test
+    void aRotatedBoxIsTheBoxAroundIt() {
+        write(
+                "a",
+                object("dog", 20, 10, 60, 30)
+                        .replace(
+                                "</object>",
+                                "<attributes><attribute><name>rotation</name><value>90.0</value>"
+                                        + "</attribute></attributes></object>"),
+                object("dog", 0, 0, 2, 2));
+        assertEquals(
+                "JPEGImages/a.png dog [30.0, 0.0, 20.0, 40.0]",
+                Labels.told(labels.read(ForeignFormat.VOC))
+                        .get(0)
+                        .replaceAll("\\.0000000\\d+", ".0"));
+    }
+
+    @Test
+    void whichOfTwoImagesAFileLabelsIsStatedInIt() {
+        labels.photo("JPEGImages/a.bmp", 10, 10);
+        assertEquals(List.of(), labels.findings(ForeignFormat.VOC));
+        labels.text(
+                "Annotations/a.xml",
+                "<annotation><filename>gone</filename>" + object("dog", 1, 1, 9, 9),
+                "</annotation>");
+        assertTrue(
+                labels.findings(ForeignFormat.VOC).stream()
+                        .anyMatch(f -> f.contains("JPEGImages/a.bmp or JPEGImages/a.png")));
+    }
 }

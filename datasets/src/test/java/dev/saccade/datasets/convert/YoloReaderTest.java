@@ -256,4 +256,79 @@ class YoloReaderTest {
                 few.findings(ForeignFormat.YOLO).get(0).startsWith("ERROR data.yaml:2: val: "),
                 few.findings(ForeignFormat.YOLO).toString());
     }
+
+    private List<String> classes(String... lines) {
+        labels.text("data.yaml", lines);
+        return labels.read(ForeignFormat.YOLO).classes();
+    }
+
+    @Test
+    void namesAreAsTheyAreWritten() {
+        assertEquals(
+                List.of("02146", "1e3", "0x1F", "no", "1_000", "null", "~", "1.50", "2024-01-02"),
+                classes("names: [02146, 1e3, 0x1F, no, 1_000, null, ~, 1.50, 2024-01-02]"));
+        assertEquals(List.of("007", "True"), classes("names:", "  0: 007", "  1: True", "nc: 2"));
+        assertEquals(List.of("+1", ".5"), classes("names:", "- +1", "- .5 # half"));
+        assertEquals(List.of("1e3", "0o7"), classes("names: {0: 1e3, 1: '0o7'}"));
+    }
+
+    @Test
+    void namesAreComparedWithoutBlanksAndInOneUnicodeForm() {
+        labels.text("data.yaml", "names: ['cat ', cat]");
+        assertTrue(
+                labels.findings(ForeignFormat.YOLO).stream()
+                        .anyMatch(f -> f.contains("class \"cat\" comes twice")));
+        assertEquals(List.of("caf\u00e9", "dog"), classes("names: [\" cafe\u0301\", dog]"));
+    }
+
+    @Test
+    void anEmptyNameOrOneGivenTwiceIsAnError() {
+        labels.text("data.yaml", "names: {0: cat, 1: , 00: dog}");
+        List<String> findings = labels.findings(ForeignFormat.YOLO);
+        assertTrue(findings.stream().anyMatch(f -> f.contains("expected the name of a class")));
+        assertTrue(findings.stream().anyMatch(f -> f.contains("got 00")));
+    }
+
+    @Test
+    void keypointsThatNothingDeclaresAreRefused() {
+        labels.text("data.yaml", NAMES);
+        labels.text("labels/train/a.txt", "0 .5 .5 .2 .4 .45 .4 1 .55 .6 1");
+        labels.text("labels/val/b.txt", "1 .3 .3 .2 .2 .25 .35 1 0 0 0");
+        assertTrue(findsKeypoints("kpt_shape: [2, 3]"));
+        labels.text("labels/train/a.txt", "0 .5 .5 .2 .4 .45 .4 .55 .6");
+        labels.text("labels/val/b.txt", "1 .9 .3 .2 .2 .85 .35 0 0", "1 .3 .3 .2 .2 .3 .3 .3 .3");
+        assertTrue(findsKeypoints("kpt_shape: [2, 2]"));
+        labels.text("data.yaml", NAMES, "kpt_shape: [2, 2]");
+        assertEquals(
+                "images/train/a.png cat [40.0, 15.0, 20.0, 20.0]",
+                Labels.told(labels.read(ForeignFormat.YOLO)).get(0));
+    }
+
+    private boolean findsKeypoints(String shape) {
+        return labels.findings(ForeignFormat.YOLO).stream()
+                .anyMatch(f -> f.startsWith("ERROR") && f.contains(shape));
+    }
+
+    @Test
+    void polygonsOfOneLengthAreNoKeypoints() {
+        labels.text("data.yaml", NAMES);
+        labels.text("labels/train/a.txt", "0 .5 .5 .6 .5 .6 .6 .5 .6", "0 .1 .1 .2 .1 .2 .3 .1 .3");
+        labels.text("labels/val/b.txt", "1 .3 .3 .4 .35 .35 .45 .25 .4");
+        assertEquals(List.of(), labels.findings(ForeignFormat.YOLO));
+        assertEquals(3, Labels.told(labels.read(ForeignFormat.YOLO)).size());
+    }
+
+    @Test
+    void copiesOfOneImageInTwoPartsAreReported() {
+        labels.text("data.yaml", "train: images/train", "val: images/val", NAMES);
+        String hash = ".rf.0123456789abcdef0123456789abcde";
+        labels.photo("images/train/c_jpg" + hash + "0.png", 10, 10);
+        labels.photo("images/val/c_jpg" + hash + "1.png", 10, 10);
+        assertEquals(
+                List.of(
+                        "warning .: augmented copies of 1 image, such as c_jpg, are in train and in"
+                                + " val; put copies of one image into one part, or the results are"
+                                + " too good"),
+                labels.findings(ForeignFormat.YOLO));
+    }
 }

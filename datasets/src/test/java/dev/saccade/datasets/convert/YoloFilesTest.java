@@ -1,0 +1,107 @@
+package dev.saccade.datasets.convert;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import java.nio.file.Path;
+import java.util.List;
+
+/** Which label file belongs to which image. */
+class YoloFilesTest {
+
+    private static final String LINE = "0 0.5 0.5 0.2 0.4";
+
+    @TempDir Path folder;
+    private Labels labels;
+
+    @BeforeEach
+    void write() {
+        labels = new Labels(folder);
+        labels.text("data.yaml", "train: images/train", "val: images/val", "names: [cat]");
+        labels.photo("images/train/a.png", 100, 50).photo("images/val/b.png", 100, 50);
+        labels.text("labels/train/a.txt", LINE).text("labels/val/b.txt", LINE);
+    }
+
+    private List<String> told() {
+        return Labels.told(ForeignFormat.YOLO.read(folder, () -> {}));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            ignoreLeadingAndTrailingWhitespace = false,
+            value = {
+                "images/train/caf\u00e9.png,labels/train/cafe\u0301.txt",
+                "images/train/cafe\u0301.png,labels/train/caf\u00e9.txt",
+                "images/train/caf\u00e9 1+1.png,labels/train/caf%C3%A9%201%2B1.txt",
+                "images/train/caf\u00e9 1.png,labels/train/caf%25C3%25A9%25201.txt",
+                "images/train/c d.png,labels/train/c+d.txt",
+                "images/train/c%20d.png,labels/train/c d.txt",
+                "images/train/c.png,labels/train/c.png.txt",
+                "images/train/c.jpg.png,labels/train/c.txt",
+                "images/train/c.png,labels/train/c.TXT",
+                "images/train/C.PNG,labels/train/c.txt",
+                "images/train/c.png,labels/train/c .txt",
+                "images/train/c.png,Labels/Train/c.txt",
+                "images/train/c.png,labels\\train\\c.txt",
+                "images\\train\\c.png,labels\\train\\c.txt",
+                "images/train/c.jfif,labels/train/c.txt",
+            })
+    void namesAreMatchedByMeaning(String image, String file) {
+        labels.photo(image, 100, 50).text(file, LINE);
+        List<String> told = told();
+        String read = image.replace('\\', '/') + " cat [40.0, 15.0, 20.0, 20.0]";
+        assertEquals(3, told.size(), told.toString());
+        assertTrue(told.contains(read), told.toString());
+    }
+
+    @Test
+    void eachOfTwoEndingsHasItsLabels() {
+        labels.photo("images/train/c.png", 100, 50).photo("images/train/c.bmp", 200, 50);
+        labels.text("labels/train/c.png.txt", LINE).text("labels/train/c.bmp.txt", LINE);
+        assertTrue(told().contains("images/train/c.png cat [40.0, 15.0, 20.0, 20.0]"));
+        assertTrue(told().contains("images/train/c.bmp cat [80.0, 15.0, 40.0, 20.0]"));
+    }
+
+    @Test
+    void labelsOfTwoImagesAreReported() {
+        labels.photo("images/train/a.bmp", 100, 50);
+        assertEquals(
+                List.of(
+                        "warning labels/train/a.txt: labels of images/train/a.bmp and"
+                                + " images/train/a.png; remove images without labels of their own,"
+                                + " or rename them"),
+                labels.findings(ForeignFormat.YOLO));
+    }
+
+    @Test
+    void imagesAndLabelsThatBothRemainAreAnError() {
+        labels.photo("images/train/c.png", 100, 50).photo("images/train/d.png", 100, 50);
+        labels.text("labels/train/0123-c.txt", LINE);
+        List<String> findings = labels.findings(ForeignFormat.YOLO);
+        assertEquals(1, findings.size());
+        assertTrue(
+                findings.get(0).startsWith("ERROR .: 2 images without labels and 1 label file"),
+                findings.get(0));
+    }
+
+    @Test
+    void labelsThatMayBeOfTwoImagesAreAnError() {
+        labels.photo("images/train/c d.png", 100, 50).photo("images/train/C%20D.png", 100, 50);
+        labels.text("labels/train/c+d.txt", LINE);
+        assertTrue(labels.findings(ForeignFormat.YOLO).get(0).startsWith("ERROR"));
+    }
+
+    @Test
+    void imagesThatAloneRemainHaveNoObjects() {
+        labels.photo("images/train/c.png", 100, 50);
+        ForeignLabels read = labels.read(ForeignFormat.YOLO);
+        assertEquals(List.of(), labels.findings(read));
+        assertTrue(read.notes().get(0).contains("1 image without a label file"));
+    }
+}
