@@ -36,7 +36,7 @@ import java.util.concurrent.Callable;
         name = "browse",
         description = {
             "Write pictures of augmented training samples with their labels, and a page to search"
-                    + " them: by class, size of objects and fault."
+                    + " them: by class, object size and problem."
         },
         mixinStandardHelpOptions = true,
         footer = {
@@ -115,18 +115,17 @@ final class BrowseCommand implements Callable<Integer> {
                 .getErr()
                 .println(
                         Printable.format(
-                                "%s written to %s; look at %s",
+                                "%s written to %s; open %s",
                                 pictures, out, out.resolve("index.html")));
         return 0;
     }
 
     private String subtitle(int shown, int all) {
-        String photographs =
+        String images =
                 shown == all
-                        ? Count.of(all, "photograph")
-                        : Text.format(
-                                "%d of %d photographs; --count %d shows all", shown, all, all);
-        return Text.format("What training sees in epoch %d: %s.", epoch, photographs);
+                        ? Count.of(all, "image")
+                        : Text.format("%d of %d images; show all with --count %d", shown, all, all);
+        return Text.format("Augmented training samples of epoch %d: %s.", epoch, images);
     }
 
     private static Browse.Photo photo(Sample sample, String name, List<String> faults) {

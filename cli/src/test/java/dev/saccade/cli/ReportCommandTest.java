@@ -19,6 +19,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 class ReportCommandTest {
@@ -54,7 +55,23 @@ class ReportCommandTest {
         assertEquals(0, again.code(), again.err());
         assertFalse(again.err().contains("evaluate"), again.err());
         assertEquals(new String(before, UTF_8), Files.readString(page));
-        assertTrue(Files.readString(page).contains("4 of 4 shown"));
+        assertTrue(Files.readString(page).contains("4 of 4 images"));
+    }
+
+    @Test
+    void cardsAreInTheOrderOfCocoAndNameTheirIou() throws IOException {
+        String page = Files.readString(tiny.run().resolve("report.html"));
+        String cards = page.substring(page.indexOf("class=\"headline\""), page.indexOf("</dl>"));
+        assertEquals(
+                List.of("Box AP: IoU 0.50:0.95", "Box AP50: IoU ≥ 0.50", "Box AP75: IoU ≥ 0.75"),
+                Pattern.compile("<dt>([^<]*)</dt><dd>[^<]*</dd><dd class=\"note\">([^<]*)<")
+                        .matcher(cards)
+                        .results()
+                        .limit(3)
+                        .map(card -> card.group(1) + ": " + card.group(2))
+                        .toList());
+        assertTrue(page.contains("<h2>Confusion matrix</h2>"));
+        assertFalse(Pattern.compile("IoU (of )?\\.[0-9]").matcher(page).find());
     }
 
     @Test
@@ -66,7 +83,7 @@ class ReportCommandTest {
         Ended told = saccade("report", run);
         assertEquals(0, told.code(), told.err());
         String page = Files.readString(run.resolve("report.html"));
-        assertTrue(page.contains("Held-back pictures"));
+        assertTrue(page.contains("Validation images"));
         assertTrue(page.contains("./saccade predict " + run));
     }
 
@@ -78,14 +95,14 @@ class ReportCommandTest {
         assertEquals(0, without.code(), without.err());
         assertTrue(without.err().contains("nothing is measured (--data DIR"), without.err());
         String page = Files.readString(run.resolve("report.html"));
-        assertTrue(page.contains("Nothing was measured on held-back photographs yet."));
-        assertTrue(page.contains("Learning rate") && !page.contains("Held-back pictures"));
+        assertTrue(page.contains("Not evaluated on validation images yet."));
+        assertTrue(page.contains("Learning rate") && !page.contains("Validation images"));
         assertFalse(Files.exists(run.resolve("report.json")));
 
         Ended with = saccade("report", run, "--data", tiny.scenes(), "--examples", "2");
         assertEquals(0, with.code(), with.err());
         page = Files.readString(run.resolve("report.html"));
-        assertTrue(page.contains("2 of 4 shown; for all: ./saccade report RUN --examples 4"));
+        assertTrue(page.contains("2 of 4 images; show all: ./saccade report RUN --examples 4"));
         assertTrue(page.contains("SHA-256"));
     }
 
@@ -96,14 +113,14 @@ class ReportCommandTest {
         Ended told = saccade("report", tiny.run(), other, "--out", page);
         assertEquals(0, told.code(), told.err());
         String html = Files.readString(page);
-        assertFalse(html.contains("Not measured on the same photographs"), html);
+        assertFalse(html.contains("Evaluated on different images"), html);
         for (String shown :
                 List.of(
                         "run · slower",
-                        "2 runs side by side",
+                        "Comparison of 2 runs",
                         "data.root",
                         "moved",
-                        "4 of 4 shown")) {
+                        "4 of 4 images")) {
             assertTrue(html.contains(shown), shown);
         }
         assertEquals(4, html.split("class=\"truth\"", -1).length - 1);
@@ -114,12 +131,11 @@ class ReportCommandTest {
     void runsThatWereMeasuredOnOtherPhotographsAreSaidNotToCompare() throws IOException {
         Path other = copy("elsewhere");
         Path figures = other.resolve("report.json");
-        Files.writeString(
-                figures, Files.readString(figures).replace("4 photographs", "5 photographs"));
+        Files.writeString(figures, Files.readString(figures).replace("4 images", "5 images"));
         Path page = folder.resolve("comparison.html");
         Ended told = saccade("report", tiny.run(), other, "--no-eval", "--out", page);
         assertEquals(0, told.code(), told.err());
-        assertTrue(Files.readString(page).contains("Not measured on the same photographs"));
+        assertTrue(Files.readString(page).contains("Evaluated on different images"));
     }
 
     @Test

@@ -15,9 +15,9 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * A page to look through photographs of a data set, with search by class, size of objects and
- * fault. Their pictures lie in files beside it and are loaded when they come into sight, 60 a time;
- * 10,000 photographs make a page of about 2 MB.
+ * A page to browse the images of a data set, filtered by class, object size and problem. The page
+ * loads the pictures lazily from the folder it is in, 60 at a time; with 10,000 images it has about
+ * 2 MB.
  *
  * @param title of the page
  * @param subtitle one sentence about the photographs
@@ -111,10 +111,10 @@ public record Browse(
             out.leaf("span", "", "id", "range");
             out.leaf("button", "Next", "id", "after", "type", "button").close();
             out.open("noscript")
-                    .text("The pictures lie beside this page; to search them, it needs");
-            out.text(" JavaScript.").close();
+                    .text("Enable JavaScript to browse the images in this folder.")
+                    .close();
             if (!findings.isEmpty()) {
-                out.open("section").leaf("h2", "Other findings").open("ul");
+                out.open("section").leaf("h2", "Other problems").open("ul");
                 findings.forEach(finding -> out.leaf("li", finding));
                 out.close().close();
             }
@@ -128,19 +128,19 @@ public record Browse(
 
     private void search(Markup out) {
         out.open("form", "class", "search");
-        out.open("label").text("Name ");
+        out.open("label").text("File name ");
         out.empty("input", "type", "search", "id", "name", "autocomplete", "off").close();
         select(out, "Class", "class", classes);
         if (photos.stream().anyMatch(photo -> !photo.sizes.isEmpty())) {
             select(
                     out,
-                    "Objects",
+                    "Object size",
                     "size",
                     Stream.of(ObjectSize.values())
                             .map(size -> size.name().toLowerCase(Locale.ROOT))
                             .toList());
         }
-        select(out, "Fault", "fault", List.of("with a fault", "without"));
+        select(out, "Problems", "fault", List.of("with problems", "without problems"));
         out.close();
     }
 

@@ -2,6 +2,7 @@ package dev.saccade.report;
 
 import com.google.common.primitives.ImmutableDoubleArray;
 
+import dev.saccade.core.Count;
 import dev.saccade.core.Text;
 import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
@@ -15,7 +16,10 @@ import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** Draws pictures with what is on them at the left and what was found at the right. */
+/**
+ * Draws the ground truth and the predictions of each image. Correct, wrong and missed boxes differ
+ * in color and in dashes; masks have the color of their class.
+ */
 final class DetectionExampleWriter {
 
     /** The size of letters over the longer edge of the photograph. */
@@ -58,20 +62,27 @@ final class DetectionExampleWriter {
     private void lead() {
         String start = Text.format("%.2f", threshold);
         out.open("p", "class", "lead");
-        out.text("Labels first, then predictions with their score in percent. ");
-        out.text("Dashed: a label that was missed, or a prediction that is wrong.").close();
-        out.open("label", "class", "threshold").text("Predictions with a score of at least ");
+        out.text("Ground truth first, then predictions with their score in percent. ");
+        out.text(Examples.ZOOM).close();
+        out.open("label", "class", "threshold").text("Score threshold ");
         out.leaf("output", start);
         out.empty("input", "type", "range", "min", "0", "max", "1", "step", "0.01", "value", start);
         out.close();
     }
 
-    /** Lists the classes that occur in the pictures with their colors. */
+    /** Lists the styles of boxes, and the classes that occur with the colors of their masks. */
     private void legend() {
-        out.open("ul", "class", "legend");
+        out.open("ul", "class", "legend marks");
+        out.leaf("li", "correct (right class, IoU ≥ 0.50)", "class", "correct");
+        out.leaf("li", "false positive", "class", "wrong");
+        if (examples.runs().size() == 1) {
+            out.leaf("li", "missed (false negative)", "class", "missed");
+        }
+        out.close().open("ul", "class", "legend");
         examples.pictures().stream()
                 .flatMap(List::stream)
                 .flatMap(example -> Stream.of(example.truth(), example.predictions()))
+                .filter(Instances::hasMasks)
                 .flatMapToInt(objects -> Arrays.stream(objects.labels()))
                 .distinct()
                 .sorted()
@@ -116,19 +127,20 @@ final class DetectionExampleWriter {
         out.close();
         row.closeTruth(example.name());
         for (int run = 0; run < byRun.size(); run++) {
-            row.openFound();
+            row.openView();
             openPhoto(example, "found");
             out.empty("use", "href", "#" + id);
             predictions(byRun.get(run));
             out.close();
-            row.closeFound(run, tally(byRun.get(run)));
+            row.closePredictions(run, tally(byRun.get(run)));
         }
         row.close();
         out.close();
     }
 
     private void openPhoto(DetectionExample example, String kind) {
-        String name = (kind.equals("truth") ? "Labels of " : "Predictions for ") + example.name();
+        String name =
+                (kind.equals("truth") ? "Ground truth of " : "Predictions for ") + example.name();
         out.open(
                 "svg",
                 "class",
@@ -151,8 +163,8 @@ final class DetectionExampleWriter {
         Instances truth = example.truth();
         ImmutableDoubleArray scores = example.truthScores();
         for (int i = truth.size() - 1; i >= 0; i--) {
-            boolean missed = examples.runs().size() == 1 && scores.get(i) < threshold;
-            object(truth, i, scores.get(i), missed ? "box lone" : "box");
+            String state = scores.get(i) < threshold ? "box missed" : "box correct";
+            object(truth, i, scores.get(i), examples.runs().size() == 1 ? state : "box");
         }
         double height = fontSize(example);
         LabelLayout layout = new LabelLayout(example.size(), truth.boxes());
@@ -165,7 +177,7 @@ final class DetectionExampleWriter {
         Instances found = example.predictions();
         int[] partners = example.partners();
         for (int i = found.size() - 1; i >= 0; i--) {
-            String state = (partners[i] < 0 ? "box lone" : "box") + weak(found.score(i));
+            String state = (partners[i] < 0 ? "box wrong" : "box correct") + weak(found.score(i));
             object(found, i, found.score(i), state);
         }
         int[] sure =
@@ -237,9 +249,9 @@ final class DetectionExampleWriter {
 
     private String tally(DetectionExample example) {
         int missed = example.missed(threshold);
-        int objects = example.truth().size();
+        int wrong = example.mistakes(threshold) - missed;
         return Text.format(
-                "%d of %d found, %d false",
-                objects - missed, objects, example.mistakes(threshold) - missed);
+                "%d correct, %s, %d missed",
+                example.truth().size() - missed, Count.of(wrong, "false positive"), missed);
     }
 }

@@ -7,6 +7,11 @@ import java.io.IOException;
 /** Held-back pictures with what is on them and what was predicted, by one run or by several. */
 public sealed interface Examples permits DetectionExamples, SegmentationExamples {
 
+    /** How to enlarge pictures. */
+    String ZOOM =
+            "Click a picture to enlarge it; the arrow keys switch between ground truth and"
+                    + " prediction.";
+
     /** Returns how many there are. */
     int size();
 
@@ -16,15 +21,15 @@ public sealed interface Examples permits DetectionExamples, SegmentationExamples
     /** Writes how to read the pictures, and the pictures. */
     void write(Markup out) throws IOException;
 
-    /** Writes in which order they come, and how many are shown. */
+    /** Writes the sort order and the number of images. */
     static void writeOrder(Markup out, Examples examples) {
-        out.open("p", "class", "order").open("label").text("Order ").open("select");
-        out.leaf("option", "worst first", "value", "worst");
-        out.leaf("option", "best first", "value", "best");
-        out.leaf("option", "by name", "value", "name");
+        out.open("p", "class", "order").open("label").text("Sort by ").open("select");
+        out.leaf("option", "worst result", "value", "worst");
+        out.leaf("option", "best result", "value", "best");
+        out.leaf("option", "file name", "value", "name");
         out.close().close().text(" ");
-        String shown = Text.format("%d of %d shown", examples.size(), examples.all());
-        String more = "; for all: ./saccade report RUN --examples " + examples.all();
+        String shown = Text.format("%d of %d images", examples.size(), examples.all());
+        String more = "; show all: ./saccade report RUN --examples " + examples.all();
         boolean whole = examples.size() == examples.all();
         out.leaf("span", whole ? shown : shown + more, "class", "note");
         out.close();

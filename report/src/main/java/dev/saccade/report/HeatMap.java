@@ -7,13 +7,13 @@ import com.google.common.collect.ImmutableList;
 import java.util.List;
 
 /**
- * Counts of what was taken for what.
+ * A confusion matrix.
  *
- * @param title what is counted
- * @param names of the rows, from top to bottom, and of the columns, from left to right
- * @param counts by row and column
- * @param ofShares whether cells tell the share of their row in percent, not the count; those that
- *     are 0 % are empty
+ * @param title caption of the matrix
+ * @param names class names, of both rows and columns
+ * @param counts counts by ground truth (row) and prediction (column)
+ * @param ofShares whether cells show the percentage of their row instead of the count; 0% is left
+ *     empty
  */
 public record HeatMap(String title, List<String> names, List<List<Long>> counts, boolean ofShares)
         implements Block {

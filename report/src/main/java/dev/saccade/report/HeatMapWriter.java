@@ -4,7 +4,7 @@ import dev.saccade.core.Text;
 
 import java.util.List;
 
-/** Draws counts as SVG squares, the darker the larger their share of the row is. */
+/** Draws a confusion matrix as SVG; the darker a cell, the larger its fraction of the row. */
 final class HeatMapWriter {
 
     private static final double LARGEST_CELL = 52;
@@ -13,6 +13,7 @@ final class HeatMapWriter {
     private static final double CELLS = 640;
     private static final double LONGEST_NAME = 130;
     private static final double DARK = 0.55;
+    private static final double AXIS_TITLE = 20;
 
     private final Svg svg;
     private final HeatMap map;
@@ -26,18 +27,19 @@ final class HeatMapWriter {
         this.names = names;
     }
 
-    /** Draws the map with its title; names that are cut off are told when pointed at. */
+    /** Draws the matrix with its caption; tooltips show the full class names. */
     static void write(Markup out, HeatMap map) {
         int size = map.names().size();
         double cell = Math.max(SMALLEST_CELL, Math.min(LARGEST_CELL, CELLS / Math.max(size, 1)));
         double longest = map.names().stream().mapToDouble(Svg::width).max().orElse(0);
-        double names = 12 + Math.min(LONGEST_NAME, longest);
+        double names = AXIS_TITLE + 12 + Math.min(LONGEST_NAME, longest);
         double side = names + size * cell + 4;
-        String width = "max-width:" + Svg.number(side) + "px";
-        out.open("figure", "class", "chart heat", "style", width);
-        out.leaf("figcaption", map.title());
+        out.open("figure", "class", "chart heat").leaf("figcaption", map.title());
+        out.open("div", "class", "scroll", "style", "--side:" + Svg.number(side) + "px");
         Svg svg = new Svg(out, side, side, map.title());
         HeatMapWriter writer = new HeatMapWriter(svg, map, cell, names);
+        svg.label("x", names + size * cell / 2, 12, "predicted");
+        svg.rising("x", 12, names + size * cell / 2, "ground truth");
         for (int i = 0; i < size; i++) {
             writer.name(i);
         }
@@ -47,7 +49,7 @@ final class HeatMapWriter {
         }
         svg.across("grid", names, side - 4, side - 4);
         svg.close();
-        out.close();
+        out.close().close();
     }
 
     private void name(int i) {
@@ -67,7 +69,7 @@ final class HeatMapWriter {
             if (!number.equals("0")) {
                 String title =
                         Text.format(
-                                "%s as %s: %d of %d",
+                                "%s predicted as %s: %d of %d",
                                 map.names().get(row), map.names().get(column), count, all);
                 double left = names + column * cell;
                 double top = names + row * cell;

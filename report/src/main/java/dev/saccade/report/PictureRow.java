@@ -3,31 +3,34 @@ package dev.saccade.report;
 import java.util.List;
 
 /**
- * The labels of a photograph and what each run has predicted for it, side by side; below one
- * another on narrow screens.
+ * The ground truth of an image and the predictions of each run, side by side; stacked on narrow
+ * screens. The script enlarges a picture when its button is pressed.
  *
- * @param runs their names, told where there are several
+ * @param runs the names of the runs, shown if there are several
  */
 record PictureRow(Markup out, List<String> runs) {
 
-    /** Opens the row, and the place of the labels in it. */
+    /** Opens the row and the view of the ground truth. */
     void open() {
         String columns = "--columns:" + (1 + runs.size());
-        out.open("div", "class", "pair", "style", columns).open("div", "class", "view");
+        out.open("div", "class", "pair", "style", columns);
+        openView();
     }
 
-    /** Writes the name of the photograph under its labels. */
+    /** Closes the view of the ground truth, with the name of the image below. */
     void closeTruth(String name) {
-        out.leaf("span", name, "class", "name").close();
+        out.close().leaf("span", name, "class", "name").close();
     }
 
-    /** Opens the place of what a run has predicted. */
-    void openFound() {
+    /** Opens the view of the predictions of one run. */
+    void openView() {
         out.open("div", "class", "view");
+        out.open("button", "class", "zoom", "type", "button", "title", "Enlarge");
     }
 
-    /** Writes how well it agrees with the labels. */
-    void closeFound(int run, String tally) {
+    /** Closes the view of predictions, with a summary of their errors below. */
+    void closePredictions(int run, String tally) {
+        out.close();
         if (runs.size() > 1) {
             out.leaf("span", runs.get(run), "class", "run").text(" ");
         }

@@ -83,7 +83,7 @@ public final class Report {
         if (examples.size() == 0) {
             return;
         }
-        openSection("Held-back pictures");
+        openSection("Validation images");
         examples.write(out);
         out.close();
     }
@@ -108,7 +108,7 @@ public final class Report {
         if (data.data().facts().isEmpty() && data.data().charts().isEmpty()) {
             return;
         }
-        openSection("Data");
+        openSection("Data set");
         new FactList(data.data().facts()).write(out);
         out.open("div", "class", "charts small");
         data.data().charts().forEach(histogram -> HistogramWriter.write(out, histogram));

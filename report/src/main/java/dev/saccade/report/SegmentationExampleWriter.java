@@ -24,7 +24,8 @@ final class SegmentationExampleWriter {
         SegmentationExampleWriter writer = new SegmentationExampleWriter(out, examples);
         out.leaf(
                 "p",
-                "Labels first, then predictions. What is not labeled has no color.",
+                "Ground truth first, then the prediction. Unlabeled pixels have no color. "
+                        + Examples.ZOOM,
                 "class",
                 "lead");
         Examples.writeOrder(out, examples);
@@ -66,12 +67,12 @@ final class SegmentationExampleWriter {
                 Text.format("%.6f", Double.isNaN(agreement) ? -1e9 : -agreement));
         PictureRow row = new PictureRow(out, examples.runs());
         row.open();
-        image("Labels of " + first.name(), first.truth().read());
+        image("Ground truth of " + first.name(), first.truth().read());
         row.closeTruth(first.name());
         for (int run = 0; run < byRun.size(); run++) {
-            row.openFound();
-            image("Predictions for " + first.name(), byRun.get(run).predicted().read());
-            row.closeFound(run, byRun.get(run).tally());
+            row.openView();
+            image("Prediction for " + first.name(), byRun.get(run).predicted().read());
+            row.closePredictions(run, byRun.get(run).tally());
         }
         row.close();
         out.close();

@@ -29,7 +29,7 @@ function figure([name, picture, thumbnail, labels, , objects, faults]) {
   caption.append(element("span", "name", name));
   const shown = labels.slice(0, 4).map((label) => classes[label]).join(", ");
   const more = labels.length > 4 ? ", and " + (labels.length - 4) + " more" : "";
-  caption.append(element("span", "tally", objects > 0 ? objects + ": " + shown + more : shown + more || "nothing labeled"));
+  caption.append(element("span", "tally", objects > 0 ? `${objects} ${objects === 1 ? "object" : "objects"}: ${shown}${more}` : shown + more || "no labels"));
   for (const fault of faults) caption.append(element("span", "fault", fault));
   box.append(caption);
   return box;
@@ -39,7 +39,7 @@ function show() {
   grid.replaceChildren(...found.slice(first, first + PAGE).map(figure));
   const last = Math.min(first + PAGE, found.length);
   const count = found.length.toLocaleString("en");
-  field("range").textContent = found.length > 0 ? `${first + 1} to ${last} of ${count}` : "none found";
+  field("range").textContent = found.length > 0 ? `${first + 1}–${last} of ${count}` : "no matching images";
   field("before").disabled = first === 0;
   field("after").disabled = last === found.length;
 }

@@ -55,7 +55,7 @@ function row(color, name, value) {
   return line;
 }
 
-// The threshold: hides weaker predictions, and marks what is missed without them.
+// The score threshold: hides weaker predictions and marks the objects that they miss.
 const slider = document.querySelector(".threshold input");
 slider?.addEventListener("input", () => {
   const threshold = Number(slider.value);
@@ -64,25 +64,29 @@ slider?.addEventListener("input", () => {
 });
 slider?.addEventListener("change", sort);
 
-// Objects are missed or found by each run; the labels are dashed where the only run misses them.
+// Counts the errors of each run; the ground truth shows missed objects if there is one run.
 function show(example, threshold) {
   const weak = (shape) => threshold > Number(shape.dataset.score);
   const truth = [...example.querySelectorAll(".truth .box")];
   const views = [...example.querySelectorAll(".found")];
-  if (views.length === 1) truth.forEach((box) => box.classList.toggle("lone", weak(box)));
+  if (views.length === 1) {
+    for (const box of truth) box.classList.replace(...(weak(box) ? ["correct", "missed"] : ["missed", "correct"]));
+  }
   let mistakes = 0;
   for (const view of views) {
     for (const shape of view.querySelectorAll("[data-score]")) shape.classList.toggle("weak", weak(shape));
     const sure = [...view.querySelectorAll(".box")].filter((box) => !weak(box));
-    const wrong = sure.filter((box) => box.classList.contains("lone")).length;
+    const wrong = sure.filter((box) => box.classList.contains("wrong")).length;
     const hits = sure.length - wrong;
-    mistakes += truth.length - hits + wrong;
-    view.parentElement.querySelector(".tally").textContent = `${hits} of ${truth.length} found, ${wrong} false`;
+    const missed = truth.length - hits;
+    mistakes += missed + wrong;
+    const positives = wrong === 1 ? "1 false positive" : `${wrong} false positives`;
+    view.closest(".view").querySelector(".tally").textContent = `${hits} correct, ${positives}, ${missed} missed`;
   }
   example.dataset.mistakes = mistakes;
 }
 
-// The order of the pictures: by mistakes, or by name.
+// The sort order of the images.
 const order = document.querySelector(".order select");
 order?.addEventListener("change", sort);
 
@@ -97,3 +101,49 @@ function sort() {
   };
   examples.replaceChildren(...[...examples.children].sort(by[order.value]));
 }
+
+// Enlarged pictures: a click zooms in further, arrow keys switch pictures, Escape closes.
+const dialog = document.createElement("dialog");
+const stage = Object.assign(document.createElement("div"), { className: "stage" });
+const caption = document.createElement("p");
+const bar = document.createElement("nav");
+let opener;
+
+function enlarge(button) {
+  opener = button;
+  const picture = button.firstElementChild.cloneNode(true);
+  picture.querySelector("[id]")?.removeAttribute("id");
+  stage.replaceChildren(picture);
+  const name = picture.getAttribute("aria-label") ?? picture.alt;
+  const notes = [...button.parentElement.querySelectorAll(".run, .tally")].map((note) => note.textContent);
+  caption.textContent = [name, ...notes].join(" · ");
+  if (!dialog.open) dialog.showModal();
+}
+
+function turn(by) {
+  const buttons = [...document.querySelectorAll(".zoom")];
+  enlarge(buttons[(buttons.indexOf(opener) + by + buttons.length) % buttons.length]);
+}
+
+function magnify() {
+  stage.classList.toggle("close");
+  stage.scrollTo((stage.scrollWidth - stage.clientWidth) / 2, (stage.scrollHeight - stage.clientHeight) / 2);
+}
+
+const actions = { Previous: () => turn(-1), Next: () => turn(1), Zoom: magnify, Close: () => dialog.close() };
+bar.append(caption);
+for (const [name, action] of Object.entries(actions)) {
+  const button = Object.assign(document.createElement("button"), { type: "button", textContent: name });
+  button.addEventListener("click", action);
+  bar.append(button);
+}
+dialog.setAttribute("aria-label", "Enlarged picture");
+dialog.append(stage, bar);
+document.body.append(dialog);
+stage.addEventListener("click", magnify);
+dialog.addEventListener("close", () => opener.focus());
+dialog.addEventListener("keydown", (event) => {
+  const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  if (by && !stage.classList.contains("close")) turn(by);
+});
+for (const button of document.querySelectorAll(".zoom")) button.addEventListener("click", () => enlarge(button));

@@ -31,7 +31,9 @@ class ChartWritersTest {
         assertEquals(List.of("90", "100"), texts(out, "on dark"));
         assertEquals(List.of("10"), texts(out, "on"));
         assertEquals(
-                1, out.toString().split("sky as road: 1000000000 of 10000000000", 2).length - 1);
+                1,
+                out.toString().split("sky predicted as road: 1000000000 of 10000000000", 2).length
+                        - 1);
     }
 
     @Test

@@ -59,11 +59,14 @@ class ReportTest {
         assertEquals(4, count(page, "path", "class", "curve"));
         List<String> measured = List.of("0.250", "0.500", "0.750", "0.500");
         assertEquals(twice(measured), shares(page));
-        List<String> counted = List.of("leaf as leaf: 3 of 4", "leaf as background: 1 of 4");
+        List<String> counted =
+                List.of("leaf predicted as leaf: 3 of 4", "leaf predicted as background: 1 of 4");
         assertEquals(twice(counted), cells(page));
-        assertTrue(texts(page, "span", "note").get(1).startsWith("2 of 72 shown; "));
+        assertTrue(texts(page, "span", "note").get(1).startsWith("2 of 72 images; "));
         assertEquals(
-                List.of("1 of 1 found, 0 false", "1 of 1 found, 0 false"),
+                List.of(
+                        "1 correct, 0 false positives, 0 missed",
+                        "1 correct, 0 false positives, 0 missed"),
                 texts(page, "span", "tally"));
     }
 
@@ -102,6 +105,56 @@ class ReportTest {
                         .findFirst()
                         .orElseThrow();
         assertEquals("class 1", legend.getTextContent());
+    }
+
+    @Test
+    void correctWrongAndMissedObjectsAreMarked() throws Exception {
+        Instances truth = Instances.groundTruth(Boxes.of(10, 10, 30, 30, 40, 10, 60, 30), 0, 0);
+        Instances found =
+                Instances.predicted(
+                        Boxes.of(10, 10, 30, 30, 0, 40, 20, 60),
+                        new int[] {0, 0},
+                        new float[] {0.9f, 0.8f});
+        DetectionExample example =
+                new DetectionExample(
+                        "a.jpg", new Size(60, 80), ByteSource.wrap(new byte[9]), truth, found);
+
+        Document page = parse(write(withExamples(empty(), objects(example))));
+
+        assertEquals(
+                List.of("box missed", "box correct", "box wrong", "box correct"),
+                elements(page, "g").stream().map(box -> box.getAttribute("class")).toList());
+        assertEquals(
+                List.of("correct", "wrong", "missed"),
+                elements(page, "li").stream().map(key -> key.getAttribute("class")).toList());
+        assertEquals(
+                List.of("1 correct, 1 false positive, 1 missed"), texts(page, "span", "tally"));
+
+        DetectionExamples compared =
+                new DetectionExamples(
+                        List.of(List.of(example, example)),
+                        List.of("one", "other"),
+                        List.of("leaf"),
+                        0.5,
+                        1);
+        Document comparison = parse(write(withExamples(empty(), compared)));
+        assertEquals(2, count(comparison, "g", "class", "box"));
+        assertEquals(2, count(comparison, "g", "class", "box wrong"));
+    }
+
+    @Test
+    void everyPictureIsInAButtonThatEnlargesIt() throws Exception {
+        Document page = parse(write(full("leaf")));
+
+        List<Element> buttons = elements(page, "button");
+        assertEquals(4, buttons.size());
+        assertEquals(
+                List.of("Ground truth of leaf", "Predictions for leaf"),
+                buttons.stream()
+                        .limit(2)
+                        .map(button -> (Element) button.getFirstChild())
+                        .map(picture -> picture.getAttribute("aria-label"))
+                        .toList());
     }
 
     @Test
@@ -234,7 +287,7 @@ class ReportTest {
         assertEquals(
                 List.of("data:image/jpeg;base64,AQ==", "data:image/jpeg;base64,Ag=="),
                 images.stream().map(image -> image.getAttribute("src")).toList());
-        assertEquals("Labels of " + SHOWN, images.get(0).getAttribute("alt"));
+        assertEquals("Ground truth of " + SHOWN, images.get(0).getAttribute("alt"));
         Element car = elements(page, "li").get(0);
         assertEquals("car", car.getTextContent());
         assertEquals("--c:#%06x".formatted(ClassColors.rgb(2)), car.getAttribute("style"));

@@ -23,7 +23,7 @@ public final class DatasetFigures {
                         entry ->
                                 new ReportData.Fact(
                                         entry.getKey(),
-                                        Count.of(entry.getValue().photographs(), "photograph"),
+                                        Count.of(entry.getValue().photographs(), "image"),
                                         content(entry.getValue())))
                 .toList();
     }
@@ -31,14 +31,14 @@ public final class DatasetFigures {
     private static String content(DatasetStatistics statistics) {
         if (statistics instanceof ObjectStatistics objects) {
             return Text.format(
-                    "%s, %s without any",
+                    "%s, %s without objects",
                     Count.of(objects.objects().boxes(), "object"),
-                    Count.of(objects.withoutBoxes(), "photograph"));
+                    Count.of(objects.withoutBoxes(), "image"));
         }
         PixelStatistics labeled = (PixelStatistics) statistics;
         double all = Math.max(1, labeled.pixels() + labeled.ignored());
         return Text.format(
-                "%.1f million labeled pixels, %.1f %% of all",
+                "%.1f million labeled pixels (%.1f%%)",
                 labeled.pixels() / 1e6, 100 * labeled.pixels() / all);
     }
 
@@ -49,20 +49,18 @@ public final class DatasetFigures {
                     if (statistics instanceof ObjectStatistics objects) {
                         histograms.add(
                                 new ReportData.Histogram(
-                                        "Objects of each class, " + role,
+                                        "Objects per class, " + role,
                                         "class",
                                         bars(objects.boxesPerClass())));
                         histograms.add(
                                 new ReportData.Histogram(
-                                        "Sizes of objects, " + role,
-                                        "square root of the area in pixels, below",
+                                        "Object sizes, " + role,
+                                        "square root of the area, below … pixels",
                                         sizeBars(objects.boxesPerSize())));
                     } else if (statistics instanceof PixelStatistics labeled) {
                         histograms.add(
                                 new ReportData.Histogram(
-                                        "Pixels of each class, " + role,
-                                        "class",
-                                        classBars(labeled)));
+                                        "Pixels per class, " + role, "class", classBars(labeled)));
                     }
                 });
         return histograms.build();

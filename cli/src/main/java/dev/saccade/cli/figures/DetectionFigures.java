@@ -3,7 +3,6 @@ package dev.saccade.cli.figures;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.cli.predictions.ShownPhoto;
-import dev.saccade.core.Count;
 import dev.saccade.core.Text;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.datasets.Annotation;
@@ -14,6 +13,7 @@ import dev.saccade.eval.coco.AreaRange;
 import dev.saccade.eval.coco.ClassMetrics;
 import dev.saccade.eval.coco.CocoMetrics;
 import dev.saccade.eval.coco.CocoParameters;
+import dev.saccade.eval.coco.IouType;
 import dev.saccade.eval.coco.PrecisionRecallCurve;
 import dev.saccade.eval.coco.ScoreCurve;
 import dev.saccade.eval.coco.ScoreCurves;
@@ -75,26 +75,29 @@ public final class DetectionFigures {
                         all.size()),
                 List.of(
                         new Section(
-                                "Precision", "", summary(metrics), new Charts(precision(metrics))),
+                                "Average precision",
+                                "",
+                                summary(metrics),
+                                new Charts(precision(metrics))),
                         ScoreFigures.section(scores),
                         new Section(
-                                "Errors",
-                                "What average precision at IoU .50 would gain if errors of one kind"
-                                        + " were mended (TIDE), and which objects were taken for"
-                                        + " which.",
-                                errors(evaluation.errors()),
+                                "Error types",
+                                "The AP50 gained by fixing all errors of one type (TIDE). Counts"
+                                        + " include detections of any score.",
+                                errors(evaluation.errors())),
+                        new Section(
+                                "Confusion matrix",
+                                "Missed objects are in the column background, false positives in"
+                                        + " the row background.",
                                 confusion(evaluation.confusion(threshold))),
-                        new Section("Classes", "", classes(metrics))));
+                        new Section("Per-class AP", "", classes(metrics))));
     }
 
     private static List<Fact> headline(List<CocoMetrics> metrics, Optional<ScoreCurve.Point> best) {
         ImmutableList.Builder<Fact> facts = ImmutableList.builder();
         for (CocoMetrics measured : metrics) {
-            for (String name : List.of("AP50", "AP", "AP75")) {
-                String key = measured.parameters().iouType().prefix() + name;
-                double value = measured.values().getOrDefault(key, -1.0);
-                String note = name(measured) + " in held-back photographs";
-                facts.add(Fact.ofShare(name, value, note));
+            for (SummaryRow row : measured.summary().subList(0, 3)) {
+                facts.add(Fact.ofShare(metric(measured, row.name()), row.value(), iou(row)));
             }
         }
         best.ifPresent(point -> facts.add(ScoreFigures.recommended(point)));
@@ -122,6 +125,19 @@ public final class DetectionFigures {
         return examples;
     }
 
+    /** Returns the name of a metric, such as {@code Mask AP50}. */
+    private static String metric(CocoMetrics measured, String name) {
+        return switch (measured.parameters().iouType()) {
+            case BOX -> "Box " + name;
+            case MASK -> "Mask " + name;
+        };
+    }
+
+    /** Returns the IoU thresholds of a metric: COCO's range, or a minimum. */
+    private static String iou(SummaryRow row) {
+        return (row.iou().contains(":") ? "IoU " : "IoU ≥ ") + row.iou();
+    }
+
     /** Returns the 12 numbers of COCO's summary. */
     private static ShareTable summary(List<CocoMetrics> metrics) {
         List<SummaryRow> boxes = metrics.get(0).summary();
@@ -133,28 +149,18 @@ public final class DetectionFigures {
                     new ShareTable.Row(
                             row.name(),
                             Text.format(
-                                    "IoU %s, %s objects, %s",
-                                    row.iou(),
-                                    lowerCase(row.area()),
-                                    Count.of(row.maxDetections(), "detection")),
+                                    "%s, %s objects, max. %d detections",
+                                    iou(row), lowerCase(row.area()), row.maxDetections()),
                             metrics.stream()
                                     .map(m -> defined(m.summary().get(place).value()))
                                     .toList()));
         }
-        return new ShareTable(heads("Metric", "", metrics), rows);
-    }
-
-    private static List<String> heads(String name, String note, List<CocoMetrics> metrics) {
-        return Stream.concat(Stream.of(name, note), metrics.stream().map(DetectionFigures::name))
-                .toList();
-    }
-
-    /** Returns what was measured: boxes or masks. */
-    private static String name(CocoMetrics measured) {
-        return switch (measured.parameters().iouType()) {
-            case BOX -> "boxes";
-            case MASK -> "masks";
-        };
+        return new ShareTable(
+                Stream.concat(
+                                Stream.of("Metric", ""),
+                                metrics.stream().map(m -> metric(m, "").strip()))
+                        .toList(),
+                rows);
     }
 
     private static String lowerCase(Enum<?> constant) {
@@ -186,8 +192,9 @@ public final class DetectionFigures {
                 series.add(LineChart.Series.of(lowerCase(area), ious, values));
             }
         }
-        String title = Text.format("Average precision of %s over IoU, by size", name(metrics));
-        return new LineChart(title, "IoU", series, Optional.of(REACH), Optional.empty(), false)
+        String title = metric(metrics, "AP by IoU threshold and object size");
+        return new LineChart(
+                        title, "IoU threshold", series, Optional.of(REACH), Optional.empty(), false)
                 .ofShares();
     }
 
@@ -206,11 +213,11 @@ public final class DetectionFigures {
                             .ofClass(label));
         }
         double iou = CocoParameters.IOU_THRESHOLDS.get(threshold);
-        String title = Text.format("Precision of %s over recall at IoU %.2f", name(metrics), iou);
+        String title = Text.format("%s, IoU ≥ %.2f", metric(metrics, "precision–recall"), iou);
         return new LineChart(shown.title(title), "recall", series).inUnitSquare();
     }
 
-    /** Returns what mending each kind of error would gain. */
+    /** Returns the AP50 gained by fixing each type of error. */
     private static ShareTable errors(List<ErrorBreakdown> breakdowns) {
         List<ShareTable.Row> rows = new ArrayList<>();
         for (DetectionError error : DetectionError.values()) {
@@ -218,34 +225,30 @@ public final class DetectionFigures {
             rows.add(
                     new ShareTable.Row(
                             lowerCase(error),
-                            measured.get(0).count() + " " + meaning(error),
+                            Text.format("%,d %s", measured.get(0).count(), meaning(error)),
                             measured.stream().map(row -> OptionalDouble.of(row.gain())).toList()));
         }
-        List<String> heads = new ArrayList<>(List.of("Error", "Count"));
-        breakdowns.forEach(b -> heads.add("AP50 of " + lowerCase(b.iouType())));
+        List<String> heads = new ArrayList<>(List.of("Type", "Count"));
+        breakdowns.forEach(
+                b -> heads.add((b.iouType() == IouType.BOX ? "Box" : "Mask") + " AP50 gain"));
         return new ShareTable(heads, rows);
     }
 
     private static String meaning(DetectionError error) {
         return switch (error) {
-            case CLASSIFICATION -> "at their place, of another class";
-            case LOCALIZATION -> "of the right class, overlapping by less than .5";
-            case BOTH -> "of another class, overlapping by less than .5";
-            case DUPLICATE -> "right, but found already";
-            case BACKGROUND -> "where there is nothing";
-            case MISSED -> "objects that nothing finds";
+            case CLASSIFICATION -> "with the wrong class, IoU ≥ 0.50";
+            case LOCALIZATION -> "with the right class, IoU 0.10–0.50";
+            case BOTH -> "with the wrong class, IoU 0.10–0.50";
+            case DUPLICATE -> "of objects detected with a higher score";
+            case BACKGROUND -> "on background, IoU < 0.10";
+            case MISSED -> "objects without a detection";
         };
     }
 
-    /** Returns which class was taken for which. */
     private static HeatMap confusion(ConfusionMatrix matrix) {
         List<String> names = new ArrayList<>(matrix.classes());
         names.add("background");
-        String title =
-                Text.format(
-                        "Objects (rows) and what they were taken for, by boxes with a score of %.2f"
-                                + " and more",
-                        matrix.score());
+        String title = Text.format("Boxes with score ≥ %.2f and IoU ≥ 0.50", matrix.score());
         List<List<Long>> counts =
                 matrix.counts().stream()
                         .map(row -> row.stream().map(Integer::longValue).toList())
@@ -253,7 +256,6 @@ public final class DetectionFigures {
         return new HeatMap(title, names, counts, false);
     }
 
-    /** Returns how well each class is found. */
     private static ShareTable classes(List<CocoMetrics> metrics) {
         List<List<ClassMetrics>> measured = metrics.stream().map(CocoMetrics::perClass).toList();
         List<ShareTable.Row> rows = new ArrayList<>();
@@ -263,7 +265,7 @@ public final class DetectionFigures {
             rows.add(
                     new ShareTable.Row(
                             boxes.name(),
-                            String.valueOf(boxes.objects()),
+                            Text.format("%,d", boxes.objects()),
                             measured.stream()
                                     .map(classes -> classes.get(label))
                                     .map(ClassMetrics::precision)
@@ -273,8 +275,7 @@ public final class DetectionFigures {
         }
         List<String> heads = new ArrayList<>(List.of("Class", "Objects"));
         for (CocoMetrics m : metrics) {
-            String prefix = m.parameters().iouType().prefix();
-            heads.addAll(List.of(prefix + "AP", prefix + "AP50", prefix + "AP75"));
+            heads.addAll(List.of(metric(m, "AP"), metric(m, "AP50"), metric(m, "AP75")));
         }
         return new ShareTable(heads, rows, true);
     }

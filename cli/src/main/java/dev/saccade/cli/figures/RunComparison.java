@@ -13,7 +13,6 @@ import dev.saccade.report.DetectionExamples;
 import dev.saccade.report.Examples;
 import dev.saccade.report.ReportData;
 import dev.saccade.report.ReportData.DataSummary;
-import dev.saccade.report.ReportData.Fact;
 import dev.saccade.report.Section;
 import dev.saccade.report.SegmentationExamples;
 import dev.saccade.report.TextTable;
@@ -59,7 +58,7 @@ public final class RunComparison {
         return new ReportData(
                 new ReportData.Header(
                         String.join(" · ", names),
-                        Count.of(runs.size(), "run") + " side by side",
+                        "Comparison of " + Count.of(runs.size(), "run"),
                         List.of()),
                 List.of(figures(), settings()),
                 examples(),
@@ -73,12 +72,12 @@ public final class RunComparison {
     private Section figures() {
         List<Map<String, String>> columns = runs.stream().map(RunComparison::headline).toList();
         return new Section(
-                "Figures",
+                "Results",
                 unequal()
-                        + "Of the best checkpoint of each, in held-back photographs. Latencies hold for"
-                        + " the machine, and what else it did, when each was measured; ./saccade bench"
-                        + " model compares under equal conditions.",
-                table("Figure", columns, keys(columns), "n/a"));
+                        + "Metrics of the best checkpoints on validation images. Latency depends on the"
+                        + " machine and its load during the evaluation; compare under equal conditions"
+                        + " with ./saccade bench model.",
+                table("Metric", columns, keys(columns), "n/a"));
     }
 
     private String unequal() {
@@ -89,10 +88,7 @@ public final class RunComparison {
                         .map(facts -> facts.stream().filter(f -> f.name().equals("val")).toList())
                         .distinct()
                         .count();
-        return held > 1
-                ? "Not measured on the same photographs: figures of one run say nothing about"
-                        + " another's. "
-                : "";
+        return held > 1 ? "Evaluated on different images: these metrics are not comparable. " : "";
     }
 
     private static List<String> keys(List<Map<String, String>> columns) {
@@ -122,14 +118,7 @@ public final class RunComparison {
         Optional<Measured> measured = run.measured();
         measured.ifPresent(
                 m -> {
-                    for (Fact fact : m.task().headline()) {
-                        String first = fact.note().split(" ", 2)[0];
-                        String name =
-                                figures.containsKey(fact.name())
-                                        ? fact.name() + " of " + first
-                                        : fact.name();
-                        figures.put(name, fact.value());
-                    }
+                    m.task().headline().forEach(fact -> figures.put(fact.name(), fact.value()));
                     figures.put("Parameters", RunReport.millions(m.weights().parameters()));
                     figures.put("Latency", RunReport.latency(m).value());
                 });
@@ -146,8 +135,8 @@ public final class RunComparison {
                         .filter(key -> values(key, configs, NOT_SET).distinct().count() > 1)
                         .toList();
         return new Section(
-                "Settings that differ",
-                differing.isEmpty() ? "" : "All others are the same.",
+                "Different settings",
+                differing.isEmpty() ? "" : "All other settings are equal.",
                 table("Setting", configs, differing, NOT_SET));
     }
 

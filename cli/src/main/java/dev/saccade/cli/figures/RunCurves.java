@@ -11,20 +11,21 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Stream;
 
-/** The curves of what runs have told in the course of their training. */
+/** Training curves from the logged events of runs. */
 final class RunCurves {
 
     /** Metrics that stand together in a chart where they were measured, the first ones first. */
     private static final List<String> SHARES =
             List.of(
-                    "AP50",
                     "AP",
+                    "AP50",
                     "AP75",
-                    "mask_AP50",
                     "mask_AP",
+                    "mask_AP50",
                     "mIoU",
                     "mAcc",
                     "aAcc",
@@ -39,8 +40,12 @@ final class RunCurves {
         ImmutableList.Builder<LineChart> charts = ImmutableList.builder();
         if (!steps.isEmpty()) {
             List<Series> losses = new ArrayList<>();
-            for (String term : termsOf(steps)) {
-                losses.add(series(term, steps, step -> step.path("losses").path(term).asDouble()));
+            Set<String> terms = termsOf(steps);
+            if (terms.size() > 1) {
+                losses.add(series("total", steps, step -> step.path("loss")));
+            }
+            for (String term : terms) {
+                losses.add(series(term, steps, step -> step.path("losses").path(term)));
             }
             charts.add(new LineChart("Loss", "step", losses).smoothed());
         }
@@ -51,7 +56,7 @@ final class RunCurves {
                             .map(name -> metric(name, name, evaluations))
                             .toList();
             if (!shares.isEmpty()) {
-                String title = "In held-back photographs";
+                String title = "Validation metrics";
                 charts.add(new LineChart(title, "step", shares).ofShares());
             }
             String monitor = monitorOf(run).orElse("");
@@ -61,19 +66,28 @@ final class RunCurves {
             }
         }
         if (!steps.isEmpty()) {
-            charts.add(learningRate(List.of(series("learning rate", steps, "learning_rate"))));
+            charts.add(
+                    learningRate(
+                            List.of(
+                                    series(
+                                            "learning rate",
+                                            steps,
+                                            step -> step.path("learning_rate")))));
             charts.add(
                     seconds(
                             List.of(
-                                    series("all", steps, "seconds"),
-                                    series("waiting for data", steps, "data_seconds"))));
+                                    series("total", steps, step -> step.path("seconds")),
+                                    series(
+                                            "waiting for data",
+                                            steps,
+                                            step -> step.path("data_seconds")))));
             charts.add(
                     new LineChart(
                             "Memory, MiB",
                             "step",
                             List.of(
                                     mebibytes("process", "resident_bytes", steps),
-                                    mebibytes("tensors at most", "peak_tensor_bytes", steps))));
+                                    mebibytes("tensors (peak)", "peak_tensor_bytes", steps))));
         }
         return charts.build();
     }
@@ -86,10 +100,7 @@ final class RunCurves {
     static List<LineChart> of(List<String> names, List<RunEvents> runs) {
         ImmutableList.Builder<LineChart> charts = ImmutableList.builder();
         charts.add(
-                new LineChart(
-                                "Loss",
-                                "step",
-                                ofSteps(names, runs, step -> step.path("loss").asDouble()))
+                new LineChart("Loss", "step", ofSteps(names, runs, step -> step.path("loss")))
                         .smoothed());
         for (String name : metricsOf(runs)) {
             List<Series> curves = new ArrayList<>();
@@ -101,9 +112,8 @@ final class RunCurves {
             LineChart chart = new LineChart(name, "step", curves);
             charts.add(SHARES.contains(name) ? chart.ofShares() : chart);
         }
-        charts.add(
-                learningRate(ofSteps(names, runs, step -> step.path("learning_rate").asDouble())));
-        charts.add(seconds(ofSteps(names, runs, step -> step.path("seconds").asDouble())));
+        charts.add(learningRate(ofSteps(names, runs, step -> step.path("learning_rate"))));
+        charts.add(seconds(ofSteps(names, runs, step -> step.path("seconds"))));
         return charts.build().stream().filter(chart -> !chart.series().isEmpty()).toList();
     }
 
@@ -112,7 +122,7 @@ final class RunCurves {
     }
 
     private static LineChart seconds(List<Series> curves) {
-        return new LineChart("Seconds a step", "step", curves);
+        return new LineChart("Seconds per step", "step", curves);
     }
 
     /** Returns the metrics of any run that a comparison shows. */
@@ -128,7 +138,7 @@ final class RunCurves {
     }
 
     private static List<Series> ofSteps(
-            List<String> names, List<RunEvents> runs, ToDoubleFunction<JsonNode> value) {
+            List<String> names, List<RunEvents> runs, Function<JsonNode, JsonNode> value) {
         List<Series> curves = new ArrayList<>();
         for (int run = 0; run < runs.size(); run++) {
             if (!runs.get(run).steps().isEmpty()) {
@@ -139,12 +149,12 @@ final class RunCurves {
     }
 
     private static Series mebibytes(String name, String field, List<JsonNode> steps) {
-        return series(name, steps, step -> step.path(field).asDouble() / (1 << 20));
+        return curve(name, steps, step -> number(step.path(field)) / (1 << 20));
     }
 
     private static Set<String> termsOf(List<JsonNode> steps) {
         Set<String> terms = new LinkedHashSet<>();
-        steps.get(0).path("losses").fieldNames().forEachRemaining(terms::add);
+        steps.forEach(step -> step.path("losses").fieldNames().forEachRemaining(terms::add));
         return terms;
     }
 
@@ -153,20 +163,26 @@ final class RunCurves {
     }
 
     private static Series metric(String curve, String name, List<JsonNode> evaluations) {
-        return series(
+        return curve(
                 curve,
                 evaluations,
                 e -> {
-                    double value = e.path("metrics").path(name).asDouble(-1);
+                    double value = number(e.path("metrics").path(name));
                     return value < 0 ? Double.NaN : value;
                 });
     }
 
-    private static Series series(String name, List<JsonNode> steps, String field) {
-        return series(name, steps, step -> step.path(field).asDouble());
+    private static Series series(
+            String name, List<JsonNode> steps, Function<JsonNode, JsonNode> field) {
+        return curve(name, steps, step -> number(field.apply(step)));
     }
 
-    private static Series series(
+    /** Returns a number; NaN if it is missing, or null because it was not finite. */
+    private static double number(JsonNode value) {
+        return value.isNumber() ? value.asDouble() : Double.NaN;
+    }
+
+    private static Series curve(
             String name, List<JsonNode> events, ToDoubleFunction<JsonNode> value) {
         return Series.of(
                 name,

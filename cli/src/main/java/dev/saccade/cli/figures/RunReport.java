@@ -73,8 +73,7 @@ public record RunReport(Path folder, RunEvents events, Optional<RunFigures> figu
         ImmutableList.Builder<Section> sections = ImmutableList.builder();
         measured().ifPresent(m -> sections.addAll(m.task().sections()).add(model(m)));
         String subtitle = figures.map(RunFigures::subtitle).orElse("");
-        String missing =
-                measured().isPresent() ? "" : "Nothing was measured on held-back photographs yet.";
+        String missing = measured().isPresent() ? "" : "Not evaluated on validation images yet.";
         return new ReportData(
                 new ReportData.Header(name(), (subtitle + " " + missing).strip(), headline()),
                 List.of(),
@@ -100,7 +99,7 @@ public record RunReport(Path folder, RunEvents events, Optional<RunFigures> figu
         events.last()
                 .map(last -> last.path("peak_tensor_bytes").asLong() >> 20)
                 .filter(mebibytes -> mebibytes > 0)
-                .ifPresent(m -> facts.add(new Fact("Memory", m + " MiB", "of tensors at most")));
+                .ifPresent(m -> facts.add(new Fact("Peak memory", m + "\u00a0MiB", "tensors")));
         return facts.build();
     }
 
@@ -124,16 +123,16 @@ public record RunReport(Path folder, RunEvents events, Optional<RunFigures> figu
 
     private static String duration(double seconds) {
         return seconds < 90
-                ? Text.format("%.0f s", seconds)
-                : Text.format("%.1f min", seconds / 60);
+                ? Text.format("%.0f\u00a0s", seconds)
+                : Text.format("%.1f\u00a0min", seconds / 60);
     }
 
     /** Returns how long one photograph takes. */
     static Fact latency(Measured measured) {
         return new Fact(
                 "Latency",
-                Text.format("%.0f ms", measured.latency().all()),
-                "a photograph by itself, from its file on");
+                Text.format("%.0f\u00a0ms", measured.latency().all()),
+                "per image, batch size 1, with decoding");
     }
 
     private Section model(Measured measured) {
@@ -141,22 +140,25 @@ public record RunReport(Path folder, RunEvents events, Optional<RunFigures> figu
         ImmutableList.Builder<Fact> facts = ImmutableList.builder();
         facts.add(new Fact("Parameters", millions(weights.parameters())));
         facts.add(new Fact("Checkpoint", folder.resolve(weights.file()).toString()));
-        facts.add(new Fact("Size", Text.format("%.1f MiB", weights.bytes() / (double) (1 << 20))));
+        facts.add(
+                new Fact(
+                        "Size",
+                        Text.format("%.1f\u00a0MiB", weights.bytes() / (double) (1 << 20))));
         facts.add(new Fact("SHA-256", weights.sha256()));
-        events.best().ifPresent(best -> facts.add(new Fact("Best", bestAt(best))));
+        events.best().ifPresent(best -> facts.add(new Fact("Best checkpoint", bestAt(best))));
         Latency latency = measured.latency();
-        facts.add(milliseconds("Decode", latency.decode(), "read and decode a photograph"));
-        facts.add(milliseconds("Prepare", latency.prepare(), "resize and normalize it"));
-        facts.add(milliseconds("Compute", latency.compute(), "the network and what follows it"));
+        facts.add(milliseconds("Decoding", latency.decode(), "read and decode the image"));
+        facts.add(milliseconds("Preprocessing", latency.prepare(), "resize and normalize"));
+        facts.add(milliseconds("Inference", latency.compute(), "model and postprocessing"));
         facts.add(
                 new Fact(
                         "Throughput",
-                        Text.format("%.1f", measured.photographsPerSecond()),
-                        "photographs a second, many read ahead and each scored, as in eval"));
+                        Text.format("%.1f\u00a0images/s", measured.photographsPerSecond()),
+                        "during evaluation"));
         return new Section(
                 "Model",
-                "The weights that did best, and how long a photograph takes by itself: medians on"
-                        + " the machine below.",
+                "The best checkpoint, and its median latency per image at batch size 1 on the"
+                        + " machine below.",
                 new FactList(facts.build()),
                 new Commands(
                         List.of(
@@ -172,11 +174,11 @@ public record RunReport(Path folder, RunEvents events, Optional<RunFigures> figu
     }
 
     private static Fact milliseconds(String name, double value, String note) {
-        return new Fact(name, Text.format("%.1f ms", value), note);
+        return new Fact(name, Text.format("%.1f\u00a0ms", value), note);
     }
 
     static String millions(long parameters) {
-        return Text.format("%.2f million", parameters / 1e6);
+        return Text.format("%.2f\u00a0million", parameters / 1e6);
     }
 
     private String bestAt(JsonNode best) {

@@ -18,7 +18,7 @@ import java.util.OptionalDouble;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** What a report says of the score from which objects should count. */
+/** The recommended score thresholds of a report. */
 final class ScoreFigures {
 
     private static final String NAME = "Score";
@@ -31,7 +31,7 @@ final class ScoreFigures {
                 NAME,
                 Text.format("%.2f", best.score()),
                 Text.format(
-                        "recommended; precision %.2f, recall %.2f, means over classes",
+                        "recommended; precision %.2f, recall %.2f",
                         best.precision(), best.recall()));
     }
 
@@ -47,15 +47,15 @@ final class ScoreFigures {
                         .map(
                                 best ->
                                         Text.format(
-                                                " One score for all is %.2f: there the mean of F1"
-                                                        + " over the classes is highest.",
+                                                " The threshold with the highest mean F1 over all"
+                                                        + " classes is %.2f.",
                                                 best.score()))
                         .orElse("");
         return new Section(
-                "Scores",
-                "The score from which objects of a class should count: where F1, the harmonic mean"
-                        + " of precision and recall of boxes at IoU .50, is highest; of equal ones"
-                        + " the highest. Classes of which nothing is found have none."
+                "Score thresholds",
+                "The threshold of each class with the highest F1, the harmonic mean of precision"
+                        + " and recall, for boxes with IoU ≥ 0.50. Classes without a correct"
+                        + " detection have none."
                         + common,
                 table(curves),
                 new Charts(List.of(chart(curves))));
@@ -63,7 +63,7 @@ final class ScoreFigures {
 
     private static ShareTable table(ScoreCurves curves) {
         return new ShareTable(
-                List.of("Class", "Objects", "score", "precision", "recall", "F1"),
+                List.of("Class", "Objects", "Threshold", "Precision", "Recall", "F1"),
                 curves.classes().stream().map(ScoreFigures::row).toList(),
                 true);
     }
@@ -72,7 +72,7 @@ final class ScoreFigures {
         Optional<Point> best = curve.best();
         return new ShareTable.Row(
                 curve.name(),
-                String.valueOf(curve.objects()),
+                Text.format("%,d", curve.objects()),
                 Stream.of(
                                 best.map(Point::score),
                                 best.map(Point::precision),
@@ -93,7 +93,8 @@ final class ScoreFigures {
             series.add(series(curve.name(), points).ofClass(label));
         }
         series.add(series("mean over all classes", curves.mean()));
-        return new LineChart(shown.title("F1 over the score"), "score", series.build())
+        return new LineChart(
+                        shown.title("F1 by score threshold"), "score threshold", series.build())
                 .inUnitSquare();
     }
 

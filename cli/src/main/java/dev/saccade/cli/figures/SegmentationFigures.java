@@ -5,7 +5,6 @@ import com.google.common.io.ByteSource;
 import com.google.common.primitives.ImmutableDoubleArray;
 
 import dev.saccade.cli.predictions.ShownPhoto;
-import dev.saccade.core.Count;
 import dev.saccade.core.Text;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Size;
@@ -43,11 +42,11 @@ public final class SegmentationFigures {
 
     private static final Map<String, String> MEANINGS =
             ImmutableMap.of(
-                    "mIoU", "pixels a class and its prediction share over those of either, mean",
-                    "mAcc", "pixels of a class that are found, mean",
-                    "aAcc", "pixels that are found, of all classes together",
-                    "mDice", "twice the shared pixels over the sum of both, mean",
-                    "boundary_mIoU", "as mIoU, along the edges of regions only");
+                    "mIoU", "IoU, mean over classes",
+                    "mAcc", "pixel accuracy, mean over classes",
+                    "aAcc", "pixel accuracy over all classes",
+                    "mDice", "Dice coefficient, mean over classes",
+                    "boundary_mIoU", "IoU along region boundaries, mean over classes");
 
     private final Segmenter segmenter;
     private final Dataset dataset;
@@ -70,9 +69,12 @@ public final class SegmentationFigures {
                 headline(evaluation.values()),
                 new SegmentationFigures(segmenter, dataset).examples(evaluation.ious(), examples),
                 List.of(
-                        section("Agreement", "", summary(evaluation.values())),
+                        section("Segmentation metrics", "", summary(evaluation.values())),
                         confusions(evaluation),
-                        section("Classes", "", classes(evaluation.metrics().perClass()))));
+                        section(
+                                "Per-class metrics",
+                                "",
+                                classes(evaluation.metrics().perClass()))));
     }
 
     private static Section section(String title, String lead, ShareTable table) {
@@ -86,18 +88,18 @@ public final class SegmentationFigures {
                                 Fact.ofShare(
                                         name.replace('_', ' '),
                                         values.getOrDefault(name, -1.0),
-                                        "of pixels in held-back photographs"))
+                                        MEANINGS.get(name)))
                 .toList();
     }
 
     private static ShareTable summary(Map<String, Double> values) {
         return new ShareTable(
-                List.of("Metric", "", "value"),
+                List.of("Metric", "", "Value"),
                 values.entrySet().stream()
                         .map(
                                 metric ->
                                         new ShareTable.Row(
-                                                metric.getKey(),
+                                                metric.getKey().replace('_', ' '),
                                                 MEANINGS.get(metric.getKey()),
                                                 List.of(OptionalDouble.of(metric.getValue()))))
                         .toList());
@@ -112,34 +114,32 @@ public final class SegmentationFigures {
                                         new ShareTable.Row(
                                                 confusion.truth(),
                                                 Text.format(
-                                                        "%s taken for %s",
-                                                        Count.of(confusion.pixels(), "pixel"),
-                                                        confusion.predicted()),
+                                                        "%s (%,d pixels)",
+                                                        confusion.predicted(), confusion.pixels()),
                                                 List.of(OptionalDouble.of(confusion.share()))))
                         .toList();
         HeatMap map =
                 new HeatMap(
-                        "Pixels of each class (rows) and what they were taken for, in percent",
+                        "Percentage of the pixels of each ground-truth class",
                         evaluation.classes(),
                         evaluation.confusion().rows(),
                         true);
         return new Section(
-                "Confusions",
-                "The mistakes that cost most pixels, each with its share of the pixels of the"
-                        + " class.",
-                new ShareTable(List.of("Class", "Mistake", "share"), rows),
+                "Confusion matrix",
+                "The most frequent confusions, with their fraction of the pixels of the class.",
+                new ShareTable(List.of("Ground truth", "Predicted as", "Fraction"), rows),
                 map);
     }
 
     private static ShareTable classes(List<ClassOverlap> classes) {
         return new ShareTable(
-                List.of("Class", "Pixels", "IoU", "Acc", "Dice", "boundary IoU"),
+                List.of("Class", "Pixels", "IoU", "Accuracy", "Dice", "Boundary IoU"),
                 classes.stream()
                         .map(
                                 c ->
                                         new ShareTable.Row(
                                                 c.name(),
-                                                String.valueOf(c.pixels()),
+                                                Text.format("%,d", c.pixels()),
                                                 Stream.of(
                                                                 c.iou(),
                                                                 c.accuracy(),
@@ -212,7 +212,7 @@ public final class SegmentationFigures {
             all += pixels.truth(label);
         }
         return all == 0
-                ? "nothing is labeled"
-                : Text.format("%.1f %% of pixels right, mIoU %.3f", 100.0 * right / all, iou);
+                ? "no labeled pixels"
+                : Text.format("%.1f%% of pixels correct, mIoU %.3f", 100.0 * right / all, iou);
     }
 }

@@ -35,8 +35,7 @@ record ShownClasses(List<Integer> labels, int all) {
     /** Returns the title of their chart. */
     String title(String shown) {
         return all > labels.size()
-                ? Text.format(
-                        "%s, of the %d most frequent of %d classes", shown, labels.size(), all)
+                ? Text.format("%s (the %d most frequent of %d classes)", shown, labels.size(), all)
                 : shown;
     }
 }
