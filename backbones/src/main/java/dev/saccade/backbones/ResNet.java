@@ -8,7 +8,6 @@ import com.google.common.collect.ImmutableSortedMap;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.conversion.CheckpointRules;
-import dev.saccade.core.conversion.NameTable;
 import dev.saccade.core.nn.BatchNorm2d;
 import dev.saccade.core.nn.BatchNormType;
 import dev.saccade.core.nn.Conv2d;
@@ -132,13 +131,9 @@ public final class ResNet extends Backbone {
                     groups > 1 || baseWidth == 64, "base_width", baseWidth, "64 where groups is 1");
         }
 
-        /** torchvision has our names. */
         @Override
         public CheckpointRules checkpointRules() {
-            String ours = "layer1.0.conv1.weight";
-            return CheckpointRules.NONE
-                    .withNames(new NameTable("torchvision", ours, List.of(ours), ""))
-                    .withUnexpected("{b}fc.weight", "{b}fc.bias");
+            return ResNetCheckpoints.RULES;
         }
 
         @Override

@@ -71,6 +71,73 @@ final class SwinCheckpoints {
                     -                               {b}layers.{i}.blocks.{j}.{*}_index
                     """);
 
+    /** With {@code features_only} since 0.9, where dots of stages become underscores. */
+    private static final NameTable TIMM_FEATURES =
+            new NameTable(
+                    "timm",
+                    "{b}layers_{i}.blocks.{j}.attn.relative_position_bias_table",
+                    OURS,
+                    """
+                    {b}layers_{i+1}.downsample.{*}  {b}layers.{i}.downsample.{*}
+                    {b}layers_{i}.blocks.{*}        {b}layers.{i}.blocks.{*}
+                    """);
+
+    /** With {@code features_only} before 0.9, where a stage ends with its patch merging. */
+    private static final NameTable OLD_TIMM_FEATURES =
+            new NameTable(
+                    "timm",
+                    "{b}layers_0.downsample.reduction.weight",
+                    OURS,
+                    "{b}layers_{i}.{*}  {b}layers.{i}.{*}");
+
+    /** In files of transformers, which stores query, key and value apart. */
+    private static final NameTable HUGGING_FACE =
+            new NameTable(
+                    "huggingface",
+                    "{b}encoder.layers.{i}.blocks.{j}.attention.self.query.weight",
+                    OURS,
+                    """
+                    {b}embeddings.patch_embeddings.projection.{*}                {b}patch_embed.proj.{*}
+                    {b}embeddings.norm.{*}                                       {b}patch_embed.norm.{*}
+                    {b}encoder.layers.{i}.blocks.{j}.attention.self.query.{*}    {b}layers.{i}.blocks.{j}.attn.qkv.{*} 1/3
+                    {b}encoder.layers.{i}.blocks.{j}.attention.self.key.{*}      {b}layers.{i}.blocks.{j}.attn.qkv.{*} 2/3
+                    {b}encoder.layers.{i}.blocks.{j}.attention.self.value.{*}    {b}layers.{i}.blocks.{j}.attn.qkv.{*} 3/3
+                    {b}encoder.layers.{i}.blocks.{j}.attention.output.dense.{*}  {b}layers.{i}.blocks.{j}.attn.proj.{*}
+                    {b}encoder.layers.{i}.blocks.{j}.attention.self.{*}          {b}layers.{i}.blocks.{j}.attn.{*}
+                    {b}encoder.layers.{i}.blocks.{j}.layernorm_before.{*}        {b}layers.{i}.blocks.{j}.norm1.{*}
+                    {b}encoder.layers.{i}.blocks.{j}.layernorm_after.{*}         {b}layers.{i}.blocks.{j}.norm2.{*}
+                    {b}encoder.layers.{i}.blocks.{j}.intermediate.dense.{*}      {b}layers.{i}.blocks.{j}.mlp.fc1.{*}
+                    {b}encoder.layers.{i}.blocks.{j}.output.dense.{*}            {b}layers.{i}.blocks.{j}.mlp.fc2.{*}
+                    {b}encoder.layers.{i}.downsample.{*}                         {b}layers.{i}.downsample.{*}
+                    {b}hidden_states_norms.stage{i+1}.{*}                        {b}norm{i}.{*}
+                    {b}classifier.{*}                                            {b}head.{*}
+                    {b}layernorm.{*}                                             {b}norm.{*}
+                    """);
+
+    /** In state dicts of transformers 5, whose files keep the earlier names. */
+    private static final NameTable HUGGING_FACE_MODULES =
+            new NameTable(
+                    "huggingface",
+                    "{b}encoder.layers.{i}.blocks.{j}.attention.q_proj.weight",
+                    OURS,
+                    """
+                    {b}embeddings.patch_embeddings.projection.{*}                {b}patch_embed.proj.{*}
+                    {b}embeddings.norm.{*}                                       {b}patch_embed.norm.{*}
+                    {b}encoder.layers.{i}.blocks.{j}.attention.q_proj.{*}    {b}layers.{i}.blocks.{j}.attn.qkv.{*} 1/3
+                    {b}encoder.layers.{i}.blocks.{j}.attention.k_proj.{*}      {b}layers.{i}.blocks.{j}.attn.qkv.{*} 2/3
+                    {b}encoder.layers.{i}.blocks.{j}.attention.v_proj.{*}    {b}layers.{i}.blocks.{j}.attn.qkv.{*} 3/3
+                    {b}encoder.layers.{i}.blocks.{j}.attention.o_proj.{*}  {b}layers.{i}.blocks.{j}.attn.proj.{*}
+                    {b}encoder.layers.{i}.blocks.{j}.attention.relative_position_bias.{*}          {b}layers.{i}.blocks.{j}.attn.{*}
+                    {b}encoder.layers.{i}.blocks.{j}.layernorm_before.{*}        {b}layers.{i}.blocks.{j}.norm1.{*}
+                    {b}encoder.layers.{i}.blocks.{j}.layernorm_after.{*}         {b}layers.{i}.blocks.{j}.norm2.{*}
+                    {b}encoder.layers.{i}.blocks.{j}.mlp.fc1.{*}      {b}layers.{i}.blocks.{j}.mlp.fc1.{*}
+                    {b}encoder.layers.{i}.blocks.{j}.mlp.fc2.{*}            {b}layers.{i}.blocks.{j}.mlp.fc2.{*}
+                    {b}encoder.layers.{i}.downsample.{*}                         {b}layers.{i}.downsample.{*}
+                    {b}hidden_states_norms.stage{i+1}.{*}                        {b}norm{i}.{*}
+                    {b}classifier.{*}                                            {b}head.{*}
+                    {b}layernorm.{*}                                             {b}norm.{*}
+                    """);
+
     /** Whose features are the stem, then stages and patch merging in turn. */
     private static final NameTable TORCHVISION =
             new NameTable(
@@ -102,7 +169,14 @@ final class SwinCheckpoints {
                     .withComputed("{*}.attn_mask");
 
     static final CheckpointRules RULES =
-            TABLES.withNames(OPENMMLAB, TIMM, TORCHVISION)
+            TABLES.withNames(
+                            OPENMMLAB,
+                            TIMM,
+                            OLD_TIMM_FEATURES,
+                            TIMM_FEATURES,
+                            TORCHVISION,
+                            HUGGING_FACE,
+                            HUGGING_FACE_MODULES)
                     .withUnexpected("{b}head.fc.weight", "{b}head.fc.bias")
                     .withMissing("{b}global_block.{*}");
 

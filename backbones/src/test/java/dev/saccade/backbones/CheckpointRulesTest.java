@@ -13,6 +13,7 @@ import dev.saccade.core.parts.Backbone;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.util.List;
 import java.util.Map;
@@ -90,9 +91,16 @@ class CheckpointRulesTest {
         assertEquals(expected, Stored.isAny(rules(type).missing(), name));
     }
 
-    @Test
-    void resNet50HasTheNamesAndShapesOfTorchvision() {
-        Map<String, Shape> theirs = Stored.names("resnet50.names");
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "resnet50",
+                "resnet50_huggingface",
+                "resnet50_detectron2",
+                "resnet50_caffe2"
+            })
+    void resNet50HasTheNamesAndShapesOfOtherLibraries(String file) {
+        Map<String, Shape> theirs = Stored.names(file + ".names");
 
         Map<String, Shape> named = Stored.shapes(Naming.toSaccade(Stored.ofOnes(theirs)));
         named.keySet()
@@ -106,6 +114,15 @@ class CheckpointRulesTest {
 
     @Test
     void librariesAreThoseOfSwinAndResNet() {
-        assertEquals(List.of("official", "openmmlab", "timm", "torchvision"), Naming.libraries());
+        assertEquals(
+                List.of(
+                        "official",
+                        "caffe2",
+                        "detectron2",
+                        "huggingface",
+                        "openmmlab",
+                        "timm",
+                        "torchvision"),
+                Naming.libraries());
     }
 }

@@ -37,7 +37,14 @@ class SwinCheckpointsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"openmmlab, ''", "openmmlab, backbone.", "timm, ''", "torchvision, ''"})
+    @CsvSource({
+        "openmmlab, ''",
+        "openmmlab, backbone.",
+        "timm, ''",
+        "torchvision, ''",
+        "huggingface, ''",
+        "huggingface_modules, ''"
+    })
     void swinHasTheNamesAndShapesOfEveryLibraryTranslated(String library, String prefix) {
         Map<String, Shape> ours = new TreeMap<>();
         Stored.shapes(Configs.of(Swin.Config.class, "variant=tiny").build())
@@ -60,6 +67,8 @@ class SwinCheckpointsTest {
         "OPENMMLAB, swin_tiny_openmmlab.names",
         "TIMM, swin_tiny_timm.names",
         "TORCHVISION, swin_tiny_torchvision.names",
+        "HUGGINGFACE, swin_tiny_huggingface.names",
+        "HUGGINGFACE, resnet50_huggingface.names",
         "TORCHVISION, resnet50.names",
     })
     void whatIsNamedAsOursGetsTheirNamesAndShapesBack(String library, String file) {
@@ -68,7 +77,51 @@ class SwinCheckpointsTest {
                 Stored.shapes(
                         Naming.of(library).fromSaccade(Naming.toSaccade(Stored.ofOnes(theirs))));
 
-        assertEquals(theirs, back);
+        Map<String, Shape> unprefixed = new TreeMap<>();
+        theirs.forEach(
+                (name, shape) -> unprefixed.put(name.replaceFirst("^(swin|resnet)\\.", ""), shape));
+        back.keySet().removeIf(name -> name.endsWith("_index"));
+        unprefixed.keySet().removeIf(name -> name.endsWith("_index"));
+        assertEquals(unprefixed, back);
+    }
+
+    /** Query, key and value are joined in this order. */
+    @Test
+    void queryKeyAndValueAreJoined() {
+        String attention = "swin.encoder.layers.0.blocks.1.attention.self.";
+        Map<String, Tensor> tensors = new LinkedHashMap<>();
+        tensors.put(attention + "value.weight", Tensor.of(new Shape(1, 1), 3));
+        tensors.put(attention + "query.weight", Tensor.of(new Shape(1, 1), 1));
+        tensors.put(attention + "key.weight", Tensor.of(new Shape(1, 1), 2));
+
+        Map<String, Tensor> ours = Naming.toSaccade(new Checkpoint(tensors, Map.of())).tensors();
+
+        assertEquals(
+                Map.of("layers.0.blocks.1.attn.qkv.weight", Tensor.of(new Shape(3, 1), 1, 2, 3)),
+                ours);
+        tensors.remove(attention + "key.weight");
+        Checkpoint without = new Checkpoint(tensors, Map.of());
+        String message =
+                assertThrows(SaccadeException.class, () -> Naming.toSaccade(without)).getMessage();
+        assertTrue(message.contains("expected 3 tensors of one shape to join"), message);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void timmFeaturesHaveUnderscores(int first) {
+        Map<String, Shape> ours =
+                Stored.shapes(Configs.of(Swin.Config.class, "variant=tiny").build());
+        Map<String, Shape> theirs = new TreeMap<>();
+        ours.forEach(
+                (name, shape) ->
+                        theirs.put(
+                                name.replaceFirst("^layers\\.(\\d)\\.blocks", "layers_$1.blocks")
+                                        .replace("layers.0.d", "layers_" + first + ".d")
+                                        .replace("layers.1.d", "layers_" + (first + 1) + ".d")
+                                        .replace("layers.2.d", "layers_" + (first + 2) + ".d"),
+                                shape));
+
+        assertEquals(ours, Stored.shapes(Naming.toSaccade(Stored.ofOnes(theirs))));
     }
 
     @ParameterizedTest

@@ -6,6 +6,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Module;
 
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -15,13 +16,27 @@ import java.util.TreeSet;
  *
  * @param tensors tensors by name, in the order of the file
  * @param metadata what else there is to know, such as the classes; values are texts
+ * @param notes what users should know about the choice of these tensors, such as averaged weights
+ *     that the file also holds
  */
-public record Checkpoint(Map<String, Tensor> tensors, Map<String, String> metadata) {
+public record Checkpoint(
+        Map<String, Tensor> tensors, Map<String, String> metadata, List<String> notes) {
 
     /** Makes a checkpoint; keeps the order. */
     public Checkpoint {
         tensors = ImmutableMap.copyOf(tensors);
         metadata = ImmutableMap.copyOf(metadata);
+        notes = List.copyOf(notes);
+    }
+
+    /** Makes a checkpoint without notes; keeps the order. */
+    public Checkpoint(Map<String, Tensor> tensors, Map<String, String> metadata) {
+        this(tensors, metadata, List.of());
+    }
+
+    /** Returns other tensors with the metadata and notes of this checkpoint. */
+    Checkpoint with(Map<String, Tensor> others) {
+        return new Checkpoint(others, metadata, notes);
     }
 
     /** Returns a copy of all parameters and buffers of a module. */
@@ -51,7 +66,7 @@ public record Checkpoint(Map<String, Tensor> tensors, Map<String, String> metada
             tensors.keySet().forEach(name -> parts.add(name.replaceFirst("\\..*", "")));
             throw SaccadeException.user("the checkpoint has no %s, only %s", part, parts);
         }
-        return new Checkpoint(found, metadata);
+        return with(found);
     }
 
     /** Adds a tensor to others, none of which may have its name. */

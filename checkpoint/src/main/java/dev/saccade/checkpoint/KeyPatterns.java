@@ -3,10 +3,12 @@ package dev.saccade.checkpoint;
 import com.google.common.collect.ImmutableList;
 
 import dev.saccade.core.conversion.CheckpointRules;
+import dev.saccade.core.conversion.ClassRows;
 import dev.saccade.core.conversion.IndexTable;
 import dev.saccade.core.conversion.NamePattern;
 
 import java.util.List;
+import java.util.Optional;
 
 /** The names that pre-training and dense prediction do not have in common, and rightly so. */
 final class KeyPatterns {
@@ -21,6 +23,7 @@ final class KeyPatterns {
     private final ImmutableList<NamePattern> computed;
     private final ImmutableList<NamePattern> ignored;
     private final ImmutableList<NamePattern> fresh;
+    private final ImmutableList<ClassRows> classRows;
 
     KeyPatterns(CheckpointRules rules) {
         computed =
@@ -35,6 +38,7 @@ final class KeyPatterns {
                         .addAll(rules.unexpected())
                         .build();
         fresh = ImmutableList.copyOf(rules.missing());
+        classRows = ImmutableList.copyOf(rules.classRows());
     }
 
     /** Returns whether a tensor is a counter or an index table, computed anew where needed. */
@@ -54,6 +58,14 @@ final class KeyPatterns {
     /** Returns whether it is right that a checkpoint has nothing for a parameter. */
     boolean isFresh(String name) {
         return isAny(fresh, name);
+    }
+
+    /** Returns the row order of a layer with several rows per class, if a part states it. */
+    Optional<ClassRows.Order> classRows(String name) {
+        return classRows.stream()
+                .filter(rows -> rows.name().matches(name))
+                .map(ClassRows::order)
+                .findFirst();
     }
 
     private static boolean isAny(List<NamePattern> patterns, String name) {

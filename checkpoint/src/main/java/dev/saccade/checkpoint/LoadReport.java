@@ -23,12 +23,14 @@ import java.util.stream.Collectors;
  * @param resized those of the loaded ones whose table of positions was made for another grid
  * @param remade what has rows for classes other than those here, and starts anew
  * @param misshaped names that both have, in different shapes
+ * @param notes further lines, such as how classes were matched
  */
 public record LoadReport(
         ImmutableListMultimap<Fate, String> names,
         List<Resized> resized,
         List<Remade> remade,
-        List<Misshaped> misshaped)
+        List<Misshaped> misshaped,
+        List<String> notes)
         implements Printable.Lines {
 
     /** What comes of a name. */
@@ -77,7 +79,7 @@ public record LoadReport(
      * A tensor for other classes.
      *
      * @param name its name in the module
-     * @param why which classes, such as {@code 3 classes here, 80 there}
+     * @param why which classes, such as {@code 3 classes here, 80 in the checkpoint}
      */
     public record Remade(String name, String why) {}
 
@@ -86,6 +88,7 @@ public record LoadReport(
         resized = List.copyOf(resized);
         remade = List.copyOf(remade);
         misshaped = List.copyOf(misshaped);
+        notes = List.copyOf(notes);
     }
 
     /** Returns the names of the module that got their values. */
@@ -130,6 +133,7 @@ public record LoadReport(
                         + missing().size()
                         + misshaped.size();
         lines.add(Text.format("loaded %d of %d parameters", loaded().size(), all));
+        lines.addAll(notes);
         section(
                 lines,
                 "positions fitted to another grid",
@@ -157,7 +161,9 @@ public record LoadReport(
             String layer = tensor.name.substring(0, tensor.name.lastIndexOf('.'));
             layers.computeIfAbsent(tensor.why, why -> new LinkedHashSet<>()).add(layer);
         }
-        layers.forEach((why, names) -> lines.add(why + ": made anew: " + String.join(", ", names)));
+        layers.forEach(
+                (why, names) ->
+                        lines.add(why + ": initialized from scratch: " + String.join(", ", names)));
     }
 
     private static <T> void section(
@@ -182,7 +188,12 @@ public record LoadReport(
         if (count > 0) {
             lines.add(title + ": " + count);
             List<String> rendered = new ArrayList<>();
-            groups.forEach((beginning, members) -> rendered.add(line(beginning, members)));
+            boolean isExpected = fates[0] == Fate.FRESH;
+            groups.forEach(
+                    (beginning, members) ->
+                            rendered.add(
+                                    line(beginning, members)
+                                            + (isExpected ? "" : example(beginning, members))));
             addFirst(lines, rendered);
         }
     }
@@ -196,6 +207,11 @@ public record LoadReport(
         boolean isCommon =
                 !beginning.endsWith(end) && names.stream().allMatch(name -> name.endsWith(end));
         return beginning + (isCommon ? end : "") + " (" + names.size() + ")";
+    }
+
+    /** Returns one of several names of a group, unless the group states its only beginning. */
+    private static String example(String beginning, List<String> names) {
+        return names.size() == 1 || beginning.startsWith("*") ? "" : ", such as " + names.get(0);
     }
 
     private static void addFirst(List<String> lines, List<String> items) {

@@ -16,8 +16,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -75,22 +73,28 @@ public final class Naming {
     }
 
     static Checkpoint toSaccade(Checkpoint checkpoint, CheckpointRules rules) {
-        Set<String> names = checkpoint.tensors().keySet();
-        Optional<NameTable> theirs =
-                rules.names().stream().filter(table -> table.isTheirs(names)).findFirst();
-        if (theirs.isEmpty()) {
-            return checkpoint;
-        }
+        return NameSearch.table(checkpoint.tensors().keySet(), rules)
+                .map(found -> toSaccade(found.strip(checkpoint), found.table().orElseThrow()))
+                .orElse(checkpoint);
+    }
+
+    static Checkpoint toSaccade(Checkpoint checkpoint, NameTable theirs) {
         Map<String, Tensor> tensors = new LinkedHashMap<>();
+        JoinedTensors joined = new JoinedTensors();
         checkpoint
                 .tensors()
                 .forEach(
                         (name, tensor) -> {
-                            NameTable.Renamed ours = theirs.get().toOurs(name);
+                            NameTable.Renamed ours = theirs.toOurs(name);
                             Tensor reordered = reordered(name, tensor, ours);
-                            Checkpoint.putNew(tensors, ours.name(), reordered);
+                            if (ours.part().isPresent()) {
+                                joined.add(name, reordered, ours);
+                            } else {
+                                Checkpoint.putNew(tensors, ours.name(), reordered);
+                            }
                         });
-        return new Checkpoint(tensors, checkpoint.metadata());
+        joined.tensors().forEach((name, tensor) -> Checkpoint.putNew(tensors, name, tensor));
+        return checkpoint.with(tensors);
     }
 
     /**
@@ -119,12 +123,12 @@ public final class Naming {
                 .forEach(
                         (name, tensor) ->
                                 table.toTheirs(name)
-                                        .ifPresent(
+                                        .forEach(
                                                 theirs ->
                                                         tensors.put(
                                                                 theirs.name(),
                                                                 reordered(name, tensor, theirs))));
-        return new Checkpoint(tensors, checkpoint.metadata());
+        return checkpoint.with(tensors);
     }
 
     private static Tensor reordered(String name, Tensor tensor, NameTable.Renamed renamed) {

@@ -1,16 +1,9 @@
 package dev.saccade.checkpoint;
 
-import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.JsonGenerator;
-
-import dev.saccade.checkpoint.Pickle.Tuple;
 import dev.saccade.core.SaccadeException;
 
-import java.io.IOException;
-import java.io.StringWriter;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -29,11 +22,6 @@ public final class TorchFile {
 
     /** How often the bytes of a file may be used by tensors that share storages. */
     private static final int MAX_SHARING = 4;
-
-    /** Metadata are short; what is longer or more is left out. */
-    private static final int MAX_TEXT = 1 << 16;
-
-    private static final int MAX_TEXTS = 1000;
 
     private TorchFile() {}
 
@@ -71,7 +59,7 @@ public final class TorchFile {
                         tensors.put(
                                 isWrapped ? name.substring(MODULE.length()) : name,
                                 tensor.read(file, content.places().applyAsLong(tensor.storage()))));
-        return new Checkpoint(tensors, metadata(root));
+        return new Checkpoint(tensors, TorchMetadata.of(root));
     }
 
     private static Map<?, ?> weights(Map<?, ?> root, boolean averaged) {
@@ -107,50 +95,6 @@ public final class TorchFile {
             throw new MalformedException(
                     "refused: " + bytes + " bytes of tensors in a file of " + size);
         }
-    }
-
-    private static Map<String, String> metadata(Map<?, ?> root) {
-        Map<String, String> metadata = new LinkedHashMap<>();
-        if (root.get("meta") instanceof Map<?, ?> meta) {
-            meta.forEach(
-                    (key, value) -> {
-                        if (key instanceof String name && metadata.size() < MAX_TEXTS) {
-                            text(value).ifPresent(text -> metadata.put(name, text));
-                        }
-                    });
-        }
-        return metadata;
-    }
-
-    private static Optional<String> text(Object value) {
-        if (value instanceof String text) {
-            return Optional.of(text).filter(t -> t.length() <= MAX_TEXT);
-        }
-        if (value instanceof Long || value instanceof Double || value instanceof Boolean) {
-            return Optional.of(value.toString());
-        }
-        if (value instanceof Tuple tuple) {
-            return texts(tuple.items());
-        }
-        return value instanceof List<?> list ? texts(list) : Optional.empty();
-    }
-
-    private static Optional<String> texts(List<?> items) {
-        long length = 0;
-        for (Object item : items) {
-            length += item instanceof String text ? text.length() + 1 : MAX_TEXT;
-            if (length >= MAX_TEXT) {
-                return Optional.empty();
-            }
-        }
-        StringWriter text = new StringWriter();
-        try (JsonGenerator json = new JsonFactory().createGenerator(text)) {
-            String[] texts = items.toArray(new String[0]);
-            json.writeArray(texts, 0, texts.length);
-        } catch (IOException e) {
-            throw SaccadeException.internal(e, "a list could not be written as JSON");
-        }
-        return Optional.of(text.toString());
     }
 
     /**

@@ -6,17 +6,25 @@ import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
 
+import com.google.common.collect.HashMultiset;
 import com.google.common.collect.ImmutableListMultimap;
+import com.google.common.collect.Maps;
+import com.google.common.collect.Multiset;
+import com.google.common.collect.Multisets;
+import com.google.common.collect.Sets;
+import com.google.common.primitives.ImmutableIntArray;
 
 import dev.saccade.checkpoint.LoadReport.Fate;
 import dev.saccade.core.Libtorch;
 import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.conversion.CheckpointRules;
+import dev.saccade.core.conversion.NameTable;
 import dev.saccade.core.nn.Module;
 import dev.saccade.core.nn.WeightInit;
 import dev.saccade.core.ops.MemoryFormat;
 
+import java.nio.FloatBuffer;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -29,16 +37,19 @@ import java.util.SplittableRandom;
 /**
  * Brings the tensors of a checkpoint into a module by their names.
  *
- * <p>Names of other libraries are translated, see {@link Naming}, and a prefix such as {@code
- * backbone.} is added or taken away where more names agree that way: a file of a backbone fits a
- * detector, and the other way round. The arrays of the module stay, only their values change.
- * Nothing is changed unless all is right: integers where weights are expected, and values that are
- * not finite, are refused.
+ * <p>Names of other libraries are translated, see {@link Naming}, and prefixes such as {@code
+ * backbone.} or {@code module.encoder_q.} are added or removed where more names agree that way: a
+ * file of a backbone fits a detector, and the other way round. The arrays of the module stay, only
+ * their values change. Nothing is changed unless all is right: integers where weights are expected,
+ * and values that are not finite, are refused.
  */
 public final class Weights {
 
     /** A checkpoint that fits less is taken for one of another model. */
     private static final double LEAST_RATIO = 0.5;
+
+    /** With at least this ratio of equal shapes only the names are taken to differ. */
+    private static final double SAME_SHAPES = 0.9;
 
     private static final int MAX_NAMES = 5;
 
@@ -85,8 +96,8 @@ public final class Weights {
     }
 
     /**
-     * Sets the values that a checkpoint has, as {@link #initialize(Checkpoint, Module)}, but leaves
-     * what is for other classes.
+     * Sets the values that a checkpoint has, as {@link #initialize(Checkpoint, Module)}, and
+     * matches the rows of class layers by class name.
      *
      * @param classLayers the layers that have rows for every class
      */
@@ -94,11 +105,12 @@ public final class Weights {
             Checkpoint checkpoint, Module module, ClassLayers classLayers) {
         Match match = new Match(checkpoint, module, classLayers);
         match.fitPositions();
+        match.matchClasses();
         LoadReport report = match.report();
         if (report.ratio() < LEAST_RATIO) {
             throw SaccadeException.user(
-                    "the checkpoint is of another model, only %.0f %% of it fits: %s",
-                    100 * report.ratio(), report);
+                    "the checkpoint is of another model, only %.0f %% of it fits%s: %s",
+                    100 * report.ratio(), match.differsOnlyInNames(), report);
         }
         match.copy();
         return report;
@@ -116,22 +128,39 @@ public final class Weights {
         private final ClassLayers classLayers;
         private final CheckpointRules rules = InstalledRules.all();
         private final KeyPatterns patterns = new KeyPatterns(rules);
-        private final Renaming renaming;
+        private final NameSearch.Mapping mapping;
+        private final List<String> notes;
+        private final Map<String, String> freshClasses = new LinkedHashMap<>();
 
         Match(Checkpoint checkpoint, Module module, ClassLayers classLayers) {
-            this.classLayers = classLayers;
             this.parameters = module.namedParameters();
-            // Names that are all here need no translation, whatever they look like.
-            boolean isOurs = checkpoint.tensors().keySet().containsAll(parameters.keySet());
-            Checkpoint named = isOurs ? checkpoint : Naming.toSaccade(checkpoint, rules);
-            this.renaming = Renaming.best(named.tensors().keySet(), parameters.keySet());
+            NameSearch search =
+                    new NameSearch(
+                            checkpoint.tensors(),
+                            Maps.transformValues(parameters, Parameter::getShape),
+                            rules);
+            this.mapping = search.best();
+            this.classLayers =
+                    classLayers.orElse(mapping.table().map(NameTable::classes).orElse(List.of()));
+            this.notes = new ArrayList<>(checkpoint.notes());
+            notes.addAll(search.notes());
+            Set<String> others =
+                    Sets.filter(
+                            checkpoint.tensors().keySet(),
+                            name -> !name.startsWith(mapping.removed()));
+            Checkpoint part = mapping.strip(checkpoint);
+            Checkpoint named =
+                    mapping.table().map(table -> Naming.toSaccade(part, table)).orElse(part);
             named.tensors()
                     .forEach(
                             (name, tensor) -> {
-                                if (renaming.isOfOtherPart(name)) {
-                                    ofOtherParts.add(name);
+                                String ours = mapping.added() + name;
+                                if (parameters.containsKey(ours)) {
+                                    Checkpoint.putNew(tensors, ours, tensor);
+                                } else if (parameters.containsKey(name) || !others.contains(name)) {
+                                    Checkpoint.putNew(tensors, name, tensor);
                                 } else {
-                                    Checkpoint.putNew(tensors, renaming.apply(name), tensor);
+                                    ofOtherParts.add(name);
                                 }
                             });
             tensors.keySet().stream()
@@ -166,6 +195,86 @@ public final class Weights {
             }
         }
 
+        /** Moves the rows of class layers to the classes of the same name. */
+        void matchClasses() {
+            Set<String> moved = new LinkedHashSet<>();
+            Set<String> unnamed = new LinkedHashSet<>();
+            boolean isNamed = false;
+            for (String name : classLayers.rows().keySet()) {
+                if (!tensors.containsKey(name)) {
+                    continue;
+                }
+                ClassLayers.Plan plan =
+                        classLayers.plan(
+                                name,
+                                tensors.get(name).shape(),
+                                shape(name),
+                                patterns.classRows(name));
+                isNamed |= !(plan instanceof ClassLayers.Plan.Unnamed);
+                if (plan instanceof ClassLayers.Plan.Moved rows) {
+                    moved.add(layer(name));
+                    tensors.put(name, moved(name, rows.sources()));
+                } else if (plan instanceof ClassLayers.Plan.Unnamed) {
+                    unnamed.add(layer(name));
+                } else if (plan instanceof ClassLayers.Plan.Fresh fresh) {
+                    freshClasses.put(name, fresh.reason());
+                }
+            }
+            if (isNamed && !classLayers.theirs().isEmpty() && !classLayers.match().isNone()) {
+                notes.addAll(classLayers.match().describe());
+            }
+            if (!moved.isEmpty()) {
+                notes.add("rows selected by class name in: " + String.join(", ", moved));
+            }
+            if (!unnamed.isEmpty()) {
+                notes.add(
+                        "warning: class names of the checkpoint are unknown; check that it has the"
+                                + " same classes in the same order, layers that depend on it: "
+                                + String.join(", ", unnamed));
+            }
+        }
+
+        /** Returns a hint if the missing parameters have the shapes of unexpected tensors. */
+        String differsOnlyInNames() {
+            List<String> missing =
+                    parameters.keySet().stream().filter(n -> !tensors.containsKey(n)).toList();
+            Multiset<Shape> shapes = HashMultiset.create();
+            tensors.forEach(
+                    (name, tensor) -> {
+                        if (!parameters.containsKey(name)) {
+                            shapes.add(tensor.shape());
+                        }
+                    });
+            Multiset<Shape> needed = HashMultiset.create();
+            missing.stream()
+                    .filter(name -> name.startsWith(mapping.added()))
+                    .forEach(name -> needed.add(shape(name)));
+            int same = Multisets.intersection(shapes, needed).size();
+            return needed.isEmpty() || same < SAME_SHAPES * needed.size()
+                    ? ""
+                    : "; the shapes match and only the names differ: rename the tensors to those"
+                            + " that are missing";
+        }
+
+        private static String layer(String name) {
+            return name.substring(0, Math.max(name.lastIndexOf('.'), 0));
+        }
+
+        /** Returns rows of the checkpoint; -1 stands for the row that the parameter has. */
+        private Tensor moved(String name, ImmutableIntArray sources) {
+            Shape shape = shape(name);
+            FloatBuffer theirs = tensors.get(name).floats();
+            FloatBuffer own = Tensor.of(parameters.get(name).getArray()).floats();
+            float[] values = new float[Math.toIntExact(shape.size())];
+            int length = values.length / sources.length();
+            for (int row = 0; row < sources.length(); row++) {
+                boolean isKept = sources.get(row) < 0;
+                int begin = (isKept ? row : sources.get(row)) * length;
+                (isKept ? own : theirs).get(begin, values, row * length, length);
+            }
+            return Tensor.of(shape, values);
+        }
+
         private Optional<PositionTables.Fitted> fitted(String name) {
             return rules.positions().stream()
                     .filter(kind -> kind.name().matches(name))
@@ -177,13 +286,7 @@ public final class Weights {
             return parameters.containsKey(name)
                     && tensors.containsKey(name)
                     && shape(name).equals(tensors.get(name).shape())
-                    && ofOtherClasses(name).isEmpty();
-        }
-
-        private Optional<String> ofOtherClasses(String name) {
-            return tensors.containsKey(name)
-                    ? classLayers.mismatch(name, tensors.get(name).shape(), shape(name))
-                    : Optional.empty();
+                    && !freshClasses.containsKey(name);
         }
 
         private Shape shape(String name) {
@@ -195,11 +298,10 @@ public final class Weights {
             List<LoadReport.Remade> remade = new ArrayList<>();
             List<LoadReport.Misshaped> misshaped = new ArrayList<>();
             for (String name : parameters.keySet()) {
-                Optional<String> otherClasses = ofOtherClasses(name);
                 if (fits(name)) {
                     names.put(Fate.LOADED, name);
-                } else if (otherClasses.isPresent()) {
-                    remade.add(new LoadReport.Remade(name, otherClasses.get()));
+                } else if (freshClasses.containsKey(name)) {
+                    remade.add(new LoadReport.Remade(name, freshClasses.get(name)));
                 } else if (tensors.containsKey(name)) {
                     Shape found = tensors.get(name).shape();
                     misshaped.add(new LoadReport.Misshaped(name, found, shape(name)));
@@ -213,11 +315,11 @@ public final class Weights {
                     names.put(fateOfPlaceless(name), name);
                 }
             }
-            return new LoadReport(names.build(), resized, remade, misshaped);
+            return new LoadReport(names.build(), resized, remade, misshaped, notes);
         }
 
         private boolean isFresh(String name) {
-            return !name.startsWith(renaming.added) || patterns.isFresh(name);
+            return !name.startsWith(mapping.added()) || patterns.isFresh(name);
         }
 
         private Fate fateOfPlaceless(String name) {
@@ -303,49 +405,6 @@ public final class Weights {
             public NDArray create(NDManager manager, Shape shape, SplittableRandom random) {
                 return read(name, manager);
             }
-        }
-    }
-
-    /**
-     * A prefix taken from all names that have it, so that those without are of other parts, or one
-     * added to all; names that would not be found either way keep their own.
-     */
-    private record Renaming(String removed, String added, Set<String> known) {
-
-        static Renaming best(Set<String> names, Set<String> known) {
-            Renaming best = new Renaming("", "", known);
-            List<Renaming> others = new ArrayList<>();
-            prefixes(known).forEach(prefix -> others.add(new Renaming("", prefix, known)));
-            prefixes(names).forEach(prefix -> others.add(new Renaming(prefix, "", known)));
-            for (Renaming other : others) {
-                if (other.found(names) > best.found(names)) {
-                    best = other;
-                }
-            }
-            return best;
-        }
-
-        private static Set<String> prefixes(Set<String> names) {
-            Set<String> prefixes = new LinkedHashSet<>();
-            names.forEach(name -> prefixes.add(name.substring(0, name.indexOf('.') + 1)));
-            prefixes.remove("");
-            return prefixes;
-        }
-
-        private long found(Set<String> names) {
-            return names.stream().filter(name -> known.contains(renamed(name))).count();
-        }
-
-        private String renamed(String name) {
-            return name.startsWith(removed) ? added + name.substring(removed.length()) : name;
-        }
-
-        boolean isOfOtherPart(String name) {
-            return !name.startsWith(removed) && !known.contains(name);
-        }
-
-        String apply(String name) {
-            return known.contains(renamed(name)) ? renamed(name) : name;
         }
     }
 }

@@ -44,9 +44,12 @@ class LoadReportTest {
                                 new LoadReport.Resized(
                                         biases, new Shape(8, 49), new Shape(8, 169), "bilinear")),
                         List.of(
-                                remade("cls_convs.0.weight", "3 classes here, 80 there"),
-                                remade("cls_convs.0.bias", "3 classes here, 80 there"),
-                                remade("fc.weight", "3 classes here, 80 there")),
+                                remade(
+                                        "cls_convs.0.weight",
+                                        "3 classes here, 80 in the checkpoint"),
+                                remade("cls_convs.0.bias", "3 classes here, 80 in the checkpoint"),
+                                remade("fc.weight", "3 classes here, 80 in the checkpoint")),
+                        List.of(),
                         List.of());
 
         assertEquals(
@@ -55,7 +58,7 @@ class LoadReportTest {
                 positions fitted to another grid: 1
                   layers.3.blocks.0.attn.relative_position_bias_table_to_windows.0: \
                 from (8, 49) to (8, 169), bilinear
-                3 classes here, 80 there: made anew: cls_convs.0, fc
+                3 classes here, 80 in the checkpoint: initialized from scratch: cls_convs.0, fc
                 not part of such a checkpoint, start as the config says: 4
                   layers.3.*.relative_position_bias_table_to_neighbors (2)
                   norm3.* (2)
@@ -64,7 +67,7 @@ class LoadReportTest {
                 unexpected in the checkpoint, not used: 1
                   rpn_head.rpn_cls.weight
                 needless here, ignored: 4
-                  head.* (2)
+                  head.* (2), such as head.weight
                   *.relative_position_index (2)
                 """,
                 String.join("\n", report.toString().lines().toList()) + "\n");

@@ -18,6 +18,9 @@ import dev.saccade.core.ops.MemoryFormat;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -190,6 +193,86 @@ class WeightsTest {
         assertEquals(
                 tensors.get("encoder.conv1.weight"),
                 Checkpoint.of(backbone, Map.of()).tensors().get("conv1.weight"));
+    }
+
+    private static Map<String, Tensor> backbone(String prefix, long seed) {
+        Map<String, Tensor> tensors = new LinkedHashMap<>();
+        try (NDManager manager = NDManager.newBaseManager()) {
+            Module backbone = Modules.backbone();
+            backbone.initialize(manager, seed);
+            Checkpoint.of(backbone, Map.of())
+                    .tensors()
+                    .forEach((name, tensor) -> tensors.put(prefix + name, tensor));
+        }
+        return tensors;
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "_orig_mod.",
+                "module._orig_mod.",
+                "model.trunk.",
+                "encoder.",
+                "backbone.bottom_up.",
+                "net.0.anything.at.all."
+            })
+    void anyPrefixIsFound(String prefix) {
+        Map<String, Tensor> tensors = backbone(prefix, 5);
+
+        LoadReport report = Weights.initialize(new Checkpoint(tensors, Map.of()), detector);
+
+        assertEquals(1.0, report.ratio());
+        assertEquals(5, report.loaded().size());
+        assertTrue(report.toString().contains("\"" + prefix + "\""), report.toString());
+        assertEquals(
+                tensors.get(prefix + "conv1.weight"),
+                Checkpoint.of(detector, Map.of()).tensors().get("backbone.conv1.weight"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "module.encoder_q., module.encoder_k.",
+        "model., ema_model.",
+        "model., model_ema.",
+        "teacher.backbone., student.backbone.",
+        "online_network., target_network."
+    })
+    void theSameModelIsUsedInAnyOrderAndTheOtherIsReported(String used, String other) {
+        for (boolean isFirst : new boolean[] {true, false}) {
+            Map<String, Tensor> tensors = new LinkedHashMap<>(backbone(isFirst ? used : other, 5));
+            tensors.putAll(backbone(isFirst ? other : used, 6));
+
+            LoadReport report = Weights.initialize(new Checkpoint(tensors, Map.of()), detector);
+
+            assertEquals(
+                    tensors.get(used + "conv1.weight"),
+                    Checkpoint.of(detector, Map.of()).tensors().get("backbone.conv1.weight"));
+            String text = report.toString();
+            assertTrue(text.contains("several models: used \"" + used + "\""), text);
+            assertTrue(text.contains("not \"" + other + "\""), text);
+        }
+    }
+
+    @Test
+    void namesThatDifferAloneAreReported() {
+        Map<String, Tensor> tensors = new LinkedHashMap<>();
+        backbone("", 5)
+                .forEach(
+                        (name, tensor) ->
+                                tensors.put(
+                                        name.replaceAll("[.].*", "_x") + tensors.size(), tensor));
+        Checkpoint checkpoint = new Checkpoint(tensors, Map.of());
+
+        String message =
+                assertThrows(
+                                SaccadeException.class,
+                                () -> Weights.initialize(checkpoint, Modules.backbone()))
+                        .getMessage();
+
+        assertTrue(message.contains("only the names differ"), message);
+        assertTrue(message.contains("conv1_x0"), message);
+        assertTrue(message.lines().count() > 3, message);
     }
 
     /** Names of ours that look like those of another library are still ours. */

@@ -9,6 +9,7 @@ import com.google.common.collect.ImmutableList;
 
 import dev.saccade.checkpoint.Checkpoint;
 import dev.saccade.checkpoint.ClassLayers;
+import dev.saccade.checkpoint.ClassNames;
 import dev.saccade.checkpoint.LoadReport;
 import dev.saccade.checkpoint.Weights;
 import dev.saccade.core.SaccadeException;
@@ -185,14 +186,15 @@ public abstract sealed class Model<P> extends Module permits DetectionModel, Seg
 
     /**
      * Sets the values that a checkpoint has, to start training from; see {@link
-     * Weights#initialize(Checkpoint, Module)}. Layers with rows for every class keep their own
-     * where the checkpoint has other classes, by their number or by their names.
+     * Weights#initialize(Checkpoint, Module)}. Rows of class layers are matched by class name; they
+     * keep their own values for classes that the checkpoint does not have.
      *
      * @throws SaccadeException of kind user that shows the differences, if less than half of the
      *     checkpoint finds a place
      */
     public LoadReport initializeFrom(Checkpoint checkpoint) {
-        List<String> theirs = ModelSpec.classes(checkpoint.metadata());
+        List<String> own = ModelSpec.classes(checkpoint.metadata());
+        List<String> theirs = own.isEmpty() ? ClassNames.of(checkpoint.metadata()) : own;
         return Weights.initialize(
                 checkpoint, this, new ClassLayers(classes, theirs, rowsPerClass()));
     }

@@ -60,7 +60,7 @@ class DetectionModelTest {
     private static String remade(LoadReport report) {
         return report.toString()
                 .lines()
-                .filter(line -> line.contains("made anew"))
+                .filter(line -> line.contains("initialized from scratch"))
                 .reduce("", (a, b) -> a + b);
     }
 
@@ -72,7 +72,9 @@ class DetectionModelTest {
 
         LoadReport report = detector.initializeFrom(there);
 
-        assertEquals("3 classes here, 5 there: made anew: " + CLASSIFIER, remade(report));
+        assertEquals(
+                "3 classes here, 5 in the checkpoint: initialized from scratch: " + CLASSIFIER,
+                remade(report));
         assertEquals(List.of(), report.misshaped());
         assertEquals(2, report.remade().size());
         assertEquals(before, classifier(detector));
@@ -86,7 +88,9 @@ class DetectionModelTest {
     void doesNotTakeOneClassForAnother() {
         DetectionModel detector = detector(2, "date", "fig");
         LoadReport others = detector.initializeFrom(checkpoint(true, "cat", "dog"));
-        assertEquals("2 classes here, others there: made anew: " + CLASSIFIER, remade(others));
+        assertEquals(
+                "2 classes here, others in the checkpoint: initialized from scratch: " + CLASSIFIER,
+                remade(others));
 
         Checkpoint same = checkpoint(true, "date", "fig");
         assertTrue(detector.initializeFrom(same).isComplete());

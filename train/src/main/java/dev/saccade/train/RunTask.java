@@ -121,7 +121,7 @@ final class RunTask {
             if (e.kind() != SaccadeException.Kind.USER) {
                 throw e;
             }
-            throw SaccadeException.user(e, "%s: %s", weights.file(), e.getMessage());
+            throw SaccadeException.user(e, "%s: %s", weights.file(), e);
         }
     }
 
@@ -139,8 +139,8 @@ final class RunTask {
         if (frozen > 0) {
             notes.add(
                     Text.format(
-                            "warning: %d parameters of the backbone are frozen and start from nothing;"
-                                    + " name weights with init_from, or set"
+                            "warning: %d parameters of the backbone are frozen and start from"
+                                    + " nothing; name weights with init_from, or set"
                                     + " model.backbone.frozen_stages=-1",
                             frozen));
         }
@@ -194,7 +194,8 @@ final class RunTask {
         if (state.iteration() >= steps) {
             notes.add(
                     Text.format(
-                            "all %d steps were taken before; a larger number of %s makes the run longer",
+                            "all %d steps were taken before; a larger number of %s makes the run"
+                                    + " longer",
                             steps, config.iterations().isPresent() ? "iterations" : "epochs"));
             return;
         }
@@ -202,8 +203,8 @@ final class RunTask {
         if (2 * warmup > steps) {
             notes.add(
                     Text.format(
-                            "warning: the learning rate rises in the first %d steps, and there are %d;"
-                                    + " set schedule.warmup.iterations to a small part of them",
+                            "warning: the learning rate rises in the first %d steps, and there are"
+                                    + " %d; set schedule.warmup.iterations to a small part of them",
                             warmup, steps));
         }
     }

@@ -252,7 +252,8 @@ class TrainingTest {
                 .start(second);
 
         String log = Files.readString(new RunFolder(second).log());
-        assertTrue(log.contains("2 classes here, 1 there: made anew: bbox_head.retina_cls"), log);
+        assertTrue(log.contains("classes matched by name: 1 of 2"), log);
+        assertTrue(log.contains("initialized from scratch: dirt"), log);
         assertFalse(log.contains("unexpected"), log);
         Map<String, Tensor> after = Checkpoints.open(new RunFolder(second).last()).tensors();
         after.forEach(

@@ -17,6 +17,7 @@ import java.util.stream.Stream;
  * @param unexpected what else such files hold that needs no place and is ignored, such as a
  *     classifier
  * @param missing parameters that such files rightly lack, such as normalizations of the outputs
+ * @param classRows layers with several rows per class; layers with one row per class need no entry
  */
 public record CheckpointRules(
         List<NameTable> names,
@@ -24,11 +25,13 @@ public record CheckpointRules(
         List<IndexTable> indexes,
         List<NamePattern> computed,
         List<NamePattern> unexpected,
-        List<NamePattern> missing) {
+        List<NamePattern> missing,
+        List<ClassRows> classRows) {
 
     /** Of a part that has no other names and no tables. */
     public static final CheckpointRules NONE =
-            new CheckpointRules(List.of(), List.of(), List.of(), List.of(), List.of(), List.of());
+            new CheckpointRules(
+                    List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), List.of());
 
     /** Keeps copies. */
     public CheckpointRules {
@@ -38,6 +41,7 @@ public record CheckpointRules(
         computed = ImmutableList.copyOf(computed);
         unexpected = ImmutableList.copyOf(unexpected);
         missing = ImmutableList.copyOf(missing);
+        classRows = ImmutableList.copyOf(classRows);
     }
 
     /** Returns these rules, then others. */
@@ -48,37 +52,68 @@ public record CheckpointRules(
                 joined(indexes, others.indexes),
                 joined(computed, others.computed),
                 joined(unexpected, others.unexpected),
-                joined(missing, others.missing));
+                joined(missing, others.missing),
+                joined(classRows, others.classRows));
     }
 
     /** Adds the names of other libraries. */
     public CheckpointRules withNames(NameTable... more) {
         return new CheckpointRules(
-                joined(names, List.of(more)), positions, indexes, computed, unexpected, missing);
+                joined(names, List.of(more)),
+                positions,
+                indexes,
+                computed,
+                unexpected,
+                missing,
+                classRows);
     }
 
     /** Adds tables of positions. */
     public CheckpointRules withPositions(PositionTable... more) {
         return new CheckpointRules(
-                names, joined(positions, List.of(more)), indexes, computed, unexpected, missing);
+                names,
+                joined(positions, List.of(more)),
+                indexes,
+                computed,
+                unexpected,
+                missing,
+                classRows);
     }
 
     /** Adds tables that are stored beside the weights. */
     public CheckpointRules withIndexes(IndexTable... more) {
         return new CheckpointRules(
-                names, positions, joined(indexes, List.of(more)), computed, unexpected, missing);
+                names,
+                positions,
+                joined(indexes, List.of(more)),
+                computed,
+                unexpected,
+                missing,
+                classRows);
     }
 
     /** Adds names of what is computed. */
     public CheckpointRules withComputed(String... more) {
         return new CheckpointRules(
-                names, positions, indexes, joined(computed, patterns(more)), unexpected, missing);
+                names,
+                positions,
+                indexes,
+                joined(computed, patterns(more)),
+                unexpected,
+                missing,
+                classRows);
     }
 
     /** Adds names of keys that need no place, which are then no longer reported as unexpected. */
     public CheckpointRules withUnexpected(String... more) {
         return new CheckpointRules(
-                names, positions, indexes, computed, joined(unexpected, patterns(more)), missing);
+                names,
+                positions,
+                indexes,
+                computed,
+                joined(unexpected, patterns(more)),
+                missing,
+                classRows);
     }
 
     /**
@@ -86,7 +121,25 @@ public record CheckpointRules(
      */
     public CheckpointRules withMissing(String... more) {
         return new CheckpointRules(
-                names, positions, indexes, computed, unexpected, joined(missing, patterns(more)));
+                names,
+                positions,
+                indexes,
+                computed,
+                unexpected,
+                joined(missing, patterns(more)),
+                classRows);
+    }
+
+    /** Adds layers with several rows per class. */
+    public CheckpointRules withClassRows(ClassRows... more) {
+        return new CheckpointRules(
+                names,
+                positions,
+                indexes,
+                computed,
+                unexpected,
+                missing,
+                joined(classRows, List.of(more)));
     }
 
     private static List<NamePattern> patterns(String... names) {

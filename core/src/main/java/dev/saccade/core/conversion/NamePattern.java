@@ -15,15 +15,15 @@ import java.util.regex.Pattern;
 /**
  * A form of names, such as <code>{b}layers.{i}.{*}</code>, with places at which names differ.
  *
- * <p><code>{b}</code> is {@code backbone.} or nothing, <code>{i}</code> and <code>{j}</code> are
- * numbers, <code>{2i+1}</code> the number that follows from another, and <code>{*}</code> the rest
- * of the name; all else stands for itself.
+ * <p><code>{b}</code> is {@code backbone.} or nothing, <code>{i}</code>, <code>{j}</code> and
+ * <code>{k}</code> are numbers, <code>{2i+1}</code> the number that follows from another, and
+ * <code>{*}</code> the rest of the name; all else stands for itself.
  */
 @Immutable
 public final class NamePattern {
 
     private static final Pattern PLACE =
-            Pattern.compile("\\{(?<kind>[b*]|(?<times>[1-9]?)[ij](?:\\+(?<plus>\\d))?)}");
+            Pattern.compile("\\{(?<kind>[b*]|(?<times>[1-9]?)[ijk](?:\\+(?<plus>\\d))?)}");
 
     private final String text;
     private final Pattern pattern;
@@ -36,7 +36,7 @@ public final class NamePattern {
     public NamePattern(String text) {
         checkArgument(
                 !PLACE.matcher(text).replaceAll("").matches(".*[{}].*"),
-                "%s: expected names with the places {b}, {i}, {j}, {2i+1} and {*} alone",
+                "%s: expected names with the places {b}, {i}, {j}, {k}, {2i+1} and {*} alone",
                 text);
         this.text = text;
         StringBuilder regex = new StringBuilder();
@@ -67,8 +67,8 @@ public final class NamePattern {
     }
 
     /**
-     * Returns what a name has at each place, by <code>b</code>, <code>i</code>, <code>j</code> and
-     * <code>*</code>; nothing, if it is of another form.
+     * Returns what a name has at each place, by <code>b</code>, <code>i</code>, <code>j</code>,
+     * <code>k</code> and <code>*</code>; nothing, if it is of another form.
      */
     public Optional<Map<String, String>> read(String name) {
         Matcher found = pattern.matcher(name);

@@ -8,17 +8,21 @@ import ai.djl.ndarray.NDArray;
 import com.google.common.base.Splitter;
 import com.google.common.collect.ImmutableList;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.UnaryOperator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * How another library's names for one family of models correspond to ours.
  *
  * <p>A row holds a {@link NamePattern} of theirs and one of ours, and may end with the name of a
- * {@link Reordering}; {@code -} in place of theirs is what they do not store. The first row that
+ * {@link Reordering}, or with a part such as {@code 2/3} if our tensor is the concatenation of
+ * three of theirs; {@code -} in place of theirs is what they do not store. The first row that
  * matches a name, read in either direction, names it anew; a name that no row matches is the same
  * in both.
  */
@@ -26,14 +30,22 @@ public final class NameTable {
 
     private static final NamePattern NOTHING = new NamePattern("-");
 
-    private record Row(NamePattern theirs, NamePattern ours, Optional<Reordering> reordering) {
+    private static final Pattern PART = Pattern.compile("([1-9])/([1-9])");
+
+    private record Row(
+            NamePattern theirs,
+            NamePattern ours,
+            Optional<Reordering> reordering,
+            Optional<Part> part) {
 
         static Row parse(String line, Map<String, Reordering> reorderings) {
             List<String> words = Splitter.on(' ').omitEmptyStrings().splitToList(line);
-            boolean isReordered = words.size() == 3;
+            String last = words.size() == 3 ? words.get(2) : "";
+            Matcher part = PART.matcher(last);
+            boolean isPart = part.matches();
             checkArgument(
-                    words.size() == 2 || (isReordered && reorderings.containsKey(words.get(2))),
-                    "row of names \"%s\": expected theirs, ours and perhaps one of %s",
+                    words.size() == 2 || isPart || reorderings.containsKey(last),
+                    "row of names \"%s\": expected theirs, ours and perhaps a part or one of %s",
                     line,
                     reorderings.keySet());
             NamePattern theirs = new NamePattern(words.get(0));
@@ -45,7 +57,38 @@ public final class NameTable {
             return new Row(
                     theirs,
                     ours,
-                    isReordered ? Optional.of(reorderings.get(words.get(2))) : Optional.empty());
+                    Optional.ofNullable(reorderings.get(last)),
+                    isPart
+                            ? Optional.of(
+                                    new Part(
+                                            Integer.parseInt(part.group(1)) - 1,
+                                            Integer.parseInt(part.group(2))))
+                            : Optional.empty());
+        }
+
+        Renamed toOurs(Map<String, String> places) {
+            return new Renamed(ours.write(places), reordering.map(Reordering::toOurs), part);
+        }
+
+        Renamed toTheirs(Map<String, String> places) {
+            Optional<UnaryOperator<NDArray>> slice = part.map(each -> each::of);
+            return new Renamed(
+                    theirs.write(places),
+                    slice.or(() -> reordering.map(Reordering::toTheirs)),
+                    Optional.empty());
+        }
+    }
+
+    /**
+     * A part of a tensor along its first axis.
+     *
+     * @param index from 0
+     * @param count number of parts, all of the same size
+     */
+    public record Part(int index, int count) {
+
+        private NDArray of(NDArray whole) {
+            return whole.split(count).get(index);
         }
     }
 
@@ -54,12 +97,14 @@ public final class NameTable {
      *
      * @param name its new name
      * @param reorder moves its elements, if they are in another order
+     * @param part which part of the renamed tensor it is, if that joins several
      */
-    public record Renamed(String name, Optional<UnaryOperator<NDArray>> reorder) {
+    public record Renamed(
+            String name, Optional<UnaryOperator<NDArray>> reorder, Optional<Part> part) {
 
         /** A new name and nothing else. */
         Renamed(String name) {
-            this(name, Optional.empty());
+            this(name, Optional.empty(), Optional.empty());
         }
     }
 
@@ -67,6 +112,8 @@ public final class NameTable {
     private final NamePattern theirMark;
     private final ImmutableList<NamePattern> ourMarks;
     private final ImmutableList<Row> rows;
+    private final ImmutableList<String> classes;
+    private final String note;
 
     /**
      * Makes a table of names alone.
@@ -99,6 +146,41 @@ public final class NameTable {
         this.theirMark = new NamePattern(theirMark);
         this.ourMarks = ourMarks.stream().map(NamePattern::new).collect(toImmutableList());
         this.rows = rows.lines().map(row -> Row.parse(row, reorderings)).collect(toImmutableList());
+        this.classes = ImmutableList.of();
+        this.note = "";
+    }
+
+    private NameTable(NameTable table, List<String> classes, String note) {
+        this.library = table.library;
+        this.theirMark = table.theirMark;
+        this.ourMarks = table.ourMarks;
+        this.rows = table.rows;
+        this.classes = ImmutableList.copyOf(classes);
+        this.note = note;
+    }
+
+    /**
+     * Adds the classes of the library's published checkpoints, which do not store class names.
+     *
+     * @param names in the order of the rows of the class layers
+     */
+    public NameTable withClasses(List<String> names) {
+        return new NameTable(this, names, note);
+    }
+
+    /** Adds a line for users who load such checkpoints, such as another order of color channels. */
+    public NameTable withNote(String line) {
+        return new NameTable(this, classes, line);
+    }
+
+    /** Returns the line for users who load such checkpoints; empty if there is none. */
+    public String note() {
+        return note;
+    }
+
+    /** Returns the classes of the library's published checkpoints; empty if unknown. */
+    public List<String> classes() {
+        return classes;
     }
 
     /** Returns whose names they are, such as {@code timm}. */
@@ -125,26 +207,28 @@ public final class NameTable {
         for (Row row : rows) {
             Optional<Map<String, String>> places = row.theirs.read(name);
             if (places.isPresent()) {
-                return new Renamed(
-                        row.ours.write(places.get()), row.reordering.map(Reordering::toOurs));
+                return row.toOurs(places.get());
             }
         }
         return new Renamed(name);
     }
 
-    /** Returns what a tensor of ours is with them; nothing, if they do not store it. */
-    public Optional<Renamed> toTheirs(String name) {
+    /** Returns what a tensor of ours is with them; several if they split it, none if not stored. */
+    public List<Renamed> toTheirs(String name) {
+        List<Renamed> parts = new ArrayList<>();
         for (Row row : rows) {
             Optional<Map<String, String>> places = row.ours.read(name);
-            if (places.isPresent()) {
-                return row.theirs.equals(NOTHING)
-                        ? Optional.empty()
-                        : Optional.of(
-                                new Renamed(
-                                        row.theirs.write(places.get()),
-                                        row.reordering.map(Reordering::toTheirs)));
+            if (places.isEmpty() || (row.part.isEmpty() && !parts.isEmpty())) {
+                continue;
+            }
+            if (row.theirs.equals(NOTHING)) {
+                return List.of();
+            }
+            parts.add(row.toTheirs(places.get()));
+            if (row.part.isEmpty()) {
+                return parts;
             }
         }
-        return Optional.of(new Renamed(name));
+        return parts.isEmpty() ? List.of(new Renamed(name)) : parts;
     }
 }

@@ -45,13 +45,33 @@ class NameTableTest {
         assertEquals("backbone.blocks.3.weight", ours.name());
         assertTrue(ours.reorder().isPresent());
         assertEquals("body.6.kernel", table.toOurs("body.6.kernel").name(), "an odd number");
-        NameTable.Renamed theirs = table.toTheirs("blocks.3.bias").orElseThrow();
+        NameTable.Renamed theirs = table.toTheirs("blocks.3.bias").get(0);
         assertEquals("body.7.bias", theirs.name());
         assertFalse(theirs.reorder().isPresent());
-        assertEquals("neck.bias", table.toTheirs("neck.bias").orElseThrow().name());
-        assertEquals("body.1.a_index", table.toTheirs("blocks.0.a_index").orElseThrow().name());
+        assertEquals("neck.bias", table.toTheirs("neck.bias").get(0).name());
+        assertEquals("body.1.a_index", table.toTheirs("blocks.0.a_index").get(0).name());
+        assertEquals(List.of(), table("- {b}blocks.{i}.{*}_index").toTheirs("blocks.0.a_index"));
+    }
+
+    @Test
+    void aRowCanJoinPartsOfOurTensor() {
+        NameTable table =
+                table(
+                        """
+                        {b}body.{i}.query.{*}  {b}blocks.{i}.qkv.{*} 1/3
+                        {b}body.{i}.key.{*}    {b}blocks.{i}.qkv.{*} 2/3
+                        {b}body.{i}.value.{*}  {b}blocks.{i}.qkv.{*} 3/3
+                        {b}body.{i}.{*}        {b}blocks.{i}.{*}
+                        """);
+
+        NameTable.Renamed key = table.toOurs("body.4.key.bias");
+        assertEquals("blocks.4.qkv.bias", key.name());
+        assertEquals(Optional.of(new NameTable.Part(1, 3)), key.part());
         assertEquals(
-                Optional.empty(), table("- {b}blocks.{i}.{*}_index").toTheirs("blocks.0.a_index"));
+                List.of("body.4.query.bias", "body.4.key.bias", "body.4.value.bias"),
+                table.toTheirs("blocks.4.qkv.bias").stream().map(NameTable.Renamed::name).toList());
+        assertEquals("body.4.norm", table.toTheirs("blocks.4.norm").get(0).name());
+        assertEquals(1, table.toTheirs("blocks.4.norm").size());
     }
 
     @Test
@@ -66,7 +86,7 @@ class NameTableTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"a", "a b c", "a b transposed d", "{i} a", "a {*}", "{i} {j}", "{k} {k}"})
+            strings = {"a", "a b c", "a b transposed d", "{i} a", "a {*}", "{i} {j}", "{x} {x}"})
     void rowsThatCannotBeReadAreRefused(String row) {
         assertThrows(IllegalArgumentException.class, () -> table(row));
     }

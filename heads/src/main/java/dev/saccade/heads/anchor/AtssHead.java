@@ -9,6 +9,8 @@ import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.Checks;
+import dev.saccade.core.conversion.CheckpointRules;
+import dev.saccade.core.conversion.ClassRows;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.nn.Conv2d;
 import dev.saccade.core.nn.Conv2d.Geometry;
@@ -128,6 +130,12 @@ public final class AtssHead extends AnchorHead {
                     featChannels);
             AnchorGenerator.check("ratios", scalesPerOctave, ratios.size());
             BoxRegression.check(lossBbox, regDecodedBbox);
+        }
+
+        @Override
+        public CheckpointRules checkpointRules() {
+            return CheckpointRules.NONE.withClassRows(
+                    new ClassRows("bbox_head.atss_cls.{*}", ClassRows.Order.BY_ANCHOR));
         }
 
         @Override

@@ -1,8 +1,14 @@
 package dev.saccade.heads.anchor;
 
+import com.google.common.io.Resources;
+
+import dev.saccade.core.SaccadeException;
 import dev.saccade.core.conversion.CheckpointRules;
+import dev.saccade.core.conversion.ClassRows;
 import dev.saccade.core.conversion.NameTable;
 
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /** RetinaNet as torchvision saves it; ours has the names of mmdetection. */
@@ -14,26 +20,44 @@ final class RetinaNetCheckpoints {
      */
     private static final NameTable TORCHVISION =
             new NameTable(
-                    "torchvision",
-                    "backbone.body.{*}",
-                    List.of("backbone.layer1.0.conv1.weight", "bbox_head.retina_cls.weight"),
-                    """
-                    backbone.body.{*}                        backbone.{*}
-                    backbone.fpn.inner_blocks.{i}.0.{*}      neck.lateral_convs.{i}.conv.{*}
-                    backbone.fpn.inner_blocks.{i}.{*}        neck.lateral_convs.{i}.conv.{*}
-                    backbone.fpn.extra_blocks.p6.{*}         neck.fpn_convs.3.conv.{*}
-                    backbone.fpn.extra_blocks.p7.{*}         neck.fpn_convs.4.conv.{*}
-                    backbone.fpn.layer_blocks.{i}.0.{*}      neck.fpn_convs.{i}.conv.{*}
-                    backbone.fpn.layer_blocks.{i}.{*}        neck.fpn_convs.{i}.conv.{*}
-                    head.classification_head.conv.{i}.0.{*}  bbox_head.cls_convs.{i}.conv.{*}
-                    head.classification_head.conv.{2i}.{*}   bbox_head.cls_convs.{i}.conv.{*}
-                    head.regression_head.conv.{i}.0.{*}      bbox_head.reg_convs.{i}.conv.{*}
-                    head.regression_head.conv.{2i}.{*}       bbox_head.reg_convs.{i}.conv.{*}
-                    head.classification_head.cls_logits.{*}  bbox_head.retina_cls.{*}
-                    head.regression_head.bbox_reg.{*}        bbox_head.retina_reg.{*}
-                    """);
+                            "torchvision",
+                            "backbone.body.{*}",
+                            List.of(
+                                    "backbone.layer1.0.conv1.weight",
+                                    "bbox_head.retina_cls.weight"),
+                            """
+                            backbone.body.{*}                        backbone.{*}
+                            backbone.fpn.inner_blocks.{i}.0.{*}      neck.lateral_convs.{i}.conv.{*}
+                            backbone.fpn.inner_blocks.{i}.{*}        neck.lateral_convs.{i}.conv.{*}
+                            backbone.fpn.extra_blocks.p6.{*}         neck.fpn_convs.3.conv.{*}
+                            backbone.fpn.extra_blocks.p7.{*}         neck.fpn_convs.4.conv.{*}
+                            backbone.fpn.layer_blocks.{i}.0.{*}      neck.fpn_convs.{i}.conv.{*}
+                            backbone.fpn.layer_blocks.{i}.{*}        neck.fpn_convs.{i}.conv.{*}
+                            head.classification_head.conv.{i}.0.{*}  bbox_head.cls_convs.{i}.conv.{*}
+                            head.classification_head.conv.{2i}.{*}   bbox_head.cls_convs.{i}.conv.{*}
+                            head.regression_head.conv.{i}.0.{*}      bbox_head.reg_convs.{i}.conv.{*}
+                            head.regression_head.conv.{2i}.{*}       bbox_head.reg_convs.{i}.conv.{*}
+                            head.classification_head.cls_logits.{*}  bbox_head.retina_cls.{*}
+                            head.regression_head.bbox_reg.{*}        bbox_head.retina_reg.{*}
+                            """)
+                    .withClasses(cocoCategories());
 
-    static final CheckpointRules RULES = CheckpointRules.NONE.withNames(TORCHVISION);
+    static final CheckpointRules RULES =
+            CheckpointRules.NONE
+                    .withNames(TORCHVISION)
+                    .withClassRows(
+                            new ClassRows("bbox_head.retina_cls.{*}", ClassRows.Order.BY_ANCHOR));
 
     private RetinaNetCheckpoints() {}
+
+    /** Returns the names by COCO category id, as torchvision orders the rows of its classifier. */
+    private static List<String> cocoCategories() {
+        try {
+            return Resources.readLines(
+                    Resources.getResource(RetinaNetCheckpoints.class, "torchvision_coco.txt"),
+                    StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw SaccadeException.internal(e, "torchvision_coco.txt cannot be read");
+        }
+    }
 }

@@ -113,7 +113,9 @@ public final class HtcHead extends TwoStageHead {
         @Override
         public CheckpointRules checkpointRules() {
             // Heads that take nothing in have the layer in some files all the same.
-            return CheckpointRules.NONE.withUnexpected("roi_head.mask_head.{i}.conv_res.{*}");
+            return TwoStageHead.Config.super
+                    .checkpointRules()
+                    .withUnexpected("roi_head.mask_head.{i}.conv_res.{*}");
         }
 
         @Override

@@ -7,6 +7,8 @@ import ai.djl.ndarray.NDList;
 
 import com.google.common.collect.ImmutableList;
 
+import dev.saccade.core.conversion.CheckpointRules;
+import dev.saccade.core.conversion.ClassRows;
 import dev.saccade.core.ops.MaskPaste;
 import dev.saccade.core.ops.NoGrad;
 import dev.saccade.core.ops.Rois;
@@ -55,6 +57,13 @@ public abstract class TwoStageHead extends DetectionHead {
 
     /** What the config of every head of regions says, whatever its stages. */
     public interface Config extends DetectionHead.Config {
+
+        /** Class-specific box regression has 4 consecutive rows per class. */
+        @Override
+        default CheckpointRules checkpointRules() {
+            return CheckpointRules.NONE.withClassRows(
+                    new ClassRows("{*}.fc_reg.{*}", ClassRows.Order.BY_CLASS));
+        }
 
         /** Returns what proposes regions. */
         RpnHead.Config rpnHead();
