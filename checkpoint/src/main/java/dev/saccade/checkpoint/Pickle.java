@@ -6,6 +6,7 @@ import java.math.BigInteger;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -24,8 +25,8 @@ import java.util.function.Function;
  * plain data, and a call of any other is refused.
  *
  * <p>Values are {@link String}, {@link Boolean}, {@link Long}, {@link BigInteger}, {@link Double},
- * {@link #NONE}, {@link List}, {@link Map}, {@link Tuple}, {@link Global}, {@link Opaque}, and what
- * the globals and the storages make.
+ * {@link #NONE}, {@link List}, {@link Map}, {@link Tuple}, {@link Global}, {@link Bytes}, {@link
+ * Opaque}, and what the globals and the storages make.
  *
  * @see <a href="https://docs.python.org/3/library/pickletools.html">pickletools</a>
  */
@@ -50,6 +51,9 @@ final class Pickle {
         }
     }
 
+    /** Bytes of the pickle. */
+    record Bytes(ByteBuffer data) {}
+
     /** Something harmless whose content is of no interest. */
     static final class Opaque {}
 
@@ -63,7 +67,7 @@ final class Pickle {
     private Pickle(ByteBuffer in, Function<Tuple, Object> storages) {
         this.in = in;
         this.storages = storages;
-        this.globals = new PickleGlobals();
+        this.globals = new PickleGlobals(in.limit());
     }
 
     /**
@@ -108,12 +112,14 @@ final class Pickle {
             case 0x8a -> push(integer(unsignedByte()));
             case 0x8b -> push(integer(in.getInt()));
             case 'G' -> push(Double.longBitsToDouble(Long.reverseBytes(in.getLong())));
-            case 'X', 'T' -> push(text(in.getInt()));
-            case 0x8c, 'U' -> push(text(unsignedByte()));
+            case 'X' -> push(text(in.getInt()));
+            case 0x8c -> push(text(unsignedByte()));
+            case 'T' -> push(oldText(in.getInt()));
+            case 'U' -> push(oldText(unsignedByte()));
             case 0x8d -> push(text(in.getLong()));
-            case 'C' -> skip(unsignedByte());
-            case 'B' -> skip(in.getInt());
-            case 0x8e, 0x96 -> skip(in.getLong());
+            case 'C' -> push(slice(unsignedByte()));
+            case 'B' -> push(slice(in.getInt()));
+            case 0x8e, 0x96 -> push(slice(in.getLong()));
             default -> {
                 return false;
             }
@@ -179,8 +185,8 @@ final class Pickle {
                 push(globals.call(call.get(0), arguments(call.get(1))));
             }
             case 'b' -> {
-                pop();
-                globals.checkState(top());
+                Object state = pop();
+                globals.restore(top(), state);
             }
             case 'Q' -> push(storages.apply(arguments(pop())));
             case 'q' -> memo.put(unsignedByte(), top());
@@ -318,9 +324,23 @@ final class Pickle {
         return new String(bytes(length), StandardCharsets.UTF_8);
     }
 
-    private void skip(long length) {
-        bytes(length);
-        push(new Opaque());
+    /** Returns a string of Python 2: a text, or bytes where it is not UTF-8. */
+    private Object oldText(long length) {
+        Bytes bytes = slice(length);
+        try {
+            return StandardCharsets.UTF_8.newDecoder().decode(bytes.data.duplicate()).toString();
+        } catch (CharacterCodingException e) {
+            return bytes;
+        }
+    }
+
+    private Bytes slice(long length) {
+        if (length < 0 || length > in.remaining()) {
+            throw malformed("it ends within a text");
+        }
+        ByteBuffer slice = in.slice(in.position(), (int) length);
+        in.position(in.position() + (int) length);
+        return new Bytes(slice);
     }
 
     private Object integer(long length) {

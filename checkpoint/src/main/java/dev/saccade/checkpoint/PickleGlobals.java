@@ -4,6 +4,8 @@ import dev.saccade.checkpoint.Pickle.Global;
 import dev.saccade.checkpoint.Pickle.Opaque;
 import dev.saccade.checkpoint.Pickle.Tuple;
 
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,7 +28,6 @@ final class PickleGlobals {
     private static final Set<String> HARMLESS =
             Set.of(
                     "argparse.Namespace",
-                    "_codecs.encode",
                     "builtins.set",
                     "__builtin__.set",
                     "builtins.frozenset",
@@ -37,12 +38,10 @@ final class PickleGlobals {
                     "__builtin__.bytearray",
                     "datetime.datetime",
                     "datetime.timedelta",
-                    "numpy.dtype",
+                    "mmengine.logging.history_buffer.HistoryBuffer",
                     "numpy.ndarray",
                     "numpy.core.multiarray.scalar",
-                    "numpy.core.multiarray._reconstruct",
                     "numpy._core.multiarray.scalar",
-                    "numpy._core.multiarray._reconstruct",
                     "pathlib.PosixPath",
                     "pathlib.WindowsPath",
                     "torch.device",
@@ -52,7 +51,18 @@ final class PickleGlobals {
     private static final int MAX_LISTED = 10;
 
     private final Set<String> refused = new TreeSet<>();
+    private final long length;
     private long copied;
+    private long encoded;
+
+    /**
+     * Reads calls.
+     *
+     * @param length bytes of the pickle
+     */
+    PickleGlobals(long length) {
+        this.length = length;
+    }
 
     /** Returns what a call makes; a call that is refused is noted and makes something opaque. */
     Object call(Object callee, Tuple arguments) {
@@ -77,6 +87,23 @@ final class PickleGlobals {
             }
             case "torch.Size" -> {
                 return argument(given, 0);
+            }
+            case "numpy.core.multiarray._reconstruct", "numpy._core.multiarray._reconstruct" -> {
+                return new NumpyArray();
+            }
+            case "numpy.core.numeric._frombuffer", "numpy._core.numeric._frombuffer" -> {
+                NumpyArray array = new NumpyArray();
+                boolean isFortran = argument(given, 3).equals("F");
+                array.set(argument(given, 2), argument(given, 1), isFortran, argument(given, 0));
+                return array;
+            }
+            case "numpy.dtype" -> {
+                return argument(given, 0) instanceof String code
+                        ? new NumpyArray.Type(code)
+                        : new Opaque();
+            }
+            case "_codecs.encode" -> {
+                return encoded(given);
             }
             default -> {
                 return data(global.qualified(), given);
@@ -112,6 +139,18 @@ final class PickleGlobals {
         return dict;
     }
 
+    /** Returns the bytes that Python 3 writes as Latin-1 text in protocol 2. */
+    private Object encoded(List<Object> given) {
+        if (!(argument(given, 0) instanceof String text) || !"latin1".equals(argument(given, 1))) {
+            return new Opaque();
+        }
+        encoded += text.length();
+        if (encoded > length) {
+            throw new MalformedException("damaged pickle: more bytes than the file has");
+        }
+        return new Pickle.Bytes(ByteBuffer.wrap(text.getBytes(StandardCharsets.ISO_8859_1)));
+    }
+
     private static TorchTensor tensor(List<Object> given) {
         if (!(argument(given, 0) instanceof TorchStorage storage)) {
             throw new MalformedException("damaged pickle: a tensor without storage");
@@ -130,7 +169,7 @@ final class PickleGlobals {
         return given.get(index);
     }
 
-    private static List<Long> integers(Object value) {
+    static List<Long> integers(Object value) {
         if (value instanceof Tuple tuple) {
             return tuple.items().stream().map(PickleGlobals::integer).toList();
         }
@@ -150,10 +189,14 @@ final class PickleGlobals {
         }
     }
 
-    /** Notes the restoring of a state, which would run the code of a class, where it is one. */
-    void checkState(Object target) {
+    /** Restores the state of an array; refuses the state of a class, which would run its code. */
+    void restore(Object target, Object state) {
         if (target instanceof Global global) {
             refuse(global.qualified());
+        } else if (target instanceof NumpyArray array) {
+            array.restore(state);
+        } else if (target instanceof NumpyArray.Type type) {
+            type.restore(state);
         }
     }
 

@@ -22,6 +22,9 @@ record TorchContent(Object root, ToLongFunction<TorchStorage> places) {
     /** More than the pickle of any checkpoint: the tensors are not in it. */
     private static final int MAX_PICKLE = 1 << 26;
 
+    /** More than the pickle of {@link #LEGACY_MAGIC}, of any protocol. */
+    private static final int MAGIC_PICKLE = 64;
+
     private static final BigInteger LEGACY_MAGIC = new BigInteger("1950a86a20f9469cfc6c", 16);
     private static final long LEGACY_PROTOCOL = 1001;
 
@@ -61,16 +64,36 @@ record TorchContent(Object root, ToLongFunction<TorchStorage> places) {
                 });
     }
 
-    /** Reads the format before PyTorch 1.6: pickles, then the storages one after the other. */
-    static TorchContent ofLegacy(CheckpointFile file) {
+    /** Reads the format before PyTorch 1.6, or a pickle of a dict of NumPy arrays. */
+    static TorchContent ofPickle(CheckpointFile file) {
+        if (isLegacy(file)) {
+            return ofLegacy(file);
+        }
+        ByteBuffer in = file.description(0, file.size());
+        Object root = Pickle.read(in, id -> storage(new Tuple(List.of())));
+        return new TorchContent(
+                root,
+                storage -> {
+                    throw missing(storage);
+                });
+    }
+
+    private static boolean isLegacy(CheckpointFile file) {
+        try {
+            ByteBuffer start = file.description(0, Math.min(file.size(), MAGIC_PICKLE));
+            return LEGACY_MAGIC.equals(Pickle.read(start, TorchContent::storage));
+        } catch (MalformedException e) {
+            return false;
+        }
+    }
+
+    /** Pickles, then the storages one after the other. */
+    private static TorchContent ofLegacy(CheckpointFile file) {
         Map<String, TorchStorage> storages = new HashMap<>();
         ByteBuffer in = file.description(0, Math.min(file.size(), MAX_PICKLE));
         Object[] pickles = new Object[5];
         for (int i = 0; i < pickles.length; i++) {
             pickles[i] = Pickle.read(in, id -> noted(storage(id), storages));
-            if (i == 0 && !LEGACY_MAGIC.equals(pickles[0])) {
-                throw new MalformedException("a Python pickle, but no PyTorch checkpoint");
-            }
         }
         boolean isBigEndian =
                 pickles[2] instanceof Map<?, ?> system

@@ -4,21 +4,26 @@ import dev.saccade.core.SaccadeException;
 
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * PyTorch's {@code .pth} files: those of {@code torch.save} since 1.6 (zip) and before it, read
  * without executing anything they contain.
  *
- * <p>The weights are what the file holds under {@code state_dict} or {@code model}, else the file's
- * own entries; a leading {@code module.} of all names is dropped. Optimizer states and the like are
- * passed over; simple values under {@code meta} become metadata, lists of texts as JSON.
+ * <p>The weights may be under any key, see {@link TorchWeights}; a leading {@code module.} or
+ * {@code _orig_mod.} of all names is dropped. Optimizer states are skipped. Simple values under
+ * {@code meta} and class names become metadata, see {@link TorchMetadata}. Pickles of NumPy arrays
+ * are read as well.
  */
 public final class TorchFile {
 
     private static final int ZIP_MAGIC = 'P' | 'K' << 8;
-    private static final String MODULE = "module.";
+
+    /** Prefixes of data-parallel and compiled modules. */
+    private static final List<String> WRAPPERS = List.of("module.", "_orig_mod.");
 
     /** How often the bytes of a file may be used by tensors that share storages. */
     private static final int MAX_SHARING = 4;
@@ -36,60 +41,53 @@ public final class TorchFile {
         return CheckpointFile.read(file, content -> read(content, false));
     }
 
-    /** Returns the averaged weights that a file holds under {@code state_dict_ema}. */
+    /** Returns the averaged weights of a file, such as those under {@code state_dict_ema}. */
     public static Checkpoint readAveraged(Path file) {
         return CheckpointFile.read(file, content -> read(content, true));
     }
 
     static Checkpoint read(CheckpointFile file, boolean averaged) {
         boolean isZip = file.description(0, 2).getShort() == ZIP_MAGIC;
-        TorchContent content = isZip ? TorchContent.ofZip(file) : TorchContent.ofLegacy(file);
+        TorchContent content = isZip ? TorchContent.ofZip(file) : TorchContent.ofPickle(file);
         if (!(content.root() instanceof Map<?, ?> root)) {
             throw new MalformedException("it holds no dict of tensors");
         }
-        Map<String, TorchTensor> found = tensors(weights(root, averaged));
-        if (found.isEmpty()) {
-            throw new MalformedException("it holds no tensors");
-        }
+        TorchWeights weights = TorchWeights.of(root, averaged);
+        Map<String, StoredArray> found = weights.arrays();
         checkSharing(found, file.size());
         Map<String, Tensor> tensors = new LinkedHashMap<>();
-        boolean isWrapped = found.keySet().stream().allMatch(name -> name.startsWith(MODULE));
+        String wrapper = wrapper(found.keySet());
         found.forEach(
-                (name, tensor) ->
+                (name, array) ->
                         tensors.put(
-                                isWrapped ? name.substring(MODULE.length()) : name,
-                                tensor.read(file, content.places().applyAsLong(tensor.storage()))));
-        return new Checkpoint(tensors, TorchMetadata.of(root));
+                                name.substring(wrapper.length()),
+                                array.read(file, content.places())));
+        return new Checkpoint(tensors, TorchMetadata.of(root), weights.notes());
     }
 
-    private static Map<?, ?> weights(Map<?, ?> root, boolean averaged) {
-        if (averaged) {
-            return dict(root, "state_dict_ema")
-                    .orElseThrow(() -> new MalformedException("it holds no state_dict_ema"));
+    /** Returns the prefixes that PyTorch's wrappers of modules give to all names. */
+    private static String wrapper(Set<String> names) {
+        String wrapper = "";
+        while (true) {
+            String before = wrapper;
+            Optional<String> more =
+                    WRAPPERS.stream()
+                            .filter(
+                                    each ->
+                                            names.stream()
+                                                    .allMatch(n -> n.startsWith(before + each)))
+                            .findFirst();
+            if (more.isEmpty()) {
+                return wrapper;
+            }
+            wrapper += more.get();
         }
-        Optional<Map<?, ?>> wrapped = dict(root, "state_dict").or(() -> dict(root, "model"));
-        return wrapped.isPresent() ? wrapped.get() : root;
     }
 
-    private static Optional<Map<?, ?>> dict(Map<?, ?> root, String key) {
-        return root.get(key) instanceof Map<?, ?> dict ? Optional.of(dict) : Optional.empty();
-    }
-
-    private static Map<String, TorchTensor> tensors(Map<?, ?> dict) {
-        Map<String, TorchTensor> tensors = new LinkedHashMap<>();
-        dict.forEach(
-                (key, value) -> {
-                    if (key instanceof String name && value instanceof TorchTensor tensor) {
-                        tensors.put(name, tensor);
-                    }
-                });
-        return tensors;
-    }
-
-    private static void checkSharing(Map<String, TorchTensor> tensors, long size) {
+    private static void checkSharing(Map<String, StoredArray> arrays, long size) {
         long bytes = 0;
-        for (TorchTensor tensor : tensors.values()) {
-            bytes = Math.addExact(bytes, tensor.span());
+        for (StoredArray array : arrays.values()) {
+            bytes = Math.addExact(bytes, array.span());
         }
         if (bytes / MAX_SHARING > size) {
             throw new MalformedException(

@@ -5,6 +5,7 @@ import ai.djl.ndarray.types.Shape;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
+import java.util.function.ToLongFunction;
 
 /**
  * A tensor of a PyTorch file: a view of a storage.
@@ -14,7 +15,8 @@ import java.util.List;
  * @param sizes its shape
  * @param strides elements between neighbors along each dimension
  */
-record TorchTensor(TorchStorage storage, long offset, List<Long> sizes, List<Long> strides) {
+record TorchTensor(TorchStorage storage, long offset, List<Long> sizes, List<Long> strides)
+        implements StoredArray {
 
     private static final int MAX_DIMENSIONS = 64;
 
@@ -59,8 +61,8 @@ record TorchTensor(TorchStorage storage, long offset, List<Long> sizes, List<Lon
         return Math.multiplyExact(elements(sizes), storage.type().bytes());
     }
 
-    /** Returns the bytes from its first element to its last, with those of others between. */
-    long span() {
+    @Override
+    public long span() {
         if (bytes() == 0) {
             return 0;
         }
@@ -83,12 +85,10 @@ record TorchTensor(TorchStorage storage, long offset, List<Long> sizes, List<Lon
         return true;
     }
 
-    /**
-     * Returns the tensor; where its elements are out of order, it is in memory.
-     *
-     * @param place the first byte of the storage in the file
-     */
-    Tensor read(CheckpointFile file, long place) {
+    /** {@inheritDoc} Elements out of order are copied to memory. */
+    @Override
+    public Tensor read(CheckpointFile file, ToLongFunction<TorchStorage> places) {
+        long place = places.applyAsLong(storage);
         int size = storage.type().bytes();
         Shape shape = new Shape(sizes);
         long begin = bytes() == 0 ? place : place + offset * size;
@@ -96,7 +96,20 @@ record TorchTensor(TorchStorage storage, long offset, List<Long> sizes, List<Lon
             return new Tensor(storage.type(), shape, file.stretch(begin, bytes()));
         }
         ByteBuffer bytes = file.description(begin, span());
-        ByteBuffer ordered = ByteBuffer.allocate((int) bytes()).order(ByteOrder.LITTLE_ENDIAN);
+        return new Tensor(
+                storage.type(), shape, ordered(bytes, sizes, strides, size, (int) bytes()));
+    }
+
+    /**
+     * Returns elements in row-major order.
+     *
+     * @param strides elements between neighbors along each dimension
+     * @param size bytes of an element
+     * @param length bytes of all elements
+     */
+    static ByteBuffer ordered(
+            ByteBuffer bytes, List<Long> sizes, List<Long> strides, int size, int length) {
+        ByteBuffer ordered = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
         long[] index = new long[sizes.size()];
         long element = 0;
         while (ordered.hasRemaining()) {
@@ -111,6 +124,6 @@ record TorchTensor(TorchStorage storage, long offset, List<Long> sizes, List<Lon
                 index[i] = 0;
             }
         }
-        return new Tensor(storage.type(), shape, ordered.flip());
+        return ordered.flip();
     }
 }

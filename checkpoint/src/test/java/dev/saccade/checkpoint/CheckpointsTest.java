@@ -60,8 +60,8 @@ class CheckpointsTest {
         assertRefused("PK\3\4 and then nothing", "truncated zip");
         assertRefused(
                 "\u0080\2cos\nsys\33[31m\rtem\n)R.", "it wants to run os.sys\\u001b[31m\\rtem");
-        assertRefused("\u0080\2}.", "no PyTorch checkpoint");
-        assertRefused("\u0080\2]q\0(K\1e.", "no PyTorch checkpoint");
+        assertRefused("\u0080\2}X\1\0\0\0aK\1s.", "holds no tensors; its keys are [a]");
+        assertRefused("\u0080\2]q\0(K\1e.", "no dict of tensors");
     }
 
     @Test

@@ -12,6 +12,7 @@ import dev.saccade.core.SaccadeException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.io.IOException;
@@ -60,6 +61,52 @@ class TorchFileTest {
                 assertThrows(SaccadeException.class, () -> TorchFile.readAveraged(without))
                         .getMessage()
                         .contains("state_dict_ema"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {2, 4, 5})
+    void picklesOfNumpyArraysAreRead(int protocol) throws IOException {
+        Path file = TestFiles.copy("numpy" + protocol + ".pkl", folder);
+
+        Map<String, Tensor> tensors = Checkpoints.open(file).tensors();
+
+        Tensor expected = Tensor.of(new Shape(2, 3), 0, 1, 2, 3, 4, 5);
+        assertEquals(Map.of("stem.conv1.weight", expected, "columns", expected), tensors);
+    }
+
+    @Test
+    void arraysThatDoNotFitTheirBytesAreRefused() throws IOException {
+        byte[] bytes = TestFiles.bytes("numpy4.pkl");
+        String text = new String(bytes, StandardCharsets.ISO_8859_1);
+        String shape = "K\2K\3\u0086";
+        assertTrue(text.contains(shape));
+        Path file = folder.resolve("a.pkl");
+        String larger = text.replace(shape, "K\u00ffK\3\u0086");
+        Files.write(file, larger.getBytes(StandardCharsets.ISO_8859_1));
+
+        assertRefused(file, "wrong number of bytes");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "classes.pth, averaged weights in the file: state_dict_ema",
+        "teacher.pth, weights in the file: teacher",
+        "net.pth, weights in the file: net"
+    })
+    void weightsAreFoundUnderAnyKeyAndReported(String name, String note) throws IOException {
+        Checkpoint checkpoint = TorchFile.read(TestFiles.copy(name, folder));
+
+        assertArrayEquals(
+                new float[] {1, 1}, TestFiles.values(checkpoint.tensors().get("fc.weight")));
+        assertTrue(checkpoint.notes().toString().contains(note), checkpoint.notes().toString());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"classes.pth", "teacher.pth"})
+    void classNamesAreFoundWhereverTheyAre(String name) throws IOException {
+        Checkpoint checkpoint = TorchFile.read(TestFiles.copy(name, folder));
+
+        assertEquals(List.of("cat", "dog"), ClassNames.of(checkpoint.metadata()));
     }
 
     @Test

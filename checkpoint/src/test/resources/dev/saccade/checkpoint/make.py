@@ -2,6 +2,7 @@
 import argparse
 import collections
 import os
+import pickle
 
 import numpy
 import torch
@@ -85,3 +86,23 @@ torch.save({"x": Shell()}, "shell_legacy.pth", _use_new_zipfile_serialization=Fa
 torch.save(torch.nn.Linear(2, 2), "module.pth")
 torch.save({"x": torch.ones(1).expand(1000)}, "expanded.pth")
 torch.jit.save(torch.jit.script(torch.nn.Linear(1, 1)), "torchscript.pt")
+
+
+def others(path):
+    """Files of other libraries."""
+    weights = {"stem.conv1.weight": numpy.arange(6, dtype=numpy.float32).reshape(2, 3)}
+    weights["columns"] = numpy.asfortranarray(weights["stem.conv1.weight"])
+    weights["names"] = numpy.array(["a", "b"])
+    for protocol in (2, 4, 5):
+        with open(f"{path}/numpy{protocol}.pkl", "wb") as file:
+            content = {"model": weights, "__author__": "third_party", "matching_heuristics": True}
+            pickle.dump(content, file, protocol=protocol)
+    one, two = {"fc.weight": torch.ones(2)}, {"fc.weight": torch.zeros(2)}
+    names = {"classes": ("cat", "dog"), "palette": [(1, 2, 3), (4, 5, 6)]}
+    meta = {"epoch": 3, "dataset_meta": names}
+    torch.save({"meta": meta, "state_dict_ema": two, "state_dict": one}, f"{path}/classes.pth")
+    torch.save({"student": two, "teacher": one, "names": {0: "cat", 1: "dog"}}, f"{path}/teacher.pth")
+    torch.save({"loss": torch.ones(()), "net": {"module._orig_mod.fc.weight": torch.ones(2), "module._orig_mod.fc.bias": torch.ones(2)}}, f"{path}/net.pth")
+
+
+others(".")

@@ -62,7 +62,9 @@ final class ConvertCommand implements Callable<Integer> {
             description = "Take only a part of the model, such as backbone, without its prefix.")
     private Optional<String> part = Optional.empty();
 
-    @Option(names = "--ema", description = "Take the averaged weights, state_dict_ema, of FROM.")
+    @Option(
+            names = "--ema",
+            description = "Take the averaged weights of FROM, such as state_dict_ema.")
     private boolean ema;
 
     @Option(names = "--force", description = "Overwrite TO if it is there.")
@@ -85,6 +87,9 @@ final class ConvertCommand implements Callable<Integer> {
         }
         Path weights = requireCheckpoint(from);
         Checkpoint checkpoint = ema ? TorchFile.readAveraged(weights) : Checkpoints.open(weights);
+        for (String note : checkpoint.notes()) {
+            spec.commandLine().getErr().println(Printable.line(note));
+        }
         if (naming.isPresent()) {
             checkpoint = Naming.toSaccade(checkpoint);
         }
