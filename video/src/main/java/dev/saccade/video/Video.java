@@ -2,10 +2,10 @@ package dev.saccade.video;
 
 import static com.google.common.base.Preconditions.checkState;
 
-import static org.bytedeco.ffmpeg.global.avcodec.AV_PKT_DATA_DISPLAYMATRIX;
+import static org.bytedeco.ffmpeg.global.avcodec.AV_CODEC_PROP_INTRA_ONLY;
+import static org.bytedeco.ffmpeg.global.avcodec.AV_PKT_FLAG_DISCARD;
 import static org.bytedeco.ffmpeg.global.avcodec.av_packet_alloc;
 import static org.bytedeco.ffmpeg.global.avcodec.av_packet_free;
-import static org.bytedeco.ffmpeg.global.avcodec.av_packet_side_data_get;
 import static org.bytedeco.ffmpeg.global.avcodec.av_packet_unref;
 import static org.bytedeco.ffmpeg.global.avcodec.avcodec_alloc_context3;
 import static org.bytedeco.ffmpeg.global.avcodec.avcodec_free_context;
@@ -13,8 +13,10 @@ import static org.bytedeco.ffmpeg.global.avcodec.avcodec_open2;
 import static org.bytedeco.ffmpeg.global.avcodec.avcodec_parameters_to_context;
 import static org.bytedeco.ffmpeg.global.avcodec.avcodec_receive_frame;
 import static org.bytedeco.ffmpeg.global.avcodec.avcodec_send_packet;
+import static org.bytedeco.ffmpeg.global.avformat.AV_DISPOSITION_ATTACHED_PIC;
 import static org.bytedeco.ffmpeg.global.avformat.av_find_best_stream;
 import static org.bytedeco.ffmpeg.global.avformat.av_guess_frame_rate;
+import static org.bytedeco.ffmpeg.global.avformat.av_guess_sample_aspect_ratio;
 import static org.bytedeco.ffmpeg.global.avformat.av_read_frame;
 import static org.bytedeco.ffmpeg.global.avformat.avformat_alloc_context;
 import static org.bytedeco.ffmpeg.global.avformat.avformat_close_input;
@@ -22,21 +24,16 @@ import static org.bytedeco.ffmpeg.global.avformat.avformat_find_stream_info;
 import static org.bytedeco.ffmpeg.global.avformat.avformat_open_input;
 import static org.bytedeco.ffmpeg.global.avutil.AVERROR_EAGAIN;
 import static org.bytedeco.ffmpeg.global.avutil.AVERROR_EOF;
+import static org.bytedeco.ffmpeg.global.avutil.AVERROR_STREAM_NOT_FOUND;
 import static org.bytedeco.ffmpeg.global.avutil.AVMEDIA_TYPE_VIDEO;
-import static org.bytedeco.ffmpeg.global.avutil.AV_NOPTS_VALUE;
-import static org.bytedeco.ffmpeg.global.avutil.AV_PIX_FMT_BGR24;
+import static org.bytedeco.ffmpeg.global.avutil.av_color_space_name;
 import static org.bytedeco.ffmpeg.global.avutil.av_dict_free;
+import static org.bytedeco.ffmpeg.global.avutil.av_dict_get;
 import static org.bytedeco.ffmpeg.global.avutil.av_dict_set;
-import static org.bytedeco.ffmpeg.global.avutil.av_display_rotation_get;
 import static org.bytedeco.ffmpeg.global.avutil.av_frame_alloc;
 import static org.bytedeco.ffmpeg.global.avutil.av_frame_free;
-import static org.bytedeco.ffmpeg.global.avutil.av_frame_unref;
 import static org.bytedeco.ffmpeg.global.avutil.av_q2d;
 import static org.bytedeco.ffmpeg.global.avutil.av_strerror;
-import static org.bytedeco.ffmpeg.global.swscale.SWS_BICUBIC;
-import static org.bytedeco.ffmpeg.global.swscale.sws_freeContext;
-import static org.bytedeco.ffmpeg.global.swscale.sws_getCachedContext;
-import static org.bytedeco.ffmpeg.global.swscale.sws_scale_frame;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.Text;
@@ -46,25 +43,21 @@ import dev.saccade.datasets.image.OpenCv;
 import org.bytedeco.ffmpeg.avcodec.AVCodec;
 import org.bytedeco.ffmpeg.avcodec.AVCodecContext;
 import org.bytedeco.ffmpeg.avcodec.AVPacket;
-import org.bytedeco.ffmpeg.avcodec.AVPacketSideData;
 import org.bytedeco.ffmpeg.avformat.AVFormatContext;
 import org.bytedeco.ffmpeg.avformat.AVInputFormat;
 import org.bytedeco.ffmpeg.avformat.AVStream;
 import org.bytedeco.ffmpeg.avutil.AVDictionary;
 import org.bytedeco.ffmpeg.avutil.AVFrame;
-import org.bytedeco.ffmpeg.swscale.SwsContext;
-import org.bytedeco.ffmpeg.swscale.SwsFilter;
-import org.bytedeco.javacpp.DoublePointer;
-import org.bytedeco.javacpp.IntPointer;
-import org.opencv.core.Core;
-import org.opencv.core.CvType;
 import org.opencv.core.Mat;
 
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.stream.IntStream;
 
 /**
  * A video file, one frame at a time: what FFmpeg reads, such as H.264 and H.265 in MP4, MOV and
@@ -78,6 +71,7 @@ import java.util.OptionalLong;
  *         }
  *     }
  *     video.fault().ifPresent(System.err::println);
+ *     video.notes().forEach(System.err::println);
  * }
  * }</pre>
  *
@@ -90,33 +84,31 @@ public final class Video implements AutoCloseable {
     private static final String FORMATS =
             "mov,matroska,avi,mpegts,mpeg,mpegvideo,flv,asf,ogg,ivf,h264,hevc,m4v,mjpeg,mxf,wtv";
 
-    private static final int QUARTER = 90;
+    /** Decoder threads: the same on every machine, since decoders report errors N packets late. */
+    private static final int THREADS = 4;
 
     private final Path file;
     private final AVFormatContext format;
     private final AVCodecContext codec;
     private final AVPacket packet;
     private final AVFrame decoded;
-    private final AVFrame bgr;
     private final int stream;
-    private final double secondsPerTick;
-    private final long start;
+    private final Colors colors;
+    private final Timeline timeline;
+    private final Faults faults;
+    private final FrameReport report = new FrameReport();
     private final double framesPerSecond;
     private final long declared;
-    private final int clockwise;
-    private SwsContext converter = null;
-    private long packets;
     private long read;
     private double lastSeconds;
     private boolean drained;
     private boolean closed;
-    private Optional<String> failure = Optional.empty();
 
     /**
      * A frame of a video.
      *
-     * @param number how many come before it
-     * @param seconds when it is shown, after the first
+     * @param number number of frames before it
+     * @param seconds time since the first frame; strictly increasing
      * @param image [H, W, 3] BGR uint8, upright; freed with this
      */
     public record Frame(long number, double seconds, Mat image) implements AutoCloseable {
@@ -132,7 +124,7 @@ public final class Video implements AutoCloseable {
         this.format = format;
         require(avformat_find_stream_info(format, (AVDictionary) null));
         AVCodec decoder = new AVCodec(null);
-        stream = av_find_best_stream(format, AVMEDIA_TYPE_VIDEO, -1, -1, decoder, 0);
+        stream = bestStream(decoder);
         if (stream < 0) {
             throw refusal("holds no video that FFmpeg decodes: " + text(stream));
         }
@@ -141,7 +133,7 @@ public final class Video implements AutoCloseable {
         try {
             require(avcodec_parameters_to_context(codec, found.codecpar()));
             codec.max_pixels(ImageInfo.MOST_PIXELS);
-            codec.thread_count(0);
+            codec.thread_count(THREADS);
             require(avcodec_open2(codec, decoder, (AVDictionary) null));
         } catch (SaccadeException e) {
             avcodec_free_context(codec);
@@ -149,12 +141,41 @@ public final class Video implements AutoCloseable {
         }
         packet = av_packet_alloc();
         decoded = av_frame_alloc();
-        bgr = av_frame_alloc();
-        secondsPerTick = av_q2d(found.time_base());
-        start = found.start_time() == AV_NOPTS_VALUE ? 0 : found.start_time();
+        colors = new Colors();
         framesPerSecond = av_q2d(av_guess_frame_rate(format, found, null));
         declared = found.nb_frames();
-        clockwise = clockwise(found);
+        faults = new Faults(declared);
+        timeline = new Timeline(av_q2d(found.time_base()), framesPerSecond);
+        if (av_dict_get(found.metadata(), "alpha_mode", null, 0) != null) {
+            report.addAlpha();
+        }
+    }
+
+    /** Returns the index of a stream and its decoder; cover images are not videos. */
+    private int bestStream(AVCodec decoder) {
+        int best = av_find_best_stream(format, AVMEDIA_TYPE_VIDEO, -1, -1, decoder, 0);
+        return best >= 0 && !isVideo(format.streams(best))
+                ? videos().stream()
+                        .mapToInt(AVStream::index)
+                        .map(
+                                i ->
+                                        av_find_best_stream(
+                                                format, AVMEDIA_TYPE_VIDEO, i, -1, decoder, 0))
+                        .findFirst()
+                        .orElse(AVERROR_STREAM_NOT_FOUND())
+                : best;
+    }
+
+    private List<AVStream> videos() {
+        return IntStream.range(0, format.nb_streams())
+                .mapToObj(format::streams)
+                .filter(Video::isVideo)
+                .toList();
+    }
+
+    private static boolean isVideo(AVStream stream) {
+        return stream.codecpar().codec_type() == AVMEDIA_TYPE_VIDEO
+                && (stream.disposition() & AV_DISPOSITION_ATTACHED_PIC) == 0;
     }
 
     /**
@@ -215,22 +236,26 @@ public final class Video implements AutoCloseable {
     }
 
     /**
-     * Returns why the video is not as it should be, naming the file and the frame, once {@link
-     * #next} has given nothing more: it breaks off, or parts of it could not be decoded.
+     * Returns what is damaged, with the file and the frames, once {@link #next} has returned empty:
+     * the file ends early, or parts were decoded with errors or not at all. Errors that the codec
+     * cannot detect are missing here.
      */
     public Optional<String> fault() {
-        if (drained && failure.isEmpty() && packets < declared) {
-            failure = Optional.of("the file ends there");
+        return faults.text(lastSeconds).map(text -> file + ": " + text);
+    }
+
+    /**
+     * Returns what was guessed or not applied, with the file, once {@link #next} has returned
+     * empty: color matrix, HDR, pixel shape, interlacing, restarted time stamps, other streams.
+     */
+    public List<String> notes() {
+        List<String> notes = new ArrayList<>(report.notes());
+        notes.addAll(timeline.notes());
+        int videos = videos().size();
+        if (videos > 1) {
+            notes.add(Text.format("%d video streams; only stream %d is read", videos, stream));
         }
-        return failure.map(
-                reason ->
-                        Text.format(
-                                "%s: breaks off after %d frames%s, at %.2f s: %s",
-                                file,
-                                read,
-                                declared > 0 ? " of " + declared : "",
-                                lastSeconds,
-                                reason));
+        return notes.stream().map(note -> file + ": " + note).toList();
     }
 
     private boolean decode() {
@@ -238,15 +263,14 @@ public final class Video implements AutoCloseable {
         while (true) {
             int received = avcodec_receive_frame(codec, decoded);
             if (received >= 0) {
-                lastSeconds = seconds();
-                read++;
+                count();
                 return true;
             }
             if (received == AVERROR_EOF()) {
                 return false;
             }
             if (received != AVERROR_EAGAIN()) {
-                fail("a frame cannot be decoded", received);
+                lose(received);
             } else if (drained) {
                 return false;
             } else {
@@ -255,104 +279,63 @@ public final class Video implements AutoCloseable {
         }
     }
 
-    /** Gives the decoder what comes next in the file. */
+    private void count() {
+        lastSeconds = timeline.next(decoded);
+        faults.addFrame(decoded, codec.has_b_frames());
+        report.add(
+                decoded,
+                read,
+                av_guess_sample_aspect_ratio(format, format.streams(stream), decoded),
+                Orientation.of(decoded));
+        read++;
+    }
+
+    /** Sends the next packet to the decoder. */
     private void feed() {
         int got = av_read_frame(format, packet);
         if (got < 0) {
             drained = true;
-            if (got != AVERROR_EOF()) {
-                fail("the file cannot be read on", got);
-            }
+            faults.end(
+                    got == AVERROR_EOF()
+                            ? Optional.empty()
+                            : Optional.of("the file cannot be read further (" + text(got) + ")"),
+                    codec.has_b_frames());
             avcodec_send_packet(codec, new AVPacket(null));
             return;
         }
         if (packet.stream_index() == stream) {
-            packets++;
+            boolean isShown = (packet.flags() & AV_PKT_FLAG_DISCARD) == 0;
+            boolean timesRestart = isShown && timeline.shift(packet);
+            faults.addPacket(packet, timesRestart, codec.has_b_frames());
             int sent = avcodec_send_packet(codec, packet);
             if (sent < 0) {
-                fail("a part cannot be decoded", sent);
+                lose(sent);
             }
         }
         av_packet_unref(packet);
     }
 
-    private void fail(String what, int error) {
-        if (failure.isEmpty()) {
-            failure = Optional.of(what + " (" + text(error) + ")");
-        }
-    }
-
-    private double seconds() {
-        long time = decoded.best_effort_timestamp();
-        if (time != AV_NOPTS_VALUE) {
-            return (time - start) * secondsPerTick;
-        }
-        return framesPerSecond > 0 ? read / framesPerSecond : 0;
+    private void lose(int error) {
+        boolean hasOnlyKeyFrames =
+                (codec.codec_descriptor().props() & AV_CODEC_PROP_INTRA_ONLY) != 0;
+        faults.addLostPacket(text(error), codec.has_b_frames() + THREADS, !hasOnlyKeyFrames);
     }
 
     private Frame frame() {
-        int width = decoded.width();
-        int height = decoded.height();
-        converter =
-                sws_getCachedContext(
-                        converter,
-                        width,
-                        height,
-                        decoded.format(),
-                        width,
-                        height,
-                        AV_PIX_FMT_BGR24,
-                        SWS_BICUBIC,
-                        (SwsFilter) null,
-                        (SwsFilter) null,
-                        (DoublePointer) null);
-        av_frame_unref(bgr);
-        bgr.format(AV_PIX_FMT_BGR24).width(width).height(height);
-        require(converter == null ? -1 : sws_scale_frame(converter, bgr, decoded));
-        long stride = bgr.linesize(0);
-        Mat pixels =
-                new Mat(
-                        height,
-                        width,
-                        CvType.CV_8UC3,
-                        bgr.data(0).capacity(stride * height).asByteBuffer(),
-                        stride);
-        Mat image = upright(pixels);
-        pixels.release();
-        return new Frame(read - 1, lastSeconds, image);
-    }
-
-    /** Returns a copy that is turned as the file says, as videos of phones are. */
-    private Mat upright(Mat pixels) {
-        if (clockwise == 0) {
-            return pixels.clone();
+        if (Colors.isUnsupported(decoded)) {
+            throw refusal(
+                    Text.format(
+                            "color matrix %s is not supported",
+                            av_color_space_name(decoded.colorspace()).getString()));
         }
-        Mat turned = new Mat();
-        Core.rotate(
-                pixels,
-                turned,
-                switch (clockwise) {
-                    case QUARTER -> Core.ROTATE_90_CLOCKWISE;
-                    case 2 * QUARTER -> Core.ROTATE_180;
-                    default -> Core.ROTATE_90_COUNTERCLOCKWISE;
-                });
-        return turned;
-    }
-
-    /** Returns by how many degrees frames are turned, a multiple of 90. */
-    private static int clockwise(AVStream stream) {
-        AVPacketSideData matrix =
-                av_packet_side_data_get(
-                        stream.codecpar().coded_side_data(),
-                        stream.codecpar().nb_coded_side_data(),
-                        AV_PKT_DATA_DISPLAYMATRIX);
-        if (matrix == null || matrix.isNull()) {
-            return 0;
+        Orientation orientation = Orientation.of(decoded);
+        Mat pixels = new Mat();
+        try {
+            require(colors.convert(decoded, pixels));
+            return new Frame(read - 1, lastSeconds, orientation.apply(pixels));
+        } finally {
+            pixels.release();
         }
-        double degrees = -av_display_rotation_get(new IntPointer(matrix.data()));
-        return Double.isNaN(degrees)
-                ? 0
-                : Math.floorMod((int) Math.round(degrees / QUARTER), 4) * QUARTER;
     }
 
     private void require(int result) {
@@ -390,8 +373,7 @@ public final class Video implements AutoCloseable {
         closed = true;
         av_packet_free(packet);
         av_frame_free(decoded);
-        av_frame_free(bgr);
-        sws_freeContext(converter);
+        colors.close();
         avcodec_free_context(codec);
         avformat_close_input(format);
     }

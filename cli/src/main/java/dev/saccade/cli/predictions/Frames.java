@@ -100,6 +100,7 @@ public final class Frames {
                 }
                 progress.to(read + 1);
             }
+            video.notes().forEach(note -> Progress.say("saccade: " + note));
             video.fault().ifPresent(this::fault);
         } catch (SaccadeException e) {
             failed(e);

@@ -13,6 +13,7 @@ import dev.saccade.cli.Ended;
 import dev.saccade.cli.TinyRun;
 import dev.saccade.core.Text;
 import dev.saccade.datasets.image.OpenCv;
+import dev.saccade.video.Video;
 
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -44,6 +45,11 @@ import java.util.stream.Stream;
 class FramesTest {
 
     private static final int FRAMES = 7;
+
+    private static final Path CLIPS = Path.of("../video/src/test/resources/dev/saccade/video");
+
+    /** Offset in clip.mp4. */
+    private static final int DATA_OF_NINTH_FRAME = 1986;
 
     private static TinyRun tiny;
 
@@ -123,7 +129,7 @@ class FramesTest {
         assertTrue(lines.stream().anyMatch(line -> line.get("found").size() > 0));
         Set<String> expected =
                 IntStream.range(0, FRAMES)
-                        .mapToObj("clip_%06d.jpg"::formatted)
+                        .mapToObj(n -> Text.format("clip_%06d.jpg", n))
                         .collect(Collectors.toCollection(TreeSet::new));
         expected.add("predictions.jsonl");
         assertEquals(expected, written());
@@ -143,13 +149,50 @@ class FramesTest {
 
     @Test
     void h264InMp4IsRead() throws IOException {
-        Path clip = Path.of("../video/src/test/resources/dev/saccade/video/clip.mp4");
-        Ended ended = predict(clip, "--every", 10);
+        Ended ended = predict(CLIPS.resolve("clip.mp4"), "--every", 10);
         assertEquals(0, ended.code(), ended.err());
         assertEquals(
                 List.of(0.0, 1.0, 2.0),
                 lines().stream().map(line -> line.get("seconds").asDouble()).toList());
         assertTrue(written().contains("clip_000020.jpg"));
+    }
+
+    @Test
+    void damagedFramesAreNamedAndEndInCode2() throws IOException {
+        byte[] clip = Files.readAllBytes(CLIPS.resolve("clip.mp4"));
+        clip[DATA_OF_NINTH_FRAME] ^= 0x55;
+        Path file = Files.write(folder.resolve("damaged.mp4"), clip);
+        Ended ended = predict(file, "--every", 10);
+        assertEquals(2, ended.code(), ended.err());
+        assertTrue(ended.err().contains(file + ": frames 7 to 10 may be damaged"), ended.err());
+        assertEquals(3, lines().size());
+    }
+
+    @Test
+    void propertiesOfAVideoThatAreNotAppliedAreReported() {
+        Path file = CLIPS.resolve("hlg.webm");
+        Ended ended = predict(file);
+        assertEquals(0, ended.code(), ended.err());
+        assertTrue(
+                ended.err().contains("saccade: " + file + ": HDR (HLG) is not tone-mapped"),
+                ended.err());
+    }
+
+    @Test
+    void aFrameScoresAsTheSameImage() throws IOException {
+        Mat rgb = new Mat();
+        try (Video video = Video.open(CLIPS.resolve("bt709.mp4"));
+                Video.Frame frame = video.next().orElseThrow()) {
+            frame.image().copyTo(rgb);
+        }
+        Path image = folder.resolve("frame.png");
+        Imgcodecs.imwrite(image.toString(), rgb);
+        rgb.release();
+        Path list = Files.writeString(folder.resolve("list.txt"), image.toString());
+        Ended ended = predict(CLIPS.resolve("bt709.mp4"), "--list", list);
+        assertEquals(0, ended.code(), ended.err());
+        List<JsonNode> lines = lines();
+        assertEquals(lines.get(0).get("found"), lines.get(lines.size() - 1).get("found"));
     }
 
     @Test

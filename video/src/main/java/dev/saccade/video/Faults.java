@@ -1,0 +1,144 @@
+package dev.saccade.video;
+
+import static org.bytedeco.ffmpeg.global.avcodec.AV_PKT_FLAG_CORRUPT;
+import static org.bytedeco.ffmpeg.global.avcodec.AV_PKT_FLAG_DISCARD;
+import static org.bytedeco.ffmpeg.global.avcodec.AV_PKT_FLAG_KEY;
+
+import dev.saccade.core.Text;
+
+import org.bytedeco.ffmpeg.avcodec.AVPacket;
+import org.bytedeco.ffmpeg.avutil.AVFrame;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Collects what is damaged: packets without frame, frames with errors, an early end. */
+final class Faults {
+
+    /** {@code AV_FRAME_FLAG_CORRUPT}, which the bindings lack. */
+    private static final int CORRUPT = 1;
+
+    /** {@code AV_FRAME_FLAG_KEY}, which the bindings lack. */
+    private static final int KEY = 1 << 1;
+
+    /** FFmpeg marks the end of a recording as corrupt up to N packets before the next begins. */
+    private static final int BEFORE_RESTART = 3;
+
+    private final long declared;
+    private final Damage damage = new Damage();
+    private long frames;
+    private long packets;
+    private long shownPackets;
+    private long lostPackets;
+    private long firstLost;
+    private long corruptPacket = -1;
+    private boolean keySeen;
+    private boolean ended;
+    private Optional<String> breakReason = Optional.empty();
+    private Optional<String> decodeError = Optional.empty();
+
+    /**
+     * Starts at the first packet.
+     *
+     * @param declared number of frames according to the file; 0 if unknown
+     */
+    Faults(long declared) {
+        this.declared = declared;
+    }
+
+    /** Counts the next packet. */
+    void addPacket(AVPacket packet, boolean timesRestart, int reorder) {
+        packets++;
+        if ((packet.flags() & AV_PKT_FLAG_DISCARD) != 0) {
+            return;
+        }
+        if (timesRestart) {
+            corruptPacket = -1;
+        }
+        addCorruptPacket(shownPackets - BEFORE_RESTART, reorder);
+        if ((packet.flags() & AV_PKT_FLAG_CORRUPT) != 0 && corruptPacket < 0) {
+            corruptPacket = shownPackets;
+        }
+        keySeen |= (packet.flags() & AV_PKT_FLAG_KEY) != 0;
+        shownPackets++;
+    }
+
+    /** Adds a corrupt packet unless it may be the end of one of several recordings. */
+    private void addCorruptPacket(long latest, int reorder) {
+        if (corruptPacket >= 0 && corruptPacket <= latest) {
+            damage.at(corruptPacket - lostPackets, reorder);
+            corruptPacket = -1;
+        }
+    }
+
+    /** Counts the next frame. */
+    void addFrame(AVFrame frame, int reorder) {
+        damage.frame((frame.flags() & KEY) != 0);
+        if (frame.decode_error_flags() != 0 || (frame.flags() & CORRUPT) != 0) {
+            damage.at(frames, reorder);
+        }
+        frames++;
+    }
+
+    /**
+     * Adds a packet that gives no frame.
+     *
+     * @param late number of packets by which the error may be late
+     * @param isReferenced whether other frames may refer to the missing frame
+     */
+    void addLostPacket(String error, int late, boolean isReferenced) {
+        long latest = Math.max(frames, shownPackets - lostPackets - 1);
+        if (decodeError.isEmpty()) {
+            decodeError = Optional.of(error);
+            firstLost = latest;
+        }
+        if (keySeen && isReferenced) {
+            damage.at(latest, late);
+        }
+        lostPackets++;
+    }
+
+    /**
+     * Ends the file.
+     *
+     * @param readError why the file cannot be read further
+     */
+    void end(Optional<String> readError, int reorder) {
+        ended = true;
+        boolean truncated = corruptPacket >= 0 && corruptPacket == shownPackets - 1;
+        breakReason =
+                readError.isEmpty() && (truncated || packets < declared)
+                        ? Optional.of("the file ends there")
+                        : readError;
+        addCorruptPacket(Long.MAX_VALUE, reorder);
+    }
+
+    /** Returns the faults as one text. */
+    Optional<String> text(double lastSeconds) {
+        List<String> faults = new ArrayList<>();
+        breakReason.ifPresent(
+                reason ->
+                        faults.add(
+                                Text.format(
+                                        "breaks off after %d frames%s, at %.2f s: %s",
+                                        frames,
+                                        declared > 0 ? " of " + declared : "",
+                                        lastSeconds,
+                                        reason)));
+        if (ended && frames == 0) {
+            faults.add("no frame can be decoded");
+        }
+        damage.text().ifPresent(damaged -> faults.add(damaged + " may be damaged"));
+        decodeError.ifPresent(
+                error ->
+                        faults.add(
+                                Text.format(
+                                        "%d %s cannot be decoded, the first near frame %d (%s)",
+                                        lostPackets,
+                                        lostPackets == 1 ? "part" : "parts",
+                                        firstLost,
+                                        error)));
+        return faults.isEmpty() ? Optional.empty() : Optional.of(String.join("; ", faults));
+    }
+}

@@ -1,0 +1,67 @@
+package dev.saccade.video;
+
+import static org.bytedeco.ffmpeg.global.avutil.AV_FRAME_DATA_DISPLAYMATRIX;
+import static org.bytedeco.ffmpeg.global.avutil.av_frame_get_side_data;
+
+import org.bytedeco.ffmpeg.avutil.AVFrame;
+import org.bytedeco.ffmpeg.avutil.AVFrameSideData;
+import org.bytedeco.javacpp.IntPointer;
+import org.opencv.core.Core;
+import org.opencv.core.Mat;
+
+/**
+ * Orientation of a frame: an optional transposition, then flips. These are the eight combinations
+ * of quarter turns and mirroring.
+ *
+ * @param exact whether the display matrix has no other rotation or shear
+ */
+record Orientation(boolean transposed, boolean flippedX, boolean flippedY, boolean exact) {
+
+    /** Largest sine of an angle that counts as a quarter turn. */
+    private static final double TOLERANCE = 0.02;
+
+    private static final Orientation AS_STORED = new Orientation(false, false, false, true);
+
+    /**
+     * Returns the orientation from the display matrix of a frame. FFmpeg attaches the matrix of the
+     * container to each frame, and the matrix of the codec (SEI, EXIF) where the container has
+     * none.
+     */
+    static Orientation of(AVFrame frame) {
+        AVFrameSideData data = av_frame_get_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX);
+        if (data == null || data.isNull()) {
+            return AS_STORED;
+        }
+        IntPointer matrix = new IntPointer(data.data());
+        return of(matrix.get(0), matrix.get(1), matrix.get(3), matrix.get(4));
+    }
+
+    /** Returns the nearest orientation to {@code x' = a x + c y, y' = b x + d y}. */
+    static Orientation of(long a, long b, long c, long d) {
+        long straight = Math.abs(a) + Math.abs(d);
+        long crossed = Math.abs(b) + Math.abs(c);
+        if (straight + crossed == 0) {
+            return AS_STORED;
+        }
+        boolean transposed = crossed > straight;
+        return new Orientation(
+                transposed,
+                (transposed ? c : a) < 0,
+                (transposed ? b : d) < 0,
+                Math.min(straight, crossed) <= TOLERANCE * Math.max(straight, crossed));
+    }
+
+    /** Returns an upright copy. */
+    Mat apply(Mat image) {
+        Mat upright = new Mat();
+        if (transposed) {
+            Core.transpose(image, upright);
+        } else {
+            image.copyTo(upright);
+        }
+        if (flippedX || flippedY) {
+            Core.flip(upright, upright, flippedX && flippedY ? -1 : flippedX ? 1 : 0);
+        }
+        return upright;
+    }
+}
