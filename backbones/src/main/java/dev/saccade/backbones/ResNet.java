@@ -63,6 +63,7 @@ public final class ResNet extends Backbone {
      *     detectors that start from pretrained weights do
      * @param norm bn, or sync_bn for statistics over the batches of all ranks, as where ResNets
      *     label pixels
+     * @param normEps eps of batch normalization, {@code norm_cfg.eps} in mmdetection
      * @param zeroInitResidual whether the last normalization of every block starts at 0
      */
     @Part("resnet")
@@ -94,6 +95,7 @@ public final class ResNet extends Backbone {
             @Default("-1") int frozenStages,
             @Default("true") boolean normEval,
             @Default("bn") BatchNormType norm,
+            @Default("1e-5") double normEps,
             @Default("true") boolean zeroInitResidual)
             implements Backbone.Config {
 
@@ -108,6 +110,7 @@ public final class ResNet extends Backbone {
                     .size("out_indices", outIndices, 1, 4)
                     .each("out_indices", outIndices, 0, 3)
                     .ascending("out_indices", outIndices)
+                    .within("norm_eps", normEps, 1e-12, 1)
                     .within("frozen_stages", frozenStages, -1, 4)
                     .throwIfAny();
             Checks.require(
@@ -188,7 +191,11 @@ public final class ResNet extends Backbone {
 
     private void stack(String convName, String normName, Geometry geometry) {
         stemConvs.add(add(convName, Conv2d.withoutBias(geometry)));
-        stemNorms.add(add(normName, new BatchNorm2d(geometry.out(), config.norm())));
+        stemNorms.add(add(normName, norm(config, geometry.out(), WeightInit.ONES)));
+    }
+
+    private static BatchNorm2d norm(Config config, int channels, WeightInit weightInit) {
+        return new BatchNorm2d(channels, config.norm(), config.normEps(), weightInit);
     }
 
     private void freezeStages() {
@@ -274,11 +281,11 @@ public final class ResNet extends Backbone {
 
         private final List<Conv2d> convs = new ArrayList<>();
         private final List<BatchNorm2d> norms = new ArrayList<>();
-        private final BatchNormType type;
+        private final Config config;
         private final Optional<Layer> projection;
 
         Block(Config config, int in, int planes, int stride) {
-            type = config.norm();
+            this.config = config;
             int out = planes * config.expansion();
             WeightInit last = config.zeroInitResidual() ? WeightInit.ZEROS : WeightInit.ONES;
             if (config.expansion() == 1) {
@@ -295,7 +302,8 @@ public final class ResNet extends Backbone {
             boolean projects = stride != 1 || in != out;
             projection =
                     projects
-                            ? Optional.of(add("downsample", new Projection(in, out, stride, type)))
+                            ? Optional.of(
+                                    add("downsample", new Projection(config, in, out, stride)))
                             : Optional.empty();
         }
 
@@ -306,7 +314,7 @@ public final class ResNet extends Backbone {
         private void stack(Geometry geometry, WeightInit normInit) {
             int number = convs.size() + 1;
             convs.add(add("conv" + number, Conv2d.withoutBias(geometry)));
-            norms.add(add("bn" + number, new BatchNorm2d(geometry.out(), type, normInit)));
+            norms.add(add("bn" + number, norm(config, geometry.out(), normInit)));
         }
 
         @Override
@@ -335,9 +343,9 @@ public final class ResNet extends Backbone {
         private final Conv2d conv;
         private final BatchNorm2d norm;
 
-        Projection(int in, int out, int stride, BatchNormType type) {
+        Projection(Config config, int in, int out, int stride) {
             conv = add("0", Conv2d.withoutBias(new Geometry(in, out, 1).stride(stride)));
-            norm = add("1", new BatchNorm2d(out, type));
+            norm = add("1", norm(config, out, WeightInit.ONES));
         }
 
         @Override

@@ -39,6 +39,7 @@ final class AnchorsKind implements Kind {
         return new AnchorGenerator(
                 scales(config),
                 config.numbers("ratios"),
+                config.flag("scale_major", true),
                 centerOffset(config),
                 config.integers("strides"));
     }
@@ -55,7 +56,6 @@ final class AnchorsKind implements Kind {
     static double centerOffset(Settings config) {
         config.onlyClass("type", "AnchorGenerator");
         config.only("base_sizes", config.integers("strides"));
-        config.only("scale_major", true);
         config.only("centers", null);
         // The class of tensors that the original returns.
         config.describes("use_box_type");

@@ -41,6 +41,7 @@ final class AtssSettings {
                         entry("octave_base_scale", anchors.number("octave_base_scale")),
                         entry("scales_per_octave", anchors.integer("scales_per_octave")),
                         entry("ratios", anchors.numbers("ratios")),
+                        entry("scale_major", anchors.flag("scale_major", true)),
                         entry("center_offset", AnchorsKind.centerOffset(anchors)),
                         entry(
                                 "loss_cls",

@@ -84,6 +84,10 @@ final class Settings {
         return has(key) ? integer(key) : otherwise;
     }
 
+    boolean isList(String key) {
+        return get(key).isArray();
+    }
+
     double number(String key) {
         return get(key, "a number", JsonNode::isNumber).doubleValue();
     }

@@ -237,6 +237,7 @@ final class TwoStageSettings {
                         entry("feat_channels", head.integer("feat_channels", 256)),
                         entry("scales", AnchorsKind.scales(anchors)),
                         entry("ratios", anchors.numbers("ratios")),
+                        entry("scale_major", anchors.flag("scale_major", true)),
                         entry("center_offset", AnchorsKind.centerOffset(anchors)),
                         entry("bbox_coder", BoxCoderKind.clippingCoder(head.object("bbox_coder"))),
                         entry("loss_cls", crossEntropy(head.object("loss_cls"), true)),

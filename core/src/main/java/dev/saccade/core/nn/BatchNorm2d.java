@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Batch normalization over {@code [N, H, W]} with running statistics (momentum 0.1, eps 1e-5 in
- * PyTorch's terms); in inference mode it uses the running statistics.
+ * Batch normalization over {@code [N, H, W]} with running statistics (momentum 0.1 in PyTorch's
+ * terms); in inference mode it uses the running statistics.
  *
  * <p>As PyTorch's SyncBatchNorm it trains on the statistics of the batches of all {@linkplain
  * ProcessGroup#current() ranks} as if they were one, whatever number of images each has; all ranks
@@ -26,7 +26,8 @@ import java.util.Map;
  */
 public final class BatchNorm2d extends Layer {
 
-    private static final float EPS = 1e-5f;
+    /** PyTorch's default. */
+    public static final double EPS = 1e-5;
 
     /** DJL counts the share of the old value that stays, PyTorch (0.1) the share that goes. */
     private static final float MOMENTUM = 0.9f;
@@ -34,16 +35,14 @@ public final class BatchNorm2d extends Layer {
     /** Leaves the running statistics where they are. */
     private static final float STANDSTILL = 1;
 
-    private static final Script AFFINE =
-            Script.compile(
+    private static final ScriptTemplate AFFINE =
+            ScriptTemplate.of(
                     "(weight: Tensor, bias: Tensor, mean: Tensor, var: Tensor)"
                             + " -> Tuple[Tensor, Tensor]",
-                    Text.format(
-                            """
-                    scale = weight * torch.rsqrt(var + %s)
+                    """
+                    scale = weight * torch.rsqrt(var + {eps})
                     return (scale, bias - mean * scale)
-                    """,
-                            EPS));
+                    """);
 
     /** The variance that is kept is unbiased, as PyTorch's own; of no sample nothing is kept. */
     private static final ScriptTemplate WEIGHTED =
@@ -77,6 +76,7 @@ public final class BatchNorm2d extends Layer {
             synchronizedOver("weights: Tensor, ", "weights");
 
     private final BatchNormType type;
+    private final float eps;
     private final Parameter weight;
     private final Parameter bias;
     private final Parameter runningMean;
@@ -94,7 +94,18 @@ public final class BatchNorm2d extends Layer {
 
     /** Makes a normalization whose weight starts as given, such as 0 at the end of a residual. */
     public BatchNorm2d(int channels, BatchNormType type, WeightInit weightInit) {
+        this(channels, type, EPS, weightInit);
+    }
+
+    /**
+     * Makes a normalization.
+     *
+     * @param eps added to the variance
+     * @param weightInit initial weight
+     */
+    public BatchNorm2d(int channels, BatchNormType type, double eps, WeightInit weightInit) {
         this.type = type;
+        this.eps = (float) eps;
         Shape shape = new Shape(channels);
         this.weight = parameter("weight", shape, weightInit);
         this.bias = parameter("bias", shape, WeightInit.ZEROS);
@@ -147,7 +158,7 @@ public final class BatchNorm2d extends Layer {
                         bias.getArray(),
                         -1,
                         momentum(),
-                        EPS,
+                        eps,
                         isTraining())
                 .singletonOrThrow();
     }
@@ -162,7 +173,7 @@ public final class BatchNorm2d extends Layer {
             return overRanks(WEIGHTED_SYNCHRONIZED, x, weights);
         }
         return isTraining()
-                ? WEIGHTED.with(Map.of("share", 1 - (double) momentum(), "eps", EPS))
+                ? WEIGHTED.with(Map.of("share", 1 - (double) momentum(), "eps", eps))
                         .run(
                                 x,
                                 weights,
@@ -186,7 +197,7 @@ public final class BatchNorm2d extends Layer {
                                 "share",
                                 1 - (double) momentum(),
                                 "eps",
-                                (double) EPS,
+                                (double) eps,
                                 "group",
                                 ranks.name()));
         List<NDArray> inputs = new ArrayList<>(List.of(batch));
@@ -206,7 +217,11 @@ public final class BatchNorm2d extends Layer {
      * @return the scales and the shifts, each {@code [C]}
      */
     public NDList affine() {
-        return AFFINE.runAll(
-                weight.getArray(), bias.getArray(), runningMean.getArray(), runningVar.getArray());
+        return AFFINE.with(Map.of("eps", eps))
+                .runAll(
+                        weight.getArray(),
+                        bias.getArray(),
+                        runningMean.getArray(),
+                        runningVar.getArray());
     }
 }

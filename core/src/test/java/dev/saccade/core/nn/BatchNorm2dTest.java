@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ai.djl.engine.Engine;
 import ai.djl.ndarray.NDArray;
+import ai.djl.ndarray.NDList;
 import ai.djl.ndarray.NDManager;
 import ai.djl.ndarray.types.Shape;
 import ai.djl.nn.Parameter;
@@ -42,6 +43,35 @@ class BatchNorm2dTest {
         assertEquals(0, channels.mean(AXIS).abs().max().getFloat(), 1e-5);
         assertEquals(1, channels.square().mean(AXIS).min().getFloat(), 1e-3);
         assertEquals(1, channels.square().mean(AXIS).max().getFloat(), 1e-3);
+    }
+
+    /** Recorded from PyTorch's {@code BatchNorm2d(2, eps=1e-3)}. */
+    @Test
+    void epsIsAddedToTheVariance() {
+        BatchNorm2d wide = new BatchNorm2d(2, BatchNormType.BN, 1e-3, WeightInit.ONES);
+        wide.initialize(manager, 0);
+        set(wide, "weight", 2, 3);
+        set(wide, "bias", 0.5f, -1);
+        set(wide, "running_mean", 0.25f, 1);
+        set(wide, "running_var", 0.0001f, 0.02f);
+        wide.train(false);
+
+        NDArray x = manager.create(new float[] {1, 2}, new Shape(1, 2, 1, 1));
+        assertArrayEquals(
+                new float[] {45.7267f, 19.701967f}, wide.forward(x).toFloatArray(), 1e-4f);
+        NDList affine = wide.affine();
+        NDArray scaled = affine.get(0).mul(x.flatten()).add(affine.get(1));
+        assertArrayEquals(new float[] {45.7267f, 19.701967f}, scaled.toFloatArray(), 1e-4f);
+        wide.train(true);
+        NDArray batch = manager.create(new float[] {.01f, .02f, 1, 1.1f}, new Shape(1, 2, 1, 2));
+        assertArrayEquals(
+                new float[] {0.18765247f, 0.81234753f, -3.5354614f, 1.5354642f},
+                wide.forward(batch).toFloatArray(),
+                1e-4f);
+    }
+
+    private static void set(BatchNorm2d norm, String name, float... values) {
+        norm.namedParameters().get(name).getArray().set(values);
     }
 
     @Test

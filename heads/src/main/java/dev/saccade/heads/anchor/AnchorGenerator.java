@@ -19,8 +19,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Anchors of every cell of every level, as mmdetection lays them out: ratio-major inside a cell,
- * cells row by row.
+ * Anchors of every cell of every level in mmdetection's order: cells row by row; inside a cell by
+ * ratio and then scale, or by scale and then ratio.
  */
 public final class AnchorGenerator {
 
@@ -72,11 +72,33 @@ public final class AnchorGenerator {
      */
     public AnchorGenerator(
             List<Double> scales, List<Double> ratios, double centerOffset, List<Integer> strides) {
+        this(scales, ratios, true, centerOffset, strides);
+    }
+
+    /**
+     * Makes the anchors of one cell for every level.
+     *
+     * @param scales anchor sizes in strides
+     * @param ratios height over width
+     * @param scaleMajor whether all scales of a ratio are consecutive, otherwise all ratios of a
+     *     scale
+     * @param centerOffset anchor center offset within a cell, in strides
+     * @param strides stride of every level in pixels; also the base size
+     */
+    public AnchorGenerator(
+            List<Double> scales,
+            List<Double> ratios,
+            boolean scaleMajor,
+            double centerOffset,
+            List<Integer> strides) {
         checkArgument(!scales.isEmpty() && !ratios.isEmpty(), "no scales or no ratios");
         this.strides = ImmutableList.copyOf(strides);
         this.base =
                 strides.stream()
-                        .map(stride -> baseAnchors(scales, ratios, centerOffset, stride))
+                        .map(
+                                stride ->
+                                        baseAnchors(
+                                                scales, ratios, scaleMajor, centerOffset, stride))
                         .collect(ImmutableList.toImmutableList());
     }
 
@@ -95,21 +117,27 @@ public final class AnchorGenerator {
     }
 
     private static Boxes baseAnchors(
-            List<Double> scales, List<Double> ratios, double centerOffset, int size) {
+            List<Double> scales,
+            List<Double> ratios,
+            boolean scaleMajor,
+            double centerOffset,
+            int size) {
         float center = (float) (centerOffset * size);
         float[] boxes = new float[4 * ratios.size() * scales.size()];
-        int at = 0;
-        for (double ratio : ratios) {
-            float heightRatio = (float) Math.sqrt((float) ratio);
+        int count = ratios.size() * scales.size();
+        int inner = scaleMajor ? scales.size() : ratios.size();
+        for (int i = 0; i < count; i++) {
+            float ratio = ratios.get(scaleMajor ? i / inner : i % inner).floatValue();
+            float scale = scales.get(scaleMajor ? i % inner : i / inner).floatValue();
+            float heightRatio = (float) Math.sqrt(ratio);
             float widthRatio = 1 / heightRatio;
-            for (double scale : scales) {
-                float halfWidth = 0.5f * (size * widthRatio * (float) scale);
-                float halfHeight = 0.5f * (size * heightRatio * (float) scale);
-                boxes[at++] = center - halfWidth;
-                boxes[at++] = center - halfHeight;
-                boxes[at++] = center + halfWidth;
-                boxes[at++] = center + halfHeight;
-            }
+            // The products are rounded in mmdetection's order.
+            float width = scaleMajor ? size * widthRatio * scale : size * scale * widthRatio;
+            float height = scaleMajor ? size * heightRatio * scale : size * scale * heightRatio;
+            boxes[4 * i] = center - 0.5f * width;
+            boxes[4 * i + 1] = center - 0.5f * height;
+            boxes[4 * i + 2] = center + 0.5f * width;
+            boxes[4 * i + 3] = center + 0.5f * height;
         }
         return Boxes.of(boxes);
     }

@@ -62,6 +62,8 @@ public final class AtssHead extends AnchorHead {
      * @param octaveBaseScale size of the smallest anchor in strides
      * @param scalesPerOctave number of anchor sizes
      * @param ratios height over width of the anchors
+     * @param scaleMajor whether all scales of a ratio are consecutive, otherwise all ratios of a
+     *     scale
      * @param centerOffset where in its cell an anchor is centered, in strides from the top-left
      *     corner; 0 in most of mmdetection's recipes, 0.5 for the middle
      * @param lossCls the loss of the classes
@@ -88,6 +90,7 @@ public final class AtssHead extends AnchorHead {
             @Default("8") double octaveBaseScale,
             @Default("1") int scalesPerOctave,
             @Default("[1.0]") List<Double> ratios,
+            @Default("true") boolean scaleMajor,
             @Default("0") double centerOffset,
             @Default("{type: focal}") ClassificationLoss lossCls,
             @Default("{type: giou, loss_weight: 2}") BoxLoss lossBbox,
@@ -141,7 +144,7 @@ public final class AtssHead extends AnchorHead {
         @Override
         public AnchorGenerator anchorGenerator(List<Integer> strides) {
             List<Double> scales = AnchorGenerator.octaveScales(octaveBaseScale, scalesPerOctave);
-            return new AnchorGenerator(scales, ratios, centerOffset, strides);
+            return new AnchorGenerator(scales, ratios, scaleMajor, centerOffset, strides);
         }
 
         @Override

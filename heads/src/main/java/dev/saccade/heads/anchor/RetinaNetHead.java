@@ -42,6 +42,8 @@ public final class RetinaNetHead extends AnchorHead {
      * @param octaveBaseScale size of the smallest anchor in strides
      * @param scalesPerOctave number of anchor sizes
      * @param ratios height over width of the anchors
+     * @param scaleMajor whether all scales of a ratio are consecutive, otherwise all ratios of a
+     *     scale
      * @param centerOffset where in its cell an anchor is centered, in strides from the top-left
      *     corner; 0 in mmdetection's recipes, 0.5 for the middle
      * @param lossCls the loss of the classes
@@ -62,6 +64,7 @@ public final class RetinaNetHead extends AnchorHead {
             @Default("4") double octaveBaseScale,
             @Default("3") int scalesPerOctave,
             @Default("[0.5, 1.0, 2.0]") List<Double> ratios,
+            @Default("true") boolean scaleMajor,
             @Default("0") double centerOffset,
             @Default("{type: focal}") ClassificationLoss lossCls,
             @Default("{type: l1}") BoxLoss lossBbox,
@@ -98,7 +101,7 @@ public final class RetinaNetHead extends AnchorHead {
         @Override
         public AnchorGenerator anchorGenerator(List<Integer> strides) {
             List<Double> scales = AnchorGenerator.octaveScales(octaveBaseScale, scalesPerOctave);
-            return new AnchorGenerator(scales, ratios, centerOffset, strides);
+            return new AnchorGenerator(scales, ratios, scaleMajor, centerOffset, strides);
         }
 
         @Override

@@ -46,6 +46,8 @@ public final class RpnHead extends AnchorHead {
      * @param featChannels width of its hidden layer
      * @param scales anchor sizes in strides
      * @param ratios height over width of the anchors
+     * @param scaleMajor whether all scales of a ratio are consecutive, otherwise all ratios of a
+     *     scale
      * @param centerOffset where in its cell an anchor is centered, in strides from the top-left
      *     corner; 0 in mmdetection's recipes, 0.5 for the middle
      * @param bboxCoder what encodes boxes as bbox deltas
@@ -63,6 +65,7 @@ public final class RpnHead extends AnchorHead {
             @Default("256") int featChannels,
             @Default("[8.0]") List<Double> scales,
             @Default("[0.5, 1.0, 2.0]") List<Double> ratios,
+            @Default("true") boolean scaleMajor,
             @Default("0") double centerOffset,
             @Default("{type: delta_xywh}") BoxCoder bboxCoder,
             @Default("{type: cross_entropy, use_sigmoid: true}") ClassificationLoss lossCls,
@@ -96,7 +99,7 @@ public final class RpnHead extends AnchorHead {
 
         @Override
         public AnchorGenerator anchorGenerator(List<Integer> strides) {
-            return new AnchorGenerator(scales, ratios, centerOffset, strides);
+            return new AnchorGenerator(scales, ratios, scaleMajor, centerOffset, strides);
         }
 
         @Override

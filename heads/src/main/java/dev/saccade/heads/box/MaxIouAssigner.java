@@ -8,8 +8,11 @@ import ai.djl.ndarray.types.Shape;
 
 import dev.saccade.core.Checks;
 import dev.saccade.core.ops.MaxIouAssign;
+import dev.saccade.core.ops.ScriptTemplate;
 import dev.saccade.core.parts.Default;
 import dev.saccade.core.parts.Part;
+
+import java.util.Map;
 
 /**
  * Says for every box, such as an anchor, which ground truth it should learn, by IoU; follows
@@ -22,6 +25,8 @@ import dev.saccade.core.parts.Part;
  *
  * @param posIouThr from this IoU on a box is positive
  * @param negIouThr below this IoU a box is background; in between it is not trained
+ * @param minNegIou from this IoU on a box below {@code negIouThr} is background; below it is not
+ *     trained; mmdetection writes {@code neg_iou_thr=(min_neg_iou, neg_iou_thr)}
  * @param minPosIou least IoU of a low-quality match
  * @param matchLowQuality whether every ground truth takes its best boxes
  * @param gtMaxAssignAll whether all boxes that tie for the best are taken, or the first alone
@@ -34,6 +39,7 @@ import dev.saccade.core.parts.Part;
 public record MaxIouAssigner(
         @Default("0.5") double posIouThr,
         @Default("0.4") double negIouThr,
+        @Default("0") double minNegIou,
         @Default("0") double minPosIou,
         @Default("true") boolean matchLowQuality,
         @Default("true") boolean gtMaxAssignAll,
@@ -41,11 +47,21 @@ public record MaxIouAssigner(
         @Default("true") boolean ignoreWrtCandidates)
         implements Assigner {
 
+    /** Background that overlaps too little is not trained. */
+    private static final ScriptTemplate FAR_APART =
+            ScriptTemplate.of(
+                    "(found: Tensor, overlaps: Tensor) -> Tensor",
+                    """
+                    ignored = torch.logical_and(torch.eq(found, 0), torch.lt(overlaps, {least}))
+                    return torch.masked_fill(found, ignored, -1)
+                    """);
+
     /** Checks the thresholds. */
     public MaxIouAssigner {
         new Checks()
                 .within("pos_iou_thr", posIouThr, 0, 1)
                 .within("neg_iou_thr", negIouThr, 0, 1)
+                .within("min_neg_iou", minNegIou, 0, 1)
                 .within("min_pos_iou", minPosIou, 0, 1)
                 .within("ignore_iof_thr", ignoreIofThr, -1, 1)
                 .throwIfAny();
@@ -55,6 +71,12 @@ public record MaxIouAssigner(
                 negIouThr,
                 "at most pos_iou_thr %s",
                 posIouThr);
+        Checks.require(
+                minNegIou <= negIouThr,
+                "min_neg_iou",
+                minNegIou,
+                "at most neg_iou_thr %s",
+                negIouThr);
     }
 
     /** {@inheritDoc} Without objects, all priors are background. */
@@ -70,6 +92,12 @@ public record MaxIouAssigner(
         MaxIouAssign rule =
                 new MaxIouAssign(posIouThr, negIouThr, minPosIou, matchLowQuality, gtMaxAssignAll);
         NDList found = rule.assign(boxes, objects.boxes(), ignored.hold(boxes, objects.ignored()));
-        return new Assignment(found.get(0), found.get(1));
+        NDArray indexes =
+                minNegIou > 0
+                        ? FAR_APART
+                                .with(Map.of("least", (double) (float) minNegIou))
+                                .run(found.get(0), found.get(1))
+                        : found.get(0);
+        return new Assignment(indexes, found.get(1));
     }
 }

@@ -66,6 +66,27 @@ class AnchorPartsTest {
         assertBox(new float[] {-16, -16, 16, 16}, retina.baseAnchors(0), 3);
     }
 
+    /** Recorded from mmdetection 3.3.0, {@code scale_major=False}. */
+    @Test
+    void anchorsByScaleAndThenRatio() {
+        AnchorGenerator generator =
+                new AnchorGenerator(
+                        List.of(8.0, 10.0), List.of(0.5, 1.0, 2.0), false, 0, List.of(4));
+        float[][] sizes = {
+            {22.627417f, 11.313708f},
+            {16, 16},
+            {11.313708f, 22.627417f},
+            {28.284271f, 14.142136f},
+            {20, 20},
+            {14.142136f, 28.284271f}
+        };
+        for (int i = 0; i < sizes.length; i++) {
+            float x = sizes[i][0];
+            float y = sizes[i][1];
+            assertBox(new float[] {-x, -y, x, y}, generator.baseAnchors(0), i);
+        }
+    }
+
     @Test
     void theGridOfAnImageEndsWithItsPadding() {
         AnchorGenerator generator = new AnchorGenerator(List.of(8.0), List.of(1.0), 0, List.of(32));

@@ -61,6 +61,27 @@ class MaxIouAssignerTest {
         assertArrayEquals(new int[] {-1, 0}, assigned(ofRegion, boxes, object, large));
     }
 
+    /** Recorded from mmdetection 3.3.0, {@code neg_iou_thr=(0.1, 0.4)} and {@code (0.2, 0.4)}. */
+    @Test
+    void backgroundCanNeedALeastOverlap() {
+        float[] heights = {10, 5, 1, 2, 4, 4.5f};
+        float[] corners = new float[4 * 7];
+        for (int i = 0; i < heights.length; i++) {
+            corners[4 * i + 2] = 10;
+            corners[4 * i + 3] = heights[i];
+        }
+        System.arraycopy(new float[] {50, 50, 60, 60}, 0, corners, 24, 4);
+        Boxes boxes = Boxes.of(corners);
+        Boxes object = Boxes.of(0, 0, 10, 10);
+        MaxIouAssigner tenth = Configs.of(MaxIouAssigner.class, "min_neg_iou=0.1");
+        MaxIouAssigner fifth = Configs.of(MaxIouAssigner.class, "min_neg_iou=0.2");
+
+        assertArrayEquals(
+                new int[] {1, 1, 0, 0, -1, -1, -1}, assigned(tenth, boxes, object, Boxes.empty()));
+        assertArrayEquals(
+                new int[] {1, 1, -1, 0, -1, -1, -1}, assigned(fifth, boxes, object, Boxes.empty()));
+    }
+
     @Test
     void withoutGroundTruthEverythingIsBackground() {
         Boxes anchors = Boxes.of(0, 0, 10, 10, 5, 5, 9, 9);
