@@ -1,14 +1,13 @@
 package dev.saccade.datasets.convert;
 
-import com.google.common.base.Splitter;
 import com.google.common.collect.HashMultiset;
-import com.google.common.collect.Iterables;
+import com.google.common.collect.LinkedHashMultimap;
 import com.google.common.collect.Multiset;
 import com.google.common.collect.Multisets;
+import com.google.common.collect.SetMultimap;
 
 import dev.saccade.core.SaccadeException;
 
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -35,12 +34,10 @@ record CocoImages(SourceFolder folder, String base) {
      *     be meant
      */
     static CocoImages find(SourceFolder folder, String file, List<String> names) {
-        NameIndex byName =
-                new NameIndex(
-                        folder.photographs(), path -> SourceFolder.fileName(NameKey.of(path)));
+        SetMultimap<String, String> basesByEnd = basesByEnd(folder.photographs());
         Set<String> distinct = new HashSet<>(names);
         Multiset<String> found = HashMultiset.create();
-        distinct.forEach(name -> found.addAll(bases(name, byName)));
+        distinct.forEach(name -> found.addAll(bases(name, basesByEnd)));
         if (found.isEmpty() && !names.isEmpty()) {
             throw SaccadeException.user(
                     "%s: none of its images, such as %s, is in the folder",
@@ -71,45 +68,31 @@ record CocoImages(SourceFolder folder, String base) {
                         .collect(Collectors.joining(", ")));
     }
 
-    /** Returns the folders that an image may start from: those of the longest end of its name. */
-    private static Set<String> bases(String name, NameIndex byName) {
-        List<String> written = names(NameKey.of(name));
-        Set<String> bases = new HashSet<>();
-        int longest = 0;
-        for (String path : byName.all(Iterables.getLast(written, ""))) {
-            List<String> there = names(path);
-            int shared = shared(names(NameKey.of(path)), written);
-            if (shared > longest) {
-                bases.clear();
-                longest = shared;
-            }
-            if (shared == longest) {
-                List<String> above = there.subList(0, Math.max(0, there.size() - shared));
-                bases.add(above.isEmpty() ? "" : String.join("/", above) + "/");
+    /** Returns the folders that images are in, by the keys of what follows in their paths. */
+    private static SetMultimap<String, String> basesByEnd(List<String> images) {
+        SetMultimap<String, String> bases = LinkedHashMultimap.create();
+        for (String image : images) {
+            for (String base = SourceFolder.parent(image); ; base = parentOf(base)) {
+                bases.put(NameKey.of(image.substring(base.length())), base);
+                if (base.isEmpty()) {
+                    break;
+                }
             }
         }
         return bases;
     }
 
-    private static int shared(List<String> a, List<String> b) {
-        int shared = 0;
-        while (shared < Math.min(a.size(), b.size())
-                && a.get(a.size() - 1 - shared).equals(b.get(b.size() - 1 - shared))) {
-            shared++;
-        }
-        return shared;
+    private static String parentOf(String folder) {
+        return SourceFolder.parent(folder.substring(0, folder.length() - 1));
     }
 
-    private static List<String> names(String path) {
-        List<String> names = new ArrayList<>();
-        for (String name : Splitter.on('/').split(path)) {
-            if (name.equals("..")) {
-                names.clear();
-            } else if (!name.isEmpty()) {
-                names.add(name);
-            }
+    /** Returns the folders that the longest end of a name may start from. */
+    private static Set<String> bases(String name, SetMultimap<String, String> basesByEnd) {
+        String end = NameKey.of(name);
+        while (!basesByEnd.containsKey(end) && end.contains("/")) {
+            end = end.substring(end.indexOf('/') + 1);
         }
-        return names;
+        return basesByEnd.get(end);
     }
 
     /** Returns the image of a name. */

@@ -5,6 +5,7 @@ import com.google.common.collect.Multimaps;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.UnaryOperator;
 
 /** Paths by keys that several may share. */
@@ -14,6 +15,10 @@ final class NameIndex {
 
     NameIndex(Iterable<String> paths, UnaryOperator<String> key) {
         this.byKey = Multimaps.index(paths, key::apply);
+    }
+
+    Set<String> keys() {
+        return byKey.keySet();
     }
 
     /** Returns all paths of a key. */

@@ -23,6 +23,9 @@ final class Nearness {
 
     /** Returns the nearest of some paths, more than one if none is nearer than the others. */
     static List<String> nearest(String labels, Collection<String> paths) {
+        if (paths.size() < 2) {
+            return ImmutableList.copyOf(paths);
+        }
         Set<String> words = words(labels);
         Comparator<String> order =
                 Comparator.<String>comparingInt(path -> levelsUp(labels, path))

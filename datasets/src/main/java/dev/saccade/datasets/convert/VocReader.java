@@ -1,7 +1,6 @@
 package dev.saccade.datasets.convert;
 
 import com.google.common.collect.ImmutableList;
-import com.google.common.collect.Maps;
 import com.google.common.primitives.Doubles;
 import com.google.common.primitives.Ints;
 
@@ -43,10 +42,14 @@ final class VocReader implements LabelReader {
     public ForeignLabels read(Reading reading) {
         SourceFolder folder = reading.folder();
         List<Callable<Drawing>> tasks = new ArrayList<>();
-        for (String file : folder.ending(".xml")) {
-            tasks.add(() -> new File(folder, file).read());
+        List<String> files = folder.ending(".xml");
+        files.forEach(file -> tasks.add(() -> new File(folder, file).read()));
+        Map<String, Drawing> byFile = new LinkedHashMap<>();
+        List<Drawing> all = Reading.inParallel(tasks, () -> {});
+        for (int i = 0; i < files.size(); i++) {
+            byFile.put(files.get(i), all.get(i));
         }
-        List<Drawing> drawings = listed(reading, Reading.inParallel(tasks, () -> {}));
+        List<Drawing> drawings = listed(reading, byFile);
         return reading.labels(
                 ClassNames.find(
                         folder,
@@ -98,29 +101,28 @@ final class VocReader implements LabelReader {
     }
 
     /** Returns what the lists of parts name, if there are any; else all, by their folders. */
-    private static List<Drawing> listed(Reading reading, List<Drawing> drawings) {
+    private static List<Drawing> listed(Reading reading, Map<String, Drawing> drawings) {
         SourceFolder folder = reading.folder();
-        Map<String, Drawing> byId = new LinkedHashMap<>();
-        for (Drawing drawing : drawings) {
-            byId.put(SourceFolder.stem(SourceFolder.fileName(drawing.place())), drawing);
-        }
-        Map<String, String> ids = Maps.toMap(byId.keySet(), id -> id);
+        NameIndex filesById =
+                new NameIndex(
+                        drawings.keySet(), file -> SourceFolder.stem(SourceFolder.fileName(file)));
         Listing listing = new Listing();
-        boolean hasParts = folder.has(SETS + "train.txt") || folder.has(SETS + "val.txt");
         for (String list : folder.files()) {
             boolean isList = (list.startsWith(SETS) || list.contains("/" + SETS));
             String name = SourceFolder.fileName(list);
+            String sets = SourceFolder.parent(list);
+            boolean hasParts = folder.has(sets + "train.txt") || folder.has(sets + "val.txt");
             Optional<Part> part =
                     name.equals("trainval.txt") && !hasParts
                             ? Optional.of(Part.TRAIN)
                             : Part.named(SourceFolder.stem(name));
             if (isList && part.isPresent() && name.endsWith(".txt")) {
-                listing.read(reading, list, part, ids, ".xml");
+                listing.read(reading, list, part, filesOf(list, filesById), ".xml");
             }
         }
         listing.tellRepeated(reading);
         if (listing.parts().isEmpty()) {
-            return drawings.stream().map(d -> d.of(Part.ofPath(d.photograph()))).toList();
+            return drawings.values().stream().map(d -> d.of(Part.ofPath(d.photograph()))).toList();
         }
         int left = drawings.size() - listing.parts().size();
         if (left > 0) {
@@ -131,8 +133,20 @@ final class VocReader implements LabelReader {
                             left, drawings.size(), SETS));
         }
         return listing.parts().entrySet().stream()
-                .map(entry -> byId.get(entry.getKey()).of(entry.getValue()))
+                .map(entry -> drawings.get(entry.getKey()).of(entry.getValue()))
                 .toList();
+    }
+
+    /** Returns the files of the ids in a list: the nearest, as the years of VOC share ids. */
+    private static Map<String, String> filesOf(String list, NameIndex filesById) {
+        Map<String, String> files = new LinkedHashMap<>();
+        for (String id : filesById.keys()) {
+            List<String> nearest = Nearness.nearest(list, filesById.all(id));
+            if (nearest.size() == 1) {
+                files.put(id, nearest.get(0));
+            }
+        }
+        return files;
     }
 
     /** One file, and what stands in it. */

@@ -211,4 +211,20 @@ class VocReaderTest {
                 labels.findings(ForeignFormat.VOC).stream()
                         .anyMatch(f -> f.contains("JPEGImages/a.bmp or JPEGImages/a.png")));
     }
+
+    @Test
+    void listsNameTheFilesOfTheirOwnFolder() {
+        for (String year : List.of("VOC2007", "VOC2012")) {
+            labels.photo(year + "/JPEGImages/c.png", 10, 10);
+            labels.text(
+                    year + "/Annotations/c.xml",
+                    "<annotation>" + object("dog", 1, 1, 9, 9),
+                    "</annotation>");
+        }
+        labels.text("VOC2007/ImageSets/Main/train.txt", "c");
+        labels.text("VOC2012/ImageSets/Main/val.txt", "c");
+        ForeignLabels read = labels.read(ForeignFormat.VOC);
+        assertEquals("VOC2007/JPEGImages/c.png", read.photos(Part.TRAIN).get(0).name());
+        assertEquals("VOC2012/JPEGImages/c.png", read.photos(Part.VAL).get(0).name());
+    }
 }
