@@ -10,6 +10,7 @@ import ai.djl.ndarray.NDManager;
 
 import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
+import dev.saccade.core.Text;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.core.structures.Rle;
@@ -62,12 +63,12 @@ class LabelMapsTest {
                         + " 'segmentation': [[8, 8, 48, 8, 48, 40, 8, 40]]}";
         String image = "{'id': %d, 'file_name': '%s', 'width': 80, 'height': 60}";
         String json =
-                "{'images': [%s, %s], 'annotations': [%s, %s], 'categories': [{'id': 1, 'name': 'cat'}]}"
-                        .formatted(
-                                image.formatted(1, "a.jpg"),
-                                image.formatted(2, "b/c.d.jpg"),
-                                object.formatted(1, 1),
-                                object.formatted(2, 2));
+                Text.format(
+                        "{'images': [%s, %s], 'annotations': [%s, %s], 'categories': [{'id': 1, 'name': 'cat'}]}",
+                        Text.format(image, 1, "a.jpg"),
+                        Text.format(image, 2, "b/c.d.jpg"),
+                        Text.format(object, 1, 1),
+                        Text.format(object, 2, 2));
         Files.writeString(folder.resolve("a.json"), json.replace('\'', '"'));
         writeMap("a.png", SIZE, 255);
         writeMap("b/c.d.png", SIZE, 2);
