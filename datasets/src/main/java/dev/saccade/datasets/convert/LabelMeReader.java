@@ -304,7 +304,17 @@ final class LabelMeReader implements LabelReader {
 
         private void add(String shapePlace, String label, String group, Outline outline) {
             if (label.equals(BACKGROUND)) {
-                cut(shapePlace, outline);
+                try {
+                    cut(shapePlace, outline);
+                } catch (InternalError e) {
+                    // What java.awt.geom.Area throws for some polygons that touch themselves.
+                    findings.add(
+                            Finding.error(
+                                    shapePlace,
+                                    "",
+                                    BACKGROUND
+                                            + " cannot be cut out of other shapes; draw it again"));
+                }
             } else {
                 objects.add(new DrawnObject(shapePlace, label, group, List.of(outline), false));
             }
