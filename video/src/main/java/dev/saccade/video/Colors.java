@@ -23,10 +23,7 @@ import static org.bytedeco.ffmpeg.global.avutil.av_frame_alloc;
 import static org.bytedeco.ffmpeg.global.avutil.av_frame_free;
 import static org.bytedeco.ffmpeg.global.avutil.av_frame_unref;
 import static org.bytedeco.ffmpeg.global.avutil.av_pix_fmt_desc_get;
-import static org.bytedeco.ffmpeg.global.swscale.SWS_ACCURATE_RND;
 import static org.bytedeco.ffmpeg.global.swscale.SWS_BICUBIC;
-import static org.bytedeco.ffmpeg.global.swscale.SWS_BITEXACT;
-import static org.bytedeco.ffmpeg.global.swscale.SWS_FULL_CHR_H_INT;
 import static org.bytedeco.ffmpeg.global.swscale.sws_alloc_context;
 import static org.bytedeco.ffmpeg.global.swscale.sws_freeContext;
 import static org.bytedeco.ffmpeg.global.swscale.sws_scale_frame;
@@ -49,33 +46,34 @@ final class Colors implements AutoCloseable {
 
     private final SwsContext converter = sws_alloc_context();
     private final AVFrame bgr = av_frame_alloc();
+    private boolean limited;
 
     Colors() {
-        converter.flags(SWS_BICUBIC | SWS_FULL_CHR_H_INT | SWS_ACCURATE_RND | SWS_BITEXACT);
+        converter.flags(SWS_BICUBIC);
     }
 
     /**
      * Converts a frame.
      *
      * @param frame its color tags are completed
-     * @param target receives [H, W, 3] BGR uint8
      * @return a negative error code of FFmpeg, or 0 or more
      */
-    int convert(AVFrame frame, Mat target) {
+    int convert(AVFrame frame) {
         if (isYuv(frame)) {
             frame.colorspace(matrix(frame));
         }
-        boolean limited = !isYuv(frame) && frame.color_range() == AVCOL_RANGE_MPEG;
+        limited = !isYuv(frame) && frame.color_range() == AVCOL_RANGE_MPEG;
         // Frames are neither tone-mapped nor deinterlaced, and keep their gamut.
         frame.color_trc(AVCOL_TRC_UNSPECIFIED).color_primaries(AVCOL_PRI_UNSPECIFIED);
         frame.flags(frame.flags() & ~INTERLACED);
         av_frame_unref(bgr);
         bgr.format(AV_PIX_FMT_BGR24).width(frame.width()).height(frame.height());
         bgr.colorspace(AVCOL_SPC_RGB).color_range(AVCOL_RANGE_JPEG);
-        int result = sws_scale_frame(converter, bgr, frame);
-        if (result < 0) {
-            return result;
-        }
+        return sws_scale_frame(converter, bgr, frame);
+    }
+
+    /** Returns a view of the converted frame, [H, W, 3] BGR uint8; valid until the next one. */
+    Mat pixels() {
         long stride = bgr.linesize(0);
         Mat pixels =
                 new Mat(
@@ -87,12 +85,9 @@ final class Colors implements AutoCloseable {
         if (limited) {
             // swscale reads gray and RGB as full range, whatever the tag.
             double scale = 255 / LIMITED_RANGE;
-            pixels.convertTo(target, -1, scale, -BLACK * scale);
-        } else {
-            pixels.copyTo(target);
+            pixels.convertTo(pixels, -1, scale, -BLACK * scale);
         }
-        pixels.release();
-        return result;
+        return pixels;
     }
 
     /** Returns whether a frame has luma and chroma. */

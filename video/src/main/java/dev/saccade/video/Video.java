@@ -329,13 +329,11 @@ public final class Video implements AutoCloseable {
                             av_color_space_name(decoded.colorspace()).getString()));
         }
         Orientation orientation = Orientation.of(decoded);
-        Mat pixels = new Mat();
-        try {
-            require(colors.convert(decoded, pixels));
-            return new Frame(read - 1, lastSeconds, orientation.apply(pixels));
-        } finally {
-            pixels.release();
-        }
+        require(colors.convert(decoded));
+        Mat pixels = colors.pixels();
+        Mat image = orientation.apply(pixels);
+        pixels.release();
+        return new Frame(read - 1, lastSeconds, image);
     }
 
     private void require(int result) {
