@@ -156,7 +156,9 @@ final class DemoCommand implements Callable<Integer> {
                     new Pictures(
                             MadeFolder.cleared(out.resolve("predictions"), "predict"),
                             detector.classes());
-            Predictor predictor = new DetectionPredictor(detector, pictures, 0.3);
+            Predictor predictor =
+                    new DetectionPredictor(
+                            detector, pictures, detector.scoreThresholds().uniform());
             for (int i = 0; i < PREDICTED; i++) {
                 Path scene = images.resolve(Text.format("scene_%04d.jpg", scenes + i));
                 predictor.decodeAndPredict(ImageSource.of(scene));

@@ -22,7 +22,7 @@ record DetectionTask(Detector detector) implements Task {
     }
 
     @Override
-    public Predictor predictor(Pictures pictures, double minScore) {
-        return new DetectionPredictor(detector, pictures, minScore);
+    public Predictor predictor(Pictures pictures, ScoreOption score) {
+        return new DetectionPredictor(detector, pictures, score.thresholds(detector));
     }
 }

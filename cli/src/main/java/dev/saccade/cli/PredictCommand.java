@@ -16,10 +16,11 @@ import dev.saccade.cli.terminal.StopSignal;
 import dev.saccade.core.Count;
 import dev.saccade.core.Printable;
 import dev.saccade.core.SaccadeException;
-import dev.saccade.core.Text;
 import dev.saccade.core.distributed.ProcessGroup;
 import dev.saccade.core.structures.ImageInfo;
 import dev.saccade.datasets.image.ImageSource;
+import dev.saccade.models.Detector;
+import dev.saccade.models.ScoreThresholds;
 import dev.saccade.models.TrainedModel;
 
 import picocli.CommandLine.Command;
@@ -70,6 +71,7 @@ final class PredictCommand implements Callable<Integer> {
     @Mixin private ComputeOptions compute;
     @Mixin private RankOptions ranks;
     @Mixin private JsonOption json;
+    @Mixin private ScoreOption score;
 
     @Parameters(
             index = "1..*",
@@ -101,8 +103,8 @@ final class PredictCommand implements Callable<Integer> {
             names = "--pictures",
             negatable = true,
             description =
-                    "Write pictures of what is found; so it is by default, other than with"
-                            + " --no-pictures.")
+                    "Write images with the predictions drawn on them (default); with --json"
+                            + " --no-pictures no files are written.")
     private Optional<Boolean> drawn = Optional.empty();
 
     @Option(
@@ -130,18 +132,9 @@ final class PredictCommand implements Callable<Integer> {
                             + " ${DEFAULT-VALUE} by default.")
     private Path out;
 
-    @Option(
-            names = "--score",
-            paramLabel = "S",
-            defaultValue = "0.3",
-            description =
-                    "Least score of objects that are drawn and written; ${DEFAULT-VALUE} by default."
-                            + " What the report of the run recommends is said.")
-    private double minScore;
-
     @Override
     public Integer call() {
-        ConfigArguments.requireShare("--score", minScore);
+        score.require();
         ConfigArguments.requirePositive("--every", every);
         if (inputs.isEmpty() && list.isEmpty()) {
             throw SaccadeException.user(
@@ -189,16 +182,14 @@ final class PredictCommand implements Callable<Integer> {
                     group.worldSize() == 1
                             ? List.of()
                             : photos.files().stream().map(PredictCommand::name).toList();
-            MadeFolder made =
-                    group.rank() == 0
-                            ? MadeFolder.cleared(out, "predict")
-                            : MadeFolder.shared(out, "predict");
+            Optional<MadeFolder> made =
+                    writesFiles() ? Optional.of(outputFolder(group)) : Optional.empty();
             group.barrier();
             Pictures pictures = new Pictures(made, model.classes(), drawn());
             pictures.reserve(names);
             // No rank writes before all have seen which names are free.
             group.barrier();
-            Predictor predictor = task.predictor(pictures, minScore);
+            Predictor predictor = task.predictor(pictures, score);
             Predictions told =
                     photos.files().isEmpty()
                             ? new Predictions()
@@ -221,12 +212,22 @@ final class PredictCommand implements Callable<Integer> {
             sayWhatWasSeen(
                     predictor.summary(seen),
                     Count.of(seen.photographs(), hasFrames ? "frame" : "photograph"));
-            if (seen.photographs() > 0) {
-                sayRecommendedScore(checkpoint);
-            }
+            model.match(Optional::of, segmenter -> Optional.<Detector>empty())
+                    .ifPresent(this::reportScore);
             photos.notes().forEach(spec.commandLine().getErr()::println);
             return sayFaults(faults, faultyFrames, photos.count() + listed);
         }
+    }
+
+    /** Returns whether there is anything to write besides the JSON on standard output. */
+    private boolean writesFiles() {
+        return drawn.orElse(true) || !json.wanted();
+    }
+
+    private MadeFolder outputFolder(ProcessGroup group) {
+        return group.rank() == 0
+                ? MadeFolder.cleared(out, "predict")
+                : MadeFolder.shared(out, "predict");
     }
 
     private Pictures.Drawn drawn() {
@@ -242,7 +243,7 @@ final class PredictCommand implements Callable<Integer> {
 
     /** Looks at photographs, each rank at its own; keeps what was seen if something fails. */
     private Predictions predict(
-            List<Path> photos, Predictor predictor, MadeFolder made, ProcessGroup group) {
+            List<Path> photos, Predictor predictor, Optional<MadeFolder> made, ProcessGroup group) {
         Predictions own = new Predictions();
         Predictions all;
         try {
@@ -250,12 +251,12 @@ final class PredictCommand implements Callable<Integer> {
             all = own.ofAll(group);
         } catch (RuntimeException e) {
             if (group.rank() == 0 && !own.seen().isEmpty()) {
-                keep(own, made);
+                made.ifPresent(folder -> keep(own, folder));
             }
             throw e;
         }
         if (group.rank() == 0) {
-            made.write(Predictions.NAME, all.json());
+            made.ifPresent(folder -> folder.write(Predictions.NAME, all.json()));
         }
         return all;
     }
@@ -271,7 +272,11 @@ final class PredictCommand implements Callable<Integer> {
 
     /** Looks at videos and the list; returns how many faults there were, which it has told. */
     private long frames(
-            List<Path> videos, long listed, MadeFolder made, Predictor predictor, Seen seen) {
+            List<Path> videos,
+            long listed,
+            Optional<MadeFolder> made,
+            Predictor predictor,
+            Seen seen) {
         Consumer<String> printed =
                 line -> {
                     if (json.wanted()) {
@@ -308,29 +313,27 @@ final class PredictCommand implements Callable<Integer> {
 
     private void sayWhatWasSeen(String summary, String looked) {
         PrintWriter err = spec.commandLine().getErr();
-        err.println(Printable.format("%s in %s, written to %s", summary, looked, out));
+        String written = writesFiles() ? Printable.format(", written to %s", out) : "";
+        err.println(summary + " in " + looked + written);
         if (stopped.get()) {
             err.println("saccade: stopped; what was seen until then is there");
         }
     }
 
-    /** Says which score the report of the run recommends, where none was asked for. */
-    private void sayRecommendedScore(Path checkpoint) {
-        if (spec.commandLine().getParseResult().hasMatchedOption("--score")) {
-            return;
+    /** Prints the minimum score, unless the user has set it. */
+    private void reportScore(Detector detector) {
+        if (!score.isSet()) {
+            ScoreThresholds recommended = detector.scoreThresholds();
+            spec.commandLine()
+                    .getErr()
+                    .printf(
+                            Locale.ROOT,
+                            "minimum score %.2f (%s); change it with --score%n",
+                            recommended.overall(),
+                            recommended.equals(ScoreThresholds.DEFAULT)
+                                    ? "default: the checkpoint recommends none"
+                                    : "recommended by the checkpoint");
         }
-        run.recommendedScore(checkpoint)
-                .map(score -> Text.format("%.2f", score))
-                .ifPresent(
-                        score ->
-                                spec.commandLine()
-                                        .getErr()
-                                        .printf(
-                                                Locale.ROOT,
-                                                "objects are drawn from a score of %s; the report"
-                                                        + " recommends --score %s%n",
-                                                minScore,
-                                                score));
     }
 
     /** Returns the exit code. */

@@ -80,7 +80,13 @@ record ProgramExport(
             Path file = unfinished.resolve("model" + format.suffix());
             export.write(format, file);
             say(folder, file, (System.nanoTime() - start) / 1e9);
-            ModelDescription.of(export, format, spec, run.recommendedScore(checkpoint))
+            ModelDescription.of(
+                            export,
+                            format,
+                            spec,
+                            model.match(
+                                    detector -> Optional.of(detector.scoreThresholds()),
+                                    segmenter -> Optional.empty()))
                     .write(unfinished.resolve("model.json"));
             spec.views()
                     .ifPresent(

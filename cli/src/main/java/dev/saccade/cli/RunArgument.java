@@ -1,6 +1,5 @@
 package dev.saccade.cli;
 
-import dev.saccade.cli.figures.FiguresFile;
 import dev.saccade.cli.predictions.PathKind;
 import dev.saccade.core.Printable;
 import dev.saccade.core.Problems;
@@ -72,20 +71,6 @@ final class RunArgument {
     /** Returns the folder of the run, maybe of a checkpoint in it; there may be none. */
     private Path folder() {
         return Files.isRegularFile(run) ? run.toAbsolutePath().resolve("../..").normalize() : run;
-    }
-
-    /**
-     * Returns the score from which objects should count, as the report of the run recommends it for
-     * a checkpoint; none if that was not measured, or is no detector.
-     */
-    Optional<Double> recommendedScore(Path checkpoint) {
-        try {
-            return FiguresFile.read(folder())
-                    .flatMap(figures -> figures.recommendedScore(checkpoint));
-        } catch (SaccadeException e) {
-            // It is the report that says what is wrong with its file.
-            return Optional.empty();
-        }
     }
 
     /** Refuses options that were given although they mean nothing for a segmenter. */

@@ -24,7 +24,7 @@ record SegmentationTask(Segmenter segmenter) implements Task {
     }
 
     @Override
-    public Predictor predictor(Pictures pictures, double minScore) {
+    public Predictor predictor(Pictures pictures, ScoreOption score) {
         return new SegmentationPredictor(segmenter, pictures);
     }
 }

@@ -134,7 +134,7 @@ final class ServeCommand implements Callable<Integer> {
         requireSound();
         Path checkpoint = run.checkpoint();
         try (TrainedModel<?> model = views.load(checkpoint, compute);
-                PredictionServer server = settings(model, checkpoint).start()) {
+                PredictionServer server = settings(model).start()) {
             PrintWriter out = spec.commandLine().getOut();
             out.printf(Locale.ROOT, "serving %s at %s%n", run.name(), server.uri());
             out.flush();
@@ -184,10 +184,9 @@ final class ServeCommand implements Callable<Integer> {
         problems.throwIfAny("serve");
     }
 
-    private PredictionServer.Settings settings(TrainedModel<?> model, Path checkpoint) {
-        PredictionServer.Settings settings = PredictionServer.of(model);
-        run.recommendedScore(checkpoint).ifPresent(settings::score);
-        return settings.name(run.name())
+    private PredictionServer.Settings settings(TrainedModel<?> model) {
+        return PredictionServer.of(model)
+                .name(run.name())
                 .host(host)
                 .port(port)
                 .together(together)

@@ -26,7 +26,7 @@ interface Task {
     /**
      * Returns what looks at photographs.
      *
-     * @param minScore least score of objects that are drawn and told
+     * @param score minimum score of detections
      */
-    Predictor predictor(Pictures pictures, double minScore);
+    Predictor predictor(Pictures pictures, ScoreOption score);
 }

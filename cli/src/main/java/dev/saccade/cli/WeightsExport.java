@@ -8,10 +8,12 @@ import dev.saccade.core.Problems;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.nn.Precision;
 import dev.saccade.models.ModelSpec;
+import dev.saccade.models.ScoreThresholds;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -42,8 +44,10 @@ record WeightsExport(Path checkpoint, Precision precision) {
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: cannot be made: %s", folder, e.getMessage());
         }
-        Checkpoints.save(
-                folder.resolve("model.safetensors"), new Checkpoint(weights, spec.toMetadata()));
+        Map<String, String> metadata = new HashMap<>(spec.toMetadata());
+        ScoreThresholds.find(whole.metadata(), checkpoint.toString())
+                .ifPresent(thresholds -> metadata.putAll(thresholds.toMetadata()));
+        Checkpoints.save(folder.resolve("model.safetensors"), new Checkpoint(weights, metadata));
     }
 
     private Tensor stored(Tensor weight) {

@@ -18,6 +18,7 @@ import dev.saccade.demo.SceneRenderer;
 import dev.saccade.models.Model;
 import dev.saccade.models.ModelConfig;
 import dev.saccade.models.ModelSpec;
+import dev.saccade.models.ScoreThresholds;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,7 +27,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -144,7 +147,9 @@ class LibraryPageTest {
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             Model<?> model = parts.build(spec.classes());
             model.initialize(manager, 3);
-            Checkpoints.save(folder.resolve(name), Checkpoint.of(model, spec.toMetadata()));
+            Map<String, String> metadata = new HashMap<>(spec.toMetadata());
+            metadata.putAll(ScoreThresholds.of(0).toMetadata());
+            Checkpoints.save(folder.resolve(name), Checkpoint.of(model, metadata));
         }
     }
 

@@ -5,15 +5,23 @@ import static dev.saccade.cli.Ended.saccade;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.MappingIterator;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.google.common.collect.ImmutableList;
 
+import dev.saccade.checkpoint.Checkpoint;
+import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.cli.predictions.MadeFolder;
+import dev.saccade.models.ModelSpec;
+import dev.saccade.models.ScoreThresholds;
+import dev.saccade.train.RunFolder;
 
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordingFile;
@@ -34,7 +42,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -78,7 +88,7 @@ class PredictCommandTest {
         JsonNode told = new ObjectMapper().readTree(out.resolve("predictions.json").toFile());
         Set<String> names = new TreeSet<>();
         told.forEach(
-                entry -> names.add(Path.of(entry.get("photo").asText()).getFileName().toString()));
+                entry -> names.add(Path.of(entry.get("image").asText()).getFileName().toString()));
         return names;
     }
 
@@ -275,11 +285,11 @@ class PredictCommandTest {
         Ended ended = predict(first, second, "--json", "--score", 0);
         assertEquals(0, ended.code(), ended.err());
         JsonNode told = new ObjectMapper().readTree(ended.out());
-        assertEquals(first.toString(), told.get(0).get("photo").asText());
+        assertEquals(first.toString(), told.get(0).get("image").asText());
         assertEquals("a.jpg", told.get(0).get("picture").asText());
-        assertEquals(second.toString(), told.get(1).get("photo").asText());
+        assertEquals(second.toString(), told.get(1).get("image").asText());
         assertEquals("a_2.jpg", told.get(1).get("picture").asText());
-        assertTrue(told.get(1).get("found").size() > 0);
+        assertTrue(told.get(1).get("objects").size() > 0);
     }
 
     @Test
@@ -307,11 +317,84 @@ class PredictCommandTest {
     }
 
     @Test
-    void theScoreThatTheReportRecommendsIsSaidUnlessOneIsGiven() throws IOException {
+    void usesTheRecommendedScoreOfTheCheckpoint() throws IOException {
         Path photo = tiny.photo(folder.resolve("a.jpg"));
-        String recommended = "the report recommends --score 0.";
-        assertTrue(predict(photo).err().contains(recommended));
-        assertFalse(predict(photo, "--score", 0.5).err().contains(recommended));
+        Path weights = new RunFolder(tiny.run()).best();
+        Checkpoint checkpoint = Checkpoints.open(weights);
+        ScoreThresholds recommended =
+                ScoreThresholds.find(checkpoint.metadata(), "best").orElseThrow();
+        JsonNode all = objects(photo, "--score", 0);
+        List<Double> scores = new ArrayList<>();
+        all.forEach(object -> scores.add((double) object.get("score").floatValue()));
+        assertEquals(
+                scores.stream().filter(score -> score >= recommended.overall()).count(),
+                objects(photo).size());
+        assertTrue(predict(photo).err().contains("recommended by the checkpoint"));
+        assertFalse(predict(photo, "--score", 0.5).err().contains("minimum score"));
+
+        double middle = scores.get(scores.size() / 2);
+        String label = all.get(0).get("label").asText();
+        Path perClass = save(checkpoint, new ScoreThresholds(middle, Map.of(label, 1.0)));
+        assertEquals(scores.size() / 2 + 1, objects(perClass, photo).size());
+        JsonNode others = objects(perClass, photo, "--score", "per-class");
+        assertTrue(others.size() < scores.size() / 2 + 1);
+        others.forEach(object -> assertNotEquals(label, object.get("label").asText()));
+
+        Path old = folder.resolve("old.safetensors");
+        Checkpoints.save(
+                old,
+                new Checkpoint(
+                        checkpoint.tensors(),
+                        Map.of(ModelSpec.KEY, checkpoint.metadata().get(ModelSpec.KEY))));
+        Ended fallback = saccade("predict", old, photo, "--out", out);
+        assertTrue(fallback.err().contains("minimum score 0.30 (default"), fallback.err());
+
+        Ended mistaken = predict(photo, "--score", "often");
+        assertEquals(2, mistaken.code());
+        assertTrue(mistaken.err().contains("--score often: expected a number"), mistaken.err());
+    }
+
+    private Path save(Checkpoint checkpoint, ScoreThresholds thresholds) {
+        Map<String, String> metadata = new HashMap<>(checkpoint.metadata());
+        metadata.putAll(thresholds.toMetadata());
+        Path file = folder.resolve("per_class.safetensors");
+        Checkpoints.save(file, new Checkpoint(checkpoint.tensors(), metadata));
+        return file;
+    }
+
+    private JsonNode objects(Path photo, Object... more) throws IOException {
+        return objects(tiny.run(), photo, more);
+    }
+
+    private JsonNode objects(Path run, Path photo, Object... more) throws IOException {
+        List<Object> args = new ArrayList<>(List.of("predict", run, photo, "--json"));
+        args.add("--no-pictures");
+        args.addAll(List.of(more));
+        Ended ended = saccade(args.toArray());
+        assertEquals(0, ended.code(), ended.err());
+        return new ObjectMapper().readTree(ended.out()).at("/0/objects");
+    }
+
+    @Test
+    void jsonWithoutPicturesWritesNoFiles() throws IOException {
+        Path photo = tiny.photo(folder.resolve("a.jpg"));
+        Path list = Files.writeString(folder.resolve("list.txt"), photo + "\n");
+        Ended ended = predict(photo, "--list", list, "--json", "--no-pictures", "--score", 0.001);
+        assertEquals(0, ended.code(), ended.err());
+        assertFalse(Files.exists(out));
+        assertFalse(ended.err().contains("written"), ended.err());
+        try (MappingIterator<JsonNode> printed =
+                new ObjectMapper().readerFor(JsonNode.class).readValues(ended.out())) {
+            JsonNode image = printed.next().get(0);
+            assertEquals(photo.toString(), image.get("image").asText());
+            assertEquals(96, image.get("width").asInt());
+            assertEquals(64, image.get("height").asInt());
+            JsonNode object = image.at("/objects/0");
+            assertEquals(
+                    List.of("classIndex", "label", "score", "x", "y", "width", "height"),
+                    ImmutableList.copyOf(object.fieldNames()));
+            assertEquals(image, printed.next());
+        }
     }
 
     @Test
@@ -403,7 +486,7 @@ class PredictCommandTest {
         assertEquals(0, ended.code(), ended.err());
         assertEquals(
                 photo.toString(),
-                new ObjectMapper().readTree(ended.out()).get(0).get("photo").asText());
+                new ObjectMapper().readTree(ended.out()).get(0).get("image").asText());
         assertEquals(Set.of(name), predicted());
         assertEquals(Set.of(name, "predictions.json"), visible(out));
     }

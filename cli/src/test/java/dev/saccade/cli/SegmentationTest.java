@@ -165,7 +165,7 @@ class SegmentationTest {
         for (JsonNode entry : told) {
             assertTrue(Files.exists(out.resolve(entry.path("picture").asText())));
             assertTrue(Files.exists(out.resolve(entry.path("labels").asText())));
-            JsonNode regions = entry.path("found");
+            JsonNode regions = entry.path("regions");
             long pixels = 0;
             double share = 0;
             long last = Long.MAX_VALUE;
@@ -174,7 +174,7 @@ class SegmentationTest {
                 assertTrue(region.path("pixels").asLong() <= last, regions.toString());
                 last = region.path("pixels").asLong();
                 pixels += last;
-                share += region.path("share").asDouble();
+                share += region.path("fraction").asDouble();
             }
             assertEquals(48 * 64, pixels);
             assertEquals(1, share, 1e-9);

@@ -49,7 +49,7 @@ class ServeCommandTest {
         Ended predicted =
                 saccade("predict", tiny.run(), photo, "--score", "0.001", "--out", out, "--json");
         assertEquals(0, predicted.code(), predicted.err());
-        JsonNode expected = new ObjectMapper().readTree(predicted.out()).at("/0/found");
+        JsonNode expected = new ObjectMapper().readTree(predicted.out()).at("/0/objects");
         assertTrue(expected.size() > 1);
 
         Process process =
@@ -68,7 +68,7 @@ class ServeCommandTest {
                     HttpClient.newHttpClient()
                             .send(request, HttpResponse.BodyHandlers.ofString())
                             .body();
-            assertEquals(expected, new ObjectMapper().readTree(answer).get("objects"));
+            assertEquals(expected, new ObjectMapper().readTree(answer).at("/0/objects"));
             DetectionExamples examples =
                     (DetectionExamples)
                             FiguresFile.read(tiny.run())

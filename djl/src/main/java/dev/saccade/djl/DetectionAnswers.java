@@ -12,6 +12,7 @@ import dev.saccade.core.structures.Boxes;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
+import dev.saccade.models.ScoreThresholds;
 
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -34,6 +35,14 @@ final class DetectionAnswers implements Answers<Instances> {
 
     private static final int WITH_MASKS = 6;
 
+    private final ScoreThresholds thresholds;
+    private final List<String> classes;
+
+    DetectionAnswers(ScoreThresholds thresholds, List<String> classes) {
+        this.thresholds = thresholds;
+        this.classes = classes;
+    }
+
     @Override
     public String model() {
         return "detector";
@@ -45,7 +54,8 @@ final class DetectionAnswers implements Answers<Instances> {
     }
 
     @Override
-    public NDList arrays(Instances objects, Size photo, NDManager manager) {
+    public NDList arrays(Instances predicted, Size photo, NDManager manager) {
+        Instances objects = thresholds.select(predicted, classes);
         int n = objects.size();
         float[] scores = new float[n];
         for (int i = 0; i < n; i++) {

@@ -10,6 +10,7 @@ import dev.saccade.core.structures.ImageBatch;
 import dev.saccade.core.structures.Size;
 import dev.saccade.models.Model;
 import dev.saccade.models.ModelSpec;
+import dev.saccade.models.ScoreThresholds;
 
 import java.util.List;
 
@@ -32,10 +33,16 @@ final class PredictionBlock<P> extends Module {
         train(false);
     }
 
-    /** Returns the block of a model. */
-    static PredictionBlock<?> of(ModelSpec spec, Model<?> model) {
+    /**
+     * Returns the block of a model.
+     *
+     * @param thresholds minimum scores of a detector's objects
+     */
+    static PredictionBlock<?> of(ModelSpec spec, Model<?> model, ScoreThresholds thresholds) {
         return model.<PredictionBlock<?>>match(
-                detection -> new PredictionBlock<>(spec, detection, new DetectionAnswers()),
+                detection ->
+                        new PredictionBlock<>(
+                                spec, detection, new DetectionAnswers(thresholds, spec.classes())),
                 segmentation ->
                         new PredictionBlock<>(spec, segmentation, new SegmentationAnswers()));
     }

@@ -9,6 +9,7 @@ import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.core.Devices;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.models.ModelSpec;
+import dev.saccade.models.ScoreThresholds;
 import dev.saccade.models.zoo.Recipe;
 import dev.saccade.models.zoo.Zoo;
 
@@ -22,8 +23,8 @@ import java.util.Optional;
  * {@code false}, as there are no parameters to load besides.
  *
  * <p>Arguments are {@value #CHECKPOINT}, a file, by itself or in the folder of the model, which may
- * be left out where the model's path is the file; and {@value #RECIPE}, the name of a recipe, for
- * checkpoints that do not say of what model they are.
+ * be left out where the model's path is the file; {@value #RECIPE}, the name of a recipe, for
+ * checkpoints that do not say of what model they are; and {@value #THRESHOLD}.
  *
  * <p>The block takes the views of one photograph and gives what {@link SaccadeTranslatorFactory}'s
  * translators read.
@@ -35,6 +36,9 @@ public final class SaccadeBlockFactory implements BlockFactory {
 
     /** The argument that names a recipe, such as {@code mask_rcnn/swin_tiny_fpn_1x_coco}. */
     public static final String RECIPE = "recipe";
+
+    /** Argument for the minimum score of objects; by default the checkpoint's recommended score. */
+    public static final String THRESHOLD = "threshold";
 
     private static final long serialVersionUID = 1L;
 
@@ -51,7 +55,24 @@ public final class SaccadeBlockFactory implements BlockFactory {
         ModelSpec spec = spec(checkpoint, file, argument(arguments, RECIPE));
         Devices.here().require(model.getNDManager().getDevice());
         return PredictionBlock.of(
-                spec, spec.restore(checkpoint, file.toString(), model.getNDManager()));
+                spec,
+                spec.restore(checkpoint, file.toString(), model.getNDManager()),
+                thresholds(checkpoint, file, argument(arguments, THRESHOLD)));
+    }
+
+    private static ScoreThresholds thresholds(
+            Checkpoint checkpoint, Path file, Optional<String> argument) {
+        if (argument.isEmpty()) {
+            return ScoreThresholds.find(checkpoint.metadata(), file.toString())
+                    .orElse(ScoreThresholds.DEFAULT)
+                    .uniform();
+        }
+        try {
+            return ScoreThresholds.of(Double.parseDouble(argument.get()));
+        } catch (NumberFormatException e) {
+            throw SaccadeException.user(
+                    e, "%s: got %s, expected a number from 0 to 1", THRESHOLD, argument.get());
+        }
     }
 
     private static Optional<String> argument(Map<String, ?> arguments, String name) {

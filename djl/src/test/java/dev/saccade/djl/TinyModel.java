@@ -13,12 +13,15 @@ import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.models.Model;
 import dev.saccade.models.ModelConfig;
 import dev.saccade.models.ModelSpec;
+import dev.saccade.models.ScoreThresholds;
 
 import java.awt.image.BufferedImage;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 
 import javax.imageio.ImageIO;
@@ -89,7 +92,9 @@ enum TinyModel {
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             Model<?> model = spec.model().build(spec.classes());
             model.initialize(manager, 3);
-            Checkpoints.save(file, Checkpoint.of(model, spec.toMetadata()));
+            Map<String, String> metadata = new HashMap<>(spec.toMetadata());
+            metadata.putAll(ScoreThresholds.of(0).toMetadata());
+            Checkpoints.save(file, Checkpoint.of(model, metadata));
         }
     }
 

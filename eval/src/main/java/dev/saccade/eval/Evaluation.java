@@ -1,6 +1,9 @@
 package dev.saccade.eval;
 
+import dev.saccade.models.ScoreThresholds;
+
 import java.util.Map;
+import java.util.Optional;
 
 /** What an {@link Evaluator} has measured. */
 @FunctionalInterface
@@ -12,5 +15,10 @@ public interface Evaluation {
     /** Returns PNG files for the logs by name; none by default. */
     default Map<String, byte[]> pictures() {
         return Map.of();
+    }
+
+    /** Returns the recommended minimum scores of detections; none by default. */
+    default Optional<ScoreThresholds> scoreThresholds() {
+        return Optional.empty();
     }
 }

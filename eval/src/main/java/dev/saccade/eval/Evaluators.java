@@ -11,10 +11,12 @@ import dev.saccade.config.Configs;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.parts.TargetKind;
 import dev.saccade.datasets.Dataset;
+import dev.saccade.models.ScoreThresholds;
 
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /** Several evaluators of one data set as one: their metrics joined. */
@@ -127,14 +129,19 @@ public final class Evaluators<P> implements Evaluator<P> {
     public Evaluation evaluate() {
         ImmutableMap.Builder<String, Double> values = ImmutableMap.builder();
         ImmutableMap.Builder<String, byte[]> pictures = ImmutableMap.builder();
+        Optional<ScoreThresholds> thresholds = Optional.empty();
         for (Evaluator<P> evaluator : evaluators) {
             Evaluation evaluation = evaluator.evaluate();
             values.putAll(evaluation.values());
             pictures.putAll(evaluation.pictures());
+            thresholds = thresholds.or(evaluation::scoreThresholds);
         }
-        return new Joined(values.buildOrThrow(), pictures.buildOrThrow());
+        return new Joined(values.buildOrThrow(), pictures.buildOrThrow(), thresholds);
     }
 
-    private record Joined(Map<String, Double> values, Map<String, byte[]> pictures)
+    private record Joined(
+            Map<String, Double> values,
+            Map<String, byte[]> pictures,
+            Optional<ScoreThresholds> scoreThresholds)
             implements Evaluation {}
 }

@@ -87,10 +87,7 @@ public final class ObjectCounter {
 
     private void row(Object frame, ImageSource pixels) {
         List<String> labels =
-                detector.detect(pixels).stream()
-                        .filter(object -> object.score() >= leastScore)
-                        .map(DetectedObject::label)
-                        .toList();
+                detector.detect(pixels, leastScore).stream().map(DetectedObject::label).toList();
         table.println(
                 detector.classes().stream()
                         .map(name -> labels.stream().filter(name::equals).count())

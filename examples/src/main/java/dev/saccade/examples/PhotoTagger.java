@@ -47,9 +47,8 @@ public final class PhotoTagger {
 
     /** Returns how many objects of each class are on a photograph, by name. */
     public Map<String, Long> tags(Path photo) {
-        List<DetectedObject> found = detector.detect(photo);
+        List<DetectedObject> found = detector.detect(photo, leastScore);
         return found.stream()
-                .filter(object -> object.score() >= leastScore)
                 .collect(
                         Collectors.groupingBy(
                                 DetectedObject::label, TreeMap::new, Collectors.counting()));

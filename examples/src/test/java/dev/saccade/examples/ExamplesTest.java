@@ -74,7 +74,7 @@ class ExamplesTest {
     void tagsPhotographsWithWhatIsOnThem() {
         try (Detector detector = Detector.load(checkpoint)) {
             PhotoTagger tagger = new PhotoTagger(detector, LEAST_SCORE);
-            List<DetectedObject> found = detector.detect(photo(1));
+            List<DetectedObject> found = detector.detect(photo(1), 0);
             Map<String, Long> tags = tagger.tags(photo(1));
             assertTrue(tags.size() > 0, "nothing was found");
             tags.forEach((label, count) -> assertEquals(sure(found, label), count));
@@ -132,7 +132,7 @@ class ExamplesTest {
     }
 
     private static String counts(Detector detector, ImageSource pixels) {
-        List<DetectedObject> found = detector.detect(pixels);
+        List<DetectedObject> found = detector.detect(pixels, 0);
         StringBuilder row = new StringBuilder();
         detector.classes().forEach(label -> row.append(',').append(sure(found, label)));
         return row.toString();

@@ -31,6 +31,7 @@ import dev.saccade.models.Detector;
 import dev.saccade.models.Model;
 import dev.saccade.models.ModelConfig;
 import dev.saccade.models.ModelSpec;
+import dev.saccade.models.ScoreThresholds;
 
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -109,16 +110,16 @@ class ExportedExamplesTest {
         SceneDataset.write(folder, new SceneRenderer(1, new Size(150, 200)), 1, 1, n -> {});
         photo = folder.resolve("images").resolve("scene_0001.jpg");
         try (Detector detector = Detector.load(checkpoint(), Device.cpu())) {
-            expected =
-                    detector.detect(photo).stream()
-                            .filter(object -> object.score() >= LEAST_SCORE)
-                            .map(Line::of)
-                            .toList();
+            expected = detector.detect(photo, LEAST_SCORE).stream().map(Line::of).toList();
             ModelExport export = ModelExport.of(detector.model()).record();
             for (ExportFormat format : ExportFormat.values()) {
                 Path exported = Files.createDirectory(folder.resolve(format.name()));
                 export.write(format, exported.resolve("model" + format.suffix()));
-                ModelDescription.of(export, format, detector.spec(), Optional.of(LEAST_SCORE))
+                ModelDescription.of(
+                                export,
+                                format,
+                                detector.spec(),
+                                Optional.of(ScoreThresholds.of(LEAST_SCORE)))
                         .write(exported.resolve("model.json"));
             }
         }

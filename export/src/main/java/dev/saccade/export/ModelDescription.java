@@ -12,9 +12,11 @@ import dev.saccade.datasets.Transform;
 import dev.saccade.datasets.transforms.TestTimeAugmentation;
 import dev.saccade.models.ModelConfig;
 import dev.saccade.models.ModelSpec;
+import dev.saccade.models.ScoreThresholds;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -33,7 +35,9 @@ import java.util.Optional;
  * @param transforms what is done to an RGB photograph before, in order; pixels of 0 to 255
  * @param views in what views the run looks at a photograph; the exported model sees one at a time,
  *     and what it finds in several is not merged
- * @param scoreThreshold from which score objects should count, as the report of the run recommends
+ * @param scoreThreshold recommended minimum score of detections; none for segmentation
+ * @param classScoreThresholds recommended minimum scores by class name; other classes use {@code
+ *     scoreThreshold}
  * @param model what the model is made of; thresholds of the selection, such as {@code nms}, are
  *     those of its head
  */
@@ -50,6 +54,7 @@ public record ModelDescription(
         List<Transform> transforms,
         Optional<TestTimeAugmentation> views,
         Optional<Double> scoreThreshold,
+        Map<String, Double> classScoreThresholds,
         ModelConfig model) {
 
     /**
@@ -116,13 +121,13 @@ public record ModelDescription(
      * Describes an exported model.
      *
      * @param spec what it is fed with
-     * @param scoreThreshold from which objects should count, if that is known
+     * @param thresholds recommended minimum scores of detections; none for segmentation
      */
     public static ModelDescription of(
             ModelExport export,
             ExportFormat format,
             ModelSpec spec,
-            Optional<Double> scoreThreshold) {
+            Optional<ScoreThresholds> thresholds) {
         ModelExport.Settings settings = export.settings();
         boolean normalizes = settings.normalization().isPresent();
         return new ModelDescription(
@@ -137,7 +142,8 @@ public record ModelDescription(
                 spec.classes(),
                 normalizes ? InputNormalization.before(spec.transforms()) : spec.transforms(),
                 spec.views(),
-                scoreThreshold,
+                thresholds.map(ScoreThresholds::overall),
+                thresholds.map(ScoreThresholds::perClass).orElse(Map.of()),
                 spec.model());
     }
 

@@ -40,16 +40,25 @@ import java.util.function.Function;
  */
 public final class Detector extends TrainedModel<Instances> {
 
-    Detector(NDManager manager, DetectionModel model, ModelSpec spec) {
+    private final ScoreThresholds scoreThresholds;
+
+    Detector(
+            NDManager manager,
+            DetectionModel model,
+            ModelSpec spec,
+            ScoreThresholds scoreThresholds) {
         super(manager, model, spec);
+        this.scoreThresholds = scoreThresholds;
     }
 
     private Detector(Detector other, ModelSpec spec) {
         super(other, spec);
+        this.scoreThresholds = other.scoreThresholds;
     }
 
     private Detector(Detector other, Tiles tiles) {
         super(other, tiles);
+        this.scoreThresholds = other.scoreThresholds;
     }
 
     /**
@@ -107,49 +116,112 @@ public final class Detector extends TrainedModel<Instances> {
     }
 
     /**
-     * Returns the objects in the photograph of a file.
-     *
-     * @throws SaccadeException of kind user that names the file, if it is no usable image
+     * Returns the recommended minimum scores of the checkpoint, or {@link ScoreThresholds#DEFAULT}
+     * if it stores none.
      */
-    public List<DetectedObject> detect(Path photo) {
-        return detect(ImageSource.of(photo));
+    public ScoreThresholds scoreThresholds() {
+        return scoreThresholds;
     }
 
     /**
-     * Returns the objects in a photograph whose file is in memory.
+     * Returns the objects in an image file that reach {@link #scoreThresholds}' overall threshold.
      *
-     * @throws SaccadeException of kind user, if it is no usable image
+     * @throws SaccadeException of kind user that names the file, if it is not a readable image
+     */
+    public List<DetectedObject> detect(Path image) {
+        return detect(ImageSource.of(image));
+    }
+
+    /**
+     * Returns the objects in an image file.
+     *
+     * @param minScore minimum score, 0 to 1; 0 returns all detections
+     * @throws SaccadeException of kind user that names the file, if it is not a readable image
+     */
+    public List<DetectedObject> detect(Path image, double minScore) {
+        return detect(ImageSource.of(image), minScore);
+    }
+
+    /**
+     * Returns the objects in an encoded image that reach the overall threshold.
+     *
+     * @throws SaccadeException of kind user, if it is not a readable image
      */
     public List<DetectedObject> detect(byte[] encoded) {
         return detect(ImageSource.of(encoded));
     }
 
-    /** Returns the objects in an image of Java's; see {@link ImageSource#of(BufferedImage)}. */
+    /**
+     * Returns the objects in an encoded image with a minimum score.
+     *
+     * @throws SaccadeException of kind user, if it is not a readable image
+     */
+    public List<DetectedObject> detect(byte[] encoded, double minScore) {
+        return detect(ImageSource.of(encoded), minScore);
+    }
+
+    /** Returns the objects that reach the overall threshold; see {@link ImageSource}. */
     public List<DetectedObject> detect(BufferedImage image) {
         return detect(ImageSource.of(image));
     }
 
-    /** Returns the objects in an image of OpenCV's; see {@link ImageSource#of(Mat)}. */
+    /** Returns the objects with a minimum score; see {@link ImageSource#of(BufferedImage)}. */
+    public List<DetectedObject> detect(BufferedImage image, double minScore) {
+        return detect(ImageSource.of(image), minScore);
+    }
+
+    /** Returns the objects that reach the overall threshold; see {@link ImageSource#of(Mat)}. */
     public List<DetectedObject> detect(Mat image) {
         return detect(ImageSource.of(image));
     }
 
-    /**
-     * Returns the objects in a photograph.
-     *
-     * @throws SaccadeException of kind user that names it, if it is no usable image
-     */
-    public List<DetectedObject> detect(ImageSource photo) {
-        return DetectedObject.of(predict(photo), classes());
+    /** Returns the objects with a minimum score; see {@link ImageSource#of(Mat)}. */
+    public List<DetectedObject> detect(Mat image, double minScore) {
+        return detect(ImageSource.of(image), minScore);
     }
 
     /**
-     * Returns the objects in each of some photographs, in their order. They go through the detector
-     * one by one, so each is answered as if it were alone.
+     * Returns the objects in an image that reach the overall threshold.
      *
-     * @throws SaccadeException of kind user that names it, if one is no usable image
+     * @throws SaccadeException of kind user that names it, if it is not a readable image
      */
-    public List<List<DetectedObject>> detect(List<ImageSource> photos) {
-        return photos.stream().map(this::detect).collect(ImmutableList.toImmutableList());
+    public List<DetectedObject> detect(ImageSource image) {
+        return detect(image, scoreThresholds.overall());
+    }
+
+    /**
+     * Returns the objects in an image with a minimum score.
+     *
+     * @throws SaccadeException of kind user that names it, if it is not a readable image
+     */
+    public List<DetectedObject> detect(ImageSource image, double minScore) {
+        return detect(image, ScoreThresholds.of(minScore));
+    }
+
+    /**
+     * Returns the objects in an image that reach the threshold of their class, such as {@link
+     * #scoreThresholds}.
+     *
+     * @throws SaccadeException of kind user that names it, if it is not a readable image
+     */
+    public List<DetectedObject> detect(ImageSource image, ScoreThresholds thresholds) {
+        return DetectedObject.of(thresholds.select(predict(image), classes()), classes());
+    }
+
+    /**
+     * Returns the objects in each image that reach the overall threshold, in order. Images go
+     * through the detector one by one, so results do not depend on the other images.
+     *
+     * @throws SaccadeException of kind user that names it, if an image is not readable
+     */
+    public List<List<DetectedObject>> detect(List<ImageSource> images) {
+        return detect(images, scoreThresholds.overall());
+    }
+
+    /** Returns the objects in each image with a minimum score; see {@link #detect(List)}. */
+    public List<List<DetectedObject>> detect(List<ImageSource> images, double minScore) {
+        return images.stream()
+                .map(image -> detect(image, minScore))
+                .collect(ImmutableList.toImmutableList());
     }
 }

@@ -110,11 +110,14 @@ public abstract sealed class TrainedModel<P> implements AutoCloseable permits De
         OpenCv.load();
         Checkpoint checkpoint = Checkpoints.open(file);
         ModelSpec spec = ModelSpec.fromMetadata(checkpoint.metadata(), file.toString());
+        ScoreThresholds scores =
+                ScoreThresholds.find(checkpoint.metadata(), file.toString())
+                        .orElse(ScoreThresholds.DEFAULT);
         NDManager manager = Libtorch.newManager(Devices.here().require(device));
         try {
             return spec.restore(checkpoint, file.toString(), manager)
                     .<TrainedModel<?>>match(
-                            model -> new Detector(manager, model, spec),
+                            model -> new Detector(manager, model, spec, scores),
                             model -> new Segmenter(manager, model, spec));
         } catch (RuntimeException e) {
             manager.close();

@@ -45,6 +45,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -125,7 +126,9 @@ class DetectorTest {
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             DetectionModel detector = new DetectionModel(spec.model(), spec.classes());
             detector.initialize(manager, 3);
-            Checkpoints.save(file, Checkpoint.of(detector, spec.toMetadata()));
+            Map<String, String> metadata = new HashMap<>(spec.toMetadata());
+            metadata.putAll(ScoreThresholds.of(0).toMetadata());
+            Checkpoints.save(file, Checkpoint.of(detector, metadata));
         }
         return Detector.load(file);
     }

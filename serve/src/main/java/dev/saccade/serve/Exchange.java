@@ -123,7 +123,10 @@ final class Exchange {
         List<Problem> problems =
                 answers.stream().map(Answer::problem).filter(problem -> problem != null).toList();
         if (problems.size() < answers.size()) {
-            send(HttpStatus.OK_200, Json.MEDIA_TYPE, Json.bytes(answers));
+            send(
+                    HttpStatus.OK_200,
+                    Json.MEDIA_TYPE,
+                    Json.bytes(answers.stream().map(Answer::json).toList()));
             return;
         }
         String detail = problems.stream().map(Problem::detail).collect(Collectors.joining("; "));

@@ -1,11 +1,9 @@
 package dev.saccade.serve;
 
-import com.google.common.collect.ImmutableMap;
-
 import dev.saccade.core.structures.Contours;
 import dev.saccade.core.structures.Rle;
+import dev.saccade.models.PredictionJson;
 
-import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -17,8 +15,7 @@ enum Masks {
     RLE {
         @Override
         Optional<Object> segmentation(Rle mask) {
-            List<Integer> size = List.of(mask.size().height(), mask.size().width());
-            return Optional.of(ImmutableMap.of("size", size, "counts", mask.toCompressedString()));
+            return PredictionJson.rle(mask);
         }
     },
 

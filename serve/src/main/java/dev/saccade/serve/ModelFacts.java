@@ -10,6 +10,7 @@ import dev.saccade.report.draw.ClassColors;
 
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 
 /**
@@ -42,13 +43,16 @@ record ModelFacts(
      * A class.
      *
      * @param label its name
+     * @param score recommended minimum score; null for segmentation
      * @param color in which it is drawn, {@code #rrggbb}
      */
-    record ClassFacts(String label, String color) {}
+    record ClassFacts(String label, Double score, String color) {}
 
     static ModelFacts of(TrainedModel<?> model, String name, double score, Limits limits) {
         ModelSpec spec = model.spec();
         List<Integer> colors = ClassColors.of(spec.classes());
+        Function<String, Double> scores =
+                model.match(detector -> detector.scoreThresholds()::of, segmenter -> label -> null);
         return new ModelFacts(
                 name,
                 segments(model) ? "segmentation" : "detection",
@@ -59,6 +63,7 @@ record ModelFacts(
                                 label ->
                                         new ClassFacts(
                                                 spec.classes().get(label),
+                                                scores.apply(spec.classes().get(label)),
                                                 Text.format("#%06x", colors.get(label))))
                         .collect(ImmutableList.toImmutableList()),
                 spec.precision().name().toLowerCase(Locale.ROOT),

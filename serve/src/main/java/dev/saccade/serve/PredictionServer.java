@@ -6,6 +6,7 @@ import com.google.common.base.Throwables;
 import com.google.common.collect.ImmutableSet;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.models.ScoreThresholds;
 import dev.saccade.models.TrainedModel;
 
 import org.eclipse.jetty.http.UriCompliance;
@@ -106,7 +107,7 @@ public final class PredictionServer implements AutoCloseable {
 
         private final TrainedModel<?> model;
         private String name = "model";
-        private double score = 0.3;
+        private double score;
         private String host = InetAddress.getLoopbackAddress().getHostAddress();
         private int port;
         private int together = 2;
@@ -116,6 +117,11 @@ public final class PredictionServer implements AutoCloseable {
 
         private Settings(TrainedModel<?> model) {
             this.model = requireNonNull(model, "model");
+            this.score =
+                    model.<ScoreThresholds>match(
+                                    detector -> detector.scoreThresholds(),
+                                    segmenter -> ScoreThresholds.DEFAULT)
+                            .overall();
         }
 
         /** Sets what the page and {@code /model} call the model. */
@@ -125,8 +131,8 @@ public final class PredictionServer implements AutoCloseable {
         }
 
         /**
-         * Sets the least score of objects where a request names none, and from which the page shows
-         * them at first; 0.3 by default, as {@code predict} has it.
+         * Sets the minimum score of objects for requests without {@code score} and the initial
+         * value on the page; by default the detector's recommended score.
          */
         public Settings score(double least) {
             if (!(least >= 0 && least <= 1)) {

@@ -6,6 +6,7 @@ import dev.saccade.core.Version;
 import dev.saccade.core.structures.Instances;
 import dev.saccade.core.structures.LabelMap;
 import dev.saccade.models.ClassMap;
+import dev.saccade.models.ScoreThresholds;
 import dev.saccade.models.TrainedModel;
 
 import org.eclipse.jetty.http.HttpHeader;
@@ -36,7 +37,8 @@ final class Routes extends Handler.Abstract {
 
     private final TrainedModel<?> model;
     private final boolean segments;
-    private final double leastScore;
+    private final double defaultScore;
+    private final ScoreThresholds recommended;
     private final Limits limits;
     private final PredictionQueue queue;
     private final Metrics metrics;
@@ -58,14 +60,21 @@ final class Routes extends Handler.Abstract {
             UnderWay underWay) {
         this.model = model;
         this.segments = ModelFacts.segments(model);
-        this.leastScore = facts.defaultScore();
+        this.defaultScore = facts.defaultScore();
+        this.recommended =
+                model.match(
+                        detector -> detector.scoreThresholds(),
+                        segmenter -> ScoreThresholds.DEFAULT);
         this.limits = limits;
         this.queue = queue;
         this.metrics = metrics;
         this.patience = patience;
         this.door = door;
         this.underWay = underWay;
-        String openApi = Page.resource("openapi.json").replace("VERSION", Version.saccade());
+        String openApi =
+                Page.resource("openapi.json")
+                        .replace("VERSION", Version.saccade())
+                        .replace("\"DEFAULT_SCORE\"", Double.toString(defaultScore));
         fixed =
                 Map.of(
                         "/", new Fixed("text/html;charset=utf-8", page.html()),
@@ -148,7 +157,7 @@ final class Routes extends Handler.Abstract {
 
     private void predict(Exchange exchange) {
         Request request = exchange.request();
-        Wanted wanted = Wanted.of(request, leastScore, segments);
+        Wanted wanted = Wanted.of(request, defaultScore, recommended, segments);
         if (!underWay.enter()) {
             throw Problem.busy(1, "the server is ending; ask another, or try again later");
         }
@@ -161,11 +170,11 @@ final class Routes extends Handler.Abstract {
         exchange.request().addFailureListener(failure -> gone.set(true));
         String type = exchange.request().getHeaders().get(HttpHeader.CONTENT_TYPE);
         if (type == null || !MimeTypes.getContentTypeWithoutCharset(type).startsWith(MULTIPART)) {
-            Upload photo = new Upload("photograph", body);
+            Upload photo = new Upload("image", body);
             exchange.refuseIfFails(
                     queue.submit(List.of(photo), gone)
                             .get(0)
-                            .thenAccept(seen -> tell(seen, wanted, exchange)));
+                            .thenAccept(seen -> tell(photo.name(), seen, wanted, exchange)));
             return;
         }
         List<Upload> photos = Upload.ofParts(type, body, limits.queue());
@@ -180,10 +189,10 @@ final class Routes extends Handler.Abstract {
             String name = photos.get(i).name();
             answers.add(
                     seen.get(i)
-                            .thenApply(each -> answer(each, wanted))
+                            .thenApply(each -> answer(name, each, wanted))
                             .exceptionally(
-                                    failure -> Answer.of(Exchange.refusal(failure).problem()))
-                            .thenApply(answer -> answer.named(name)));
+                                    failure ->
+                                            Answer.of(name, Exchange.refusal(failure).problem())));
         }
         exchange.refuseIfFails(
                 CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
@@ -195,18 +204,19 @@ final class Routes extends Handler.Abstract {
                                                         .toList())));
     }
 
-    private void tell(PredictionQueue.Seen seen, Wanted wanted, Exchange exchange) {
+    private void tell(String image, PredictionQueue.Seen seen, Wanted wanted, Exchange exchange) {
         if (wanted.png()) {
             ClassMap map = new ClassMap((LabelMap) seen.prediction(), model.classes());
             exchange.send(HttpStatus.OK_200, "image/png", map.toPng());
         } else {
-            exchange.send(HttpStatus.OK_200, Json.MEDIA_TYPE, Json.bytes(answer(seen, wanted)));
+            exchange.tellAll(List.of(answer(image, seen, wanted)));
         }
     }
 
-    private Answer answer(PredictionQueue.Seen seen, Wanted wanted) {
+    private Answer answer(String image, PredictionQueue.Seen seen, Wanted wanted) {
+        List<String> classes = model.classes();
         return seen.prediction() instanceof LabelMap labels
-                ? Answer.of(labels, model.classes(), wanted)
-                : Answer.of(seen.size(), (Instances) seen.prediction(), model.classes(), wanted);
+                ? Answer.of(image, labels, classes, wanted)
+                : Answer.of(image, seen.size(), (Instances) seen.prediction(), classes, wanted);
     }
 }

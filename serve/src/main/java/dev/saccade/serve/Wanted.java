@@ -1,5 +1,7 @@
 package dev.saccade.serve;
 
+import dev.saccade.models.ScoreThresholds;
+
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.http.HttpStatus;
 import org.eclipse.jetty.server.Request;
@@ -12,21 +14,26 @@ import java.util.Set;
 /**
  * What a request wants to be told.
  *
- * @param score least score of objects
+ * @param scores minimum scores of objects
  * @param masks how pixels are told
  * @param png whether a label map is wanted as an image, in place of JSON
  */
-record Wanted(double score, Masks masks, boolean png) {
+record Wanted(ScoreThresholds scores, Masks masks, boolean png) {
+
+    /** Selects the checkpoint's threshold of each class. */
+    private static final String PER_CLASS = "per-class";
 
     private static final Set<String> KNOWN = Set.of("score", "masks");
 
     /**
      * Reads the part of an address behind its {@code ?}, and the header {@code Accept}.
      *
-     * @param leastScore where the address names none
+     * @param defaultScore minimum score if the query has none
+     * @param recommended thresholds of the checkpoint
      * @throws Problem.Refusal that names all that is wrong
      */
-    static Wanted of(Request request, double leastScore, boolean segments) {
+    static Wanted of(
+            Request request, double defaultScore, ScoreThresholds recommended, boolean segments) {
         Fields query = query(request);
         List<String> problems = new ArrayList<>();
         for (Fields.Field field : query) {
@@ -36,14 +43,19 @@ record Wanted(double score, Masks masks, boolean png) {
                 problems.add(field.getName() + ": is given " + field.getValues().size() + " times");
             }
         }
-        double score = leastScore;
+        ScoreThresholds scores = ScoreThresholds.of(defaultScore);
         String text = query.getValue("score");
-        if (text != null) {
-            score = share(text);
-            if (Double.isNaN(score)) {
-                problems.add("score: got " + text + ", expected a number from 0 to 1");
-            } else if (segments) {
-                problems.add("score: is about objects, and a segmenter finds none");
+        if (text != null && segments) {
+            problems.add("score: is about objects, and a segmenter finds none");
+        } else if (PER_CLASS.equals(text)) {
+            scores = recommended;
+        } else if (text != null) {
+            double score = number(text);
+            if (score >= 0 && score <= 1) {
+                scores = ScoreThresholds.of(score);
+            } else {
+                problems.add(
+                        "score: got " + text + ", expected a number from 0 to 1, or " + PER_CLASS);
             }
         }
         String word = query.getValue("masks");
@@ -54,7 +66,7 @@ record Wanted(double score, Masks masks, boolean png) {
         if (!problems.isEmpty()) {
             throw Problem.refusal(HttpStatus.BAD_REQUEST_400, "%s", String.join("; ", problems));
         }
-        return new Wanted(score, masks, acceptsPng(request, segments));
+        return new Wanted(scores, masks, acceptsPng(request, segments));
     }
 
     private static Fields query(Request request) {
@@ -68,10 +80,9 @@ record Wanted(double score, Masks masks, boolean png) {
         }
     }
 
-    private static double share(String text) {
+    private static double number(String text) {
         try {
-            double number = Double.parseDouble(text);
-            return number >= 0 && number <= 1 ? number : Double.NaN;
+            return Double.parseDouble(text);
         } catch (NumberFormatException e) {
             return Double.NaN;
         }

@@ -103,7 +103,7 @@ async function ask(photo) {
       throw new Error(told.detail || told.title);
     }
     photo.milliseconds = performance.now() - start;
-    photo.answer = told;
+    [photo.answer] = told;
     return;
   }
 }
@@ -236,7 +236,7 @@ function outline(photo) {
   const unit = photo.answer.width / (photo.stage.clientWidth || photo.answer.width);
   const boxes = (photo.answer.objects || []).filter(isShown).reverse();
   for (const found of boxes) {
-    const [x, y, width, height] = found.box;
+    const { x, y, width, height } = found;
     const d = `M${x} ${y}h${width}v${height}h${-width}z`;
     photo.svg.append(vector("path", { d, class: "halo" }));
     const edge = vector("path", { d });
@@ -249,11 +249,11 @@ function outline(photo) {
 // Writes names best first, where there is room; the pointer tells the others.
 function names(photo, found, unit) {
   const taken = [];
-  for (const { box, label, score } of found) {
+  for (const { x: left, y: top, label, score } of found) {
     const written = label + " " + score.toFixed(2);
     const width = 8 * unit * written.length;
-    const x = Math.max(0, Math.min(box[0] + 4 * unit, photo.answer.width - width));
-    const place = { x, y: Math.max(box[1], 0) + 14 * unit, width };
+    const x = Math.max(0, Math.min(left + 4 * unit, photo.answer.width - width));
+    const place = { x, y: Math.max(top, 0) + 14 * unit, width };
     const free = taken.every(other =>
       Math.abs(other.y - place.y) > 13 * unit || other.x > place.x + place.width || place.x > other.x + other.width);
     if (free) {
@@ -277,9 +277,10 @@ function point(photo, event) {
   const at = Math.floor(y * canvas.height) * canvas.width + Math.floor(x * canvas.width);
   let found = things(photo)[owner[at]];
   if (!found && !segments()) {
-    const inside = ({ box }) =>
-      x * photo.answer.width >= box[0] && x * photo.answer.width < box[0] + box[2] &&
-      y * photo.answer.height >= box[1] && y * photo.answer.height < box[1] + box[3];
+    const column = x * photo.answer.width;
+    const row = y * photo.answer.height;
+    const inside = box =>
+      column >= box.x && column < box.x + box.width && row >= box.y && row < box.y + box.height;
     found = things(photo).filter(isShown).find(inside);
   }
   tip(photo, found, event.clientX - place.left, event.clientY - place.top);
@@ -288,7 +289,7 @@ function point(photo, event) {
 function tip(photo, thing, x, y) {
   photo.tip?.remove();
   if (thing) {
-    const value = segments() ? percent(thing.share) : thing.score.toFixed(2);
+    const value = segments() ? percent(thing.fraction) : thing.score.toFixed(2);
     photo.tip = element("div", { className: "tip", textContent: thing.label + " " + value });
     photo.stage.append(photo.tip);
     const most = photo.stage.clientWidth - photo.tip.offsetWidth - 4;
@@ -351,11 +352,13 @@ function classes() {
   [...$("classes").querySelectorAll("button")].find(each => each.dataset.label === focused)?.focus();
 }
 
-// What is shown, in the form of predictions.json.
+// The shown predictions in the format of predictions.json.
 function json() {
   const shown = photos.filter(each => each.answer).map(photo => ({
-    photo: photo.name,
-    found: things(photo).filter(isShown).map(({ stretches, ...thing }) => thing)
+    ...photo.answer,
+    image: photo.name,
+    [segments() ? "regions" : "objects"]:
+      things(photo).filter(isShown).map(({ stretches, ...thing }) => thing)
   }));
   return JSON.stringify(shown, null, 2);
 }

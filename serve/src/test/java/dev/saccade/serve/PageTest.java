@@ -74,7 +74,7 @@ class PageTest {
         Path first = photo("first <i>.png", "png", 1);
         Path second = photo("second.jpg", "jpg", 2);
         Path none = Files.writeString(folder.resolve("none.jpg"), "<html>");
-        List<DetectedObject> expected = detector.detect(first);
+        List<DetectedObject> expected = detector.detect(first, 0);
         visit(
                 detector,
                 browser -> {

@@ -99,7 +99,10 @@ class PredictionServerTest {
     private static JsonNode predicted(PredictionServer server, String query, byte[] photo)
             throws Exception {
         HttpResponse<byte[]> answer = new Client(server).send("POST", "/predict" + query, photo);
-        return seen(described("post", "/predict", answer));
+        JsonNode images = seen(described("post", "/predict", answer));
+        assertEquals(1, images.size());
+        assertEquals("image", images.get(0).get("image").asText());
+        return images.get(0);
     }
 
     @ParameterizedTest
@@ -119,8 +122,7 @@ class PredictionServerTest {
     @Test
     void objectsAreThoseOfTheDetector() throws Exception {
         byte[] photo = TinyModels.photo("png", 1);
-        List<DetectedObject> expected =
-                detector.detect(photo).stream().filter(each -> each.score() >= 0.2).toList();
+        List<DetectedObject> expected = detector.detect(photo, 0.2);
         assertFalse(expected.isEmpty());
 
         JsonNode answer = predicted(objects, "?score=0.2", photo);
@@ -133,8 +135,11 @@ class PredictionServerTest {
             JsonNode told = answer.get("objects").get(i);
             assertEquals(object.label(), told.get("label").asText());
             assertEquals((float) object.score(), told.get("score").floatValue());
-            assertEquals((float) object.box().x1(), told.get("box").get(0).floatValue());
-            assertEquals((float) object.box().height(), told.get("box").get(3).floatValue());
+            assertEquals(object.classIndex(), told.get("classIndex").asInt());
+            assertEquals((float) object.box().x1(), told.get("x").floatValue());
+            assertEquals((float) object.box().y1(), told.get("y").floatValue());
+            assertEquals((float) object.box().width(), told.get("width").floatValue());
+            assertEquals((float) object.box().height(), told.get("height").floatValue());
             Rle mask = object.mask().orElseThrow();
             JsonNode segmentation = told.get("segmentation");
             assertEquals(mask.toCompressedString(), segmentation.get("counts").asText());
@@ -165,7 +170,8 @@ class PredictionServerTest {
         assertEquals(expected.shares().size(), answer.get("regions").size());
         for (JsonNode region : answer.get("regions")) {
             String label = region.get("label").asText();
-            assertEquals(expected.shares().get(label), region.get("share").asDouble());
+            assertEquals(label, expected.classes().get(region.get("classIndex").asInt()), "class");
+            assertEquals(expected.shares().get(label), region.get("fraction").asDouble());
             Rle mask = expected.mask(label);
             assertEquals(mask.area(), region.get("pixels").asLong());
             assertEquals(mask.toCompressedString(), region.at("/segmentation/counts").asText());
@@ -198,9 +204,9 @@ class PredictionServerTest {
         assertEquals(
                 List.copyOf(files.keySet()),
                 List.of(
-                        answers.get(0).get("name").asText(),
-                        answers.get(1).get("name").asText(),
-                        answers.get(2).get("name").asText()));
+                        answers.get(0).get("image").asText(),
+                        answers.get(1).get("image").asText(),
+                        answers.get(2).get("image").asText()));
         JsonNode alone = predicted(objects, "?score=0.2", files.get("first.png"));
         assertEquals(alone.get("objects"), answers.get(0).get("objects"));
         assertEquals(
@@ -223,8 +229,8 @@ class PredictionServerTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "?score=2 | score: got 2, expected a number from 0 to 1",
-                "?score=x&masks=y | score: got x, expected a number from 0 to 1; masks: got y,"
+                "?score=2 | score: got 2, expected a number from 0 to 1, or per-class",
+                "?score=x&masks=y | score: got x, expected a number from 0 to 1, or per-class; masks: got y,"
                         + " expected one of rle, polygon, false",
                 "?Score=1 | Score: unknown, expected score or masks",
                 "?score=0.1&score=0.2 | score: is given 2 times",
@@ -307,7 +313,7 @@ class PredictionServerTest {
     @Test
     void theModelIsTold() throws Exception {
         JsonNode model = Client.json(new Client(objects).get("/model"));
-        assertEquals("things", model.get("name").asText());
+        assertEquals("things", model.get("image").asText());
         assertEquals("detection", model.get("task").asText());
         assertEquals("mask_rcnn", model.get("head").asText());
         assertEquals("<c>", model.at("/classes/1/label").asText());

@@ -8,6 +8,7 @@ import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.config.ConfigFile;
 import dev.saccade.config.Configs;
 import dev.saccade.core.Libtorch;
+import dev.saccade.core.Text;
 import dev.saccade.datasets.transforms.Normalize;
 import dev.saccade.datasets.transforms.Pad;
 import dev.saccade.datasets.transforms.Resize;
@@ -36,7 +37,7 @@ final class TinyModels {
             """;
 
     private static final String MASK_RCNN =
-            BODY.formatted(5)
+            Text.format(BODY, 5)
                     + """
                     head:
                       type: mask_rcnn
@@ -47,7 +48,7 @@ final class TinyModels {
                     """;
 
     private static final String SEMANTIC_FPN =
-            BODY.formatted(4) + "head: {type: semantic_fpn, channels: 8}";
+            Text.format(BODY, 4) + "head: {type: semantic_fpn, channels: 8}";
 
     private static final List<String> CLASSES = List.of("a \"b\"", "<c>", "d");
 

@@ -2,10 +2,10 @@ package dev.saccade.spark;
 
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Rle;
-import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.models.Box;
 import dev.saccade.models.DetectedObject;
 import dev.saccade.models.Detector;
+import dev.saccade.models.ScoreThresholds;
 
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
@@ -57,10 +57,15 @@ public final class SparkDetector {
     private static final StructType COLUMNS =
             new StructType().add("objects", DataTypes.createArrayType(OBJECT, false));
 
+    private final SparkSession spark;
+    private final SharedModel<Detector> model;
     private final Answers<Detector> answers;
 
-    private SparkDetector(Answers<Detector> answers) {
-        this.answers = answers;
+    private SparkDetector(
+            SparkSession spark, SharedModel<Detector> model, Answers.Question<Detector> question) {
+        this.spark = spark;
+        this.model = model;
+        this.answers = new Answers<>(spark, model, COLUMNS, question);
     }
 
     /**
@@ -72,7 +77,20 @@ public final class SparkDetector {
     public static SparkDetector load(SparkSession spark, Path checkpoint) {
         Detector.load(checkpoint).close();
         SharedModel<Detector> model = new SharedModel<>(Detector.class, checkpoint);
-        return new SparkDetector(new Answers<>(spark, model, COLUMNS, SparkDetector::objects));
+        return new SparkDetector(spark, model, (detector, photo) -> rows(detector.detect(photo)));
+    }
+
+    /**
+     * Returns this detector with another minimum score, which is by default the recommended one of
+     * the checkpoint.
+     *
+     * @param minScore 0 to 1; 0 returns all detections
+     * @throws SaccadeException of kind user, if it is outside 0 to 1
+     */
+    public SparkDetector withMinScore(double minScore) {
+        double score = ScoreThresholds.of(minScore).overall();
+        return new SparkDetector(
+                spark, model, (detector, photo) -> rows(detector.detect(photo, score)));
     }
 
     /**
@@ -99,9 +117,8 @@ public final class SparkDetector {
         return answers.addTo(photos, column);
     }
 
-    private static Object[] objects(Detector detector, ImageSource photo) {
-        List<Row> objects = detector.detect(photo).stream().map(SparkDetector::row).toList();
-        return new Object[] {objects};
+    private static Object[] rows(List<DetectedObject> objects) {
+        return new Object[] {objects.stream().map(SparkDetector::row).toList()};
     }
 
     private static Row row(DetectedObject object) {

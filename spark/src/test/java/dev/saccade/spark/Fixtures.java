@@ -11,6 +11,7 @@ import dev.saccade.datasets.transforms.Pad;
 import dev.saccade.models.Model;
 import dev.saccade.models.ModelConfig;
 import dev.saccade.models.ModelSpec;
+import dev.saccade.models.ScoreThresholds;
 
 import org.apache.spark.sql.SparkSession;
 
@@ -18,7 +19,9 @@ import java.awt.image.BufferedImage;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 import javax.imageio.ImageIO;
@@ -79,7 +82,9 @@ final class Fixtures {
         try (NDManager manager = NDManager.newBaseManager("PyTorch")) {
             Model<?> model = spec.model().build(spec.classes());
             model.initialize(manager, 3);
-            Checkpoints.save(file, Checkpoint.of(model, spec.toMetadata()));
+            Map<String, String> metadata = new HashMap<>(spec.toMetadata());
+            metadata.putAll(ScoreThresholds.of(0).toMetadata());
+            Checkpoints.save(file, Checkpoint.of(model, metadata));
         }
         return file;
     }

@@ -1,5 +1,7 @@
 package dev.saccade.train;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import ai.djl.ndarray.types.Shape;
 
 import com.google.common.io.ByteArrayDataInput;
@@ -23,9 +25,22 @@ record ResumedState(RunState state, Map<String, Tensor> hooks) {
 
     byte[] toBytes() {
         ByteArrayDataOutput out = ByteStreams.newDataOutput();
-        MapBytes.write(state.toMetadata(), out, ByteArrayDataOutput::writeUTF);
+        MapBytes.write(state.toMetadata(), out, ResumedState::write);
         MapBytes.write(hooks, out, ResumedState::write);
         return out.toByteArray();
+    }
+
+    /** Writes text of any length, unlike {@code writeUTF}. */
+    private static void write(ByteArrayDataOutput out, String text) {
+        byte[] bytes = text.getBytes(UTF_8);
+        out.writeInt(bytes.length);
+        out.write(bytes);
+    }
+
+    private static String text(ByteArrayDataInput in) {
+        byte[] bytes = new byte[in.readInt()];
+        in.readFully(bytes);
+        return new String(bytes, UTF_8);
     }
 
     private static void write(ByteArrayDataOutput out, Tensor tensor) {
@@ -44,7 +59,7 @@ record ResumedState(RunState state, Map<String, Tensor> hooks) {
 
     static ResumedState parse(byte[] bytes) {
         ByteArrayDataInput in = ByteStreams.newDataInput(bytes);
-        Map<String, String> metadata = MapBytes.read(in, ByteArrayDataInput::readUTF);
+        Map<String, String> metadata = MapBytes.read(in, ResumedState::text);
         Map<String, Tensor> hooks = MapBytes.read(in, ResumedState::tensor);
         return new ResumedState(RunState.fromMetadata(Path.of("rank 0"), metadata), hooks);
     }

@@ -3,10 +3,12 @@ package dev.saccade.train;
 import com.google.common.collect.ImmutableMap;
 
 import dev.saccade.core.SaccadeException;
+import dev.saccade.models.ScoreThresholds;
 import dev.saccade.train.optimizers.GradScaler;
 
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * How far a run is; with weights and optimizer state, all that is needed to go on, since order,
@@ -19,6 +21,7 @@ import java.util.Map;
  * @param stale evaluations since the best, or in all without one
  * @param evaluationDue whether an evaluation is due, or was interrupted
  * @param scaler the scale of the loss in float16
+ * @param scores recommended minimum scores of the last evaluation
  */
 public record RunState(
         long iteration,
@@ -27,7 +30,8 @@ public record RunState(
         double best,
         int stale,
         boolean evaluationDue,
-        GradScaler scaler) {
+        GradScaler scaler,
+        Optional<ScoreThresholds> scores) {
 
     private static final String PREFIX = "run.";
     private static final String EVALUATION_DUE = PREFIX + "evaluation_due";
@@ -35,7 +39,8 @@ public record RunState(
     private static final String GROWTH_TRACKER = PREFIX + "growth_tracker";
 
     /** The beginning of a run. */
-    static final RunState START = new RunState(0, 0, 0, Double.NaN, 0, false, GradScaler.START);
+    static final RunState START =
+            new RunState(0, 0, 0, Double.NaN, 0, false, GradScaler.START, Optional.empty());
 
     /**
      * Returns the state after a step.
@@ -44,27 +49,37 @@ public record RunState(
      */
     RunState afterStep(int images, GradScaler next) {
         return new RunState(
-                iteration + 1, samples + images, evaluated, best, stale, evaluationDue, next);
+                iteration + 1,
+                samples + images,
+                evaluated,
+                best,
+                stale,
+                evaluationDue,
+                next,
+                scores);
     }
 
     /** Returns the same state under another number of steps; what was evaluated stays so. */
     RunState at(long step) {
         long at = evaluated == iteration ? step : Math.min(evaluated, step);
-        return new RunState(step, samples, at, best, stale, evaluationDue, scaler);
+        return new RunState(step, samples, at, best, stale, evaluationDue, scaler, scores);
     }
 
     RunState withEvaluationDue() {
-        return new RunState(iteration, samples, evaluated, best, stale, true, scaler);
+        return new RunState(iteration, samples, evaluated, best, stale, true, scaler, scores);
     }
 
     /**
      * Returns the state after an evaluation; the first value, and every higher one, is the best.
      * NaN never is.
+     *
+     * @param thresholds recommended minimum scores, if the evaluation has any
      */
-    RunState afterEvaluation(double value) {
+    RunState afterEvaluation(double value, Optional<ScoreThresholds> thresholds) {
         return value > best || (Double.isNaN(best) && !Double.isNaN(value))
-                ? new RunState(iteration, samples, iteration, value, 0, false, scaler)
-                : new RunState(iteration, samples, iteration, best, stale + 1, false, scaler);
+                ? new RunState(iteration, samples, iteration, value, 0, false, scaler, thresholds)
+                : new RunState(
+                        iteration, samples, iteration, best, stale + 1, false, scaler, thresholds);
     }
 
     /** Returns whether there was an evaluation after the last step. */
@@ -93,6 +108,7 @@ public record RunState(
             metadata.put(LOSS_SCALE, Double.toString(scaler.scale()));
             metadata.put(GROWTH_TRACKER, Integer.toString(scaler.growthTracker()));
         }
+        scores.ifPresent(thresholds -> metadata.putAll(thresholds.toMetadata()));
         return metadata.buildOrThrow();
     }
 
@@ -109,7 +125,8 @@ public record RunState(
                             ? new GradScaler(
                                     Double.parseDouble(metadata.get(LOSS_SCALE)),
                                     Integer.parseInt(metadata.get(GROWTH_TRACKER)))
-                            : GradScaler.START);
+                            : GradScaler.START,
+                    ScoreThresholds.find(metadata, file.toString()));
         } catch (NumberFormatException | NullPointerException e) {
             throw SaccadeException.user(
                     "%s: holds no state of a run; resume from a last.safetensors, or start from its"

@@ -312,7 +312,7 @@ public final class Trainer implements Run {
             return Optional.empty();
         }
         double monitored = monitored(result);
-        state = state.afterEvaluation(monitored);
+        state = state.afterEvaluation(monitored, result.scoreThresholds());
         if (Double.isNaN(monitored)) {
             note(Text.format("%s is NaN, which is never the best", config.monitor()));
         }

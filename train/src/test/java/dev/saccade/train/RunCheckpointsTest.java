@@ -92,7 +92,7 @@ class RunCheckpointsTest {
     }
 
     private static RunState state(int number) {
-        return new RunState(number, 0, 0, Double.NaN, 0, false, GradScaler.START);
+        return new RunState(number, 0, 0, Double.NaN, 0, false, GradScaler.START, Optional.empty());
     }
 
     /** Returns the number of the state that a new process would go on with. */

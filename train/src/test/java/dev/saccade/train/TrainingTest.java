@@ -38,6 +38,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 class TrainingTest {
 
@@ -127,6 +128,7 @@ class TrainingTest {
             DetectionEvaluation again = DetectionEvaluator.evaluate(detector, val);
             again.values()
                     .forEach((name, value) -> assertEquals(measured.get(0).get(name), value, name));
+            assertEquals(again.scoreThresholds(), Optional.of(detector.scoreThresholds()));
         }
 
         SaccadeException unfit = assertThrows(SaccadeException.class, () -> config(views));
@@ -164,7 +166,7 @@ class TrainingTest {
 
     private List<DetectedObject> detect(Path checkpoint) {
         try (Detector detector = Detector.load(checkpoint)) {
-            return detector.detect(folder.resolve("1.png"));
+            return detector.detect(folder.resolve("1.png"), 0);
         }
     }
 

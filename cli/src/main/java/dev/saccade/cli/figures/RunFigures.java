@@ -5,7 +5,6 @@ import com.google.common.hash.Hashing;
 import com.google.common.io.MoreFiles;
 
 import dev.saccade.core.SaccadeException;
-import dev.saccade.report.DetectionExamples;
 import dev.saccade.report.ReportData.DataSummary;
 import dev.saccade.report.ReportData.Fact;
 
@@ -78,14 +77,6 @@ public record RunFigures(
         private static String sum(Path file) throws IOException {
             return MoreFiles.asByteSource(file).hash(Hashing.sha256()).toString();
         }
-    }
-
-    /** Returns the score from which what a checkpoint finds should count, if one is recommended. */
-    public Optional<Double> recommendedScore(Path checkpoint) {
-        return measured.filter(all -> all.task.examples() instanceof DetectionExamples)
-                .filter(all -> ScoreFigures.isRecommended(all.task.headline()))
-                .filter(all -> all.weights.isThatOf(checkpoint))
-                .map(all -> ((DetectionExamples) all.task.examples()).threshold());
     }
 
     /** Returns whether a checkpoint was measured, and enough of its pictures are there. */

@@ -35,11 +35,6 @@ final class ScoreFigures {
                         best.precision(), best.recall()));
     }
 
-    /** Returns whether a score is recommended: none is, where nothing is found at any. */
-    static boolean isRecommended(List<Fact> headline) {
-        return headline.stream().anyMatch(fact -> fact.name().equals(NAME));
-    }
-
     /** Returns the recommended score of each class, and F1 over the score. */
     static Section section(ScoreCurves curves) {
         String common =

@@ -1,86 +1,49 @@
 package dev.saccade.cli.predictions;
 
-import com.fasterxml.jackson.annotation.JsonInclude;
-import com.google.common.collect.ImmutableMap;
-
 import dev.saccade.core.Count;
 import dev.saccade.core.structures.Instances;
-import dev.saccade.core.structures.Rle;
+import dev.saccade.core.structures.Size;
 import dev.saccade.datasets.image.ImageSource;
-import dev.saccade.models.Box;
 import dev.saccade.models.DetectedObject;
 import dev.saccade.models.Detector;
+import dev.saccade.models.PredictionJson;
+import dev.saccade.models.ScoreThresholds;
+
+import org.opencv.core.Mat;
 
 import java.util.List;
-import java.util.Map;
-import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
 /** Finds objects: writes a picture with boxes, and masks if there are any, for each photograph. */
 public final class DetectionPredictor implements Predictor {
 
     private final Detector detector;
     private final Pictures pictures;
-    private final double minScore;
+    private final ScoreThresholds thresholds;
 
     /**
      * Takes a detector, which it does not close.
      *
-     * @param minScore least score of what is drawn and told
+     * @param thresholds minimum scores of detections
      */
-    public DetectionPredictor(Detector detector, Pictures pictures, double minScore) {
+    public DetectionPredictor(Detector detector, Pictures pictures, ScoreThresholds thresholds) {
         this.detector = detector;
         this.pictures = pictures;
-        this.minScore = minScore;
-    }
-
-    /**
-     * An object in a photograph.
-     *
-     * @param label the name of its class
-     * @param score from 0 to 1
-     * @param box left, top, width and height in pixels of the photograph, as COCO has it
-     * @param segmentation {@code size} and {@code counts} of its mask, COCO's compressed run
-     *     lengths; empty and left out of the JSON if the detector predicts none
-     */
-    record Found(
-            String label,
-            float score,
-            List<Float> box,
-            @JsonInclude(JsonInclude.Include.NON_EMPTY) Map<String, Object> segmentation) {
-
-        private static Found of(DetectedObject object) {
-            Box box = object.box();
-            return new Found(
-                    object.label(),
-                    (float) object.score(),
-                    Stream.of(box.x1(), box.y1(), box.width(), box.height())
-                            .map(Double::floatValue)
-                            .toList(),
-                    object.mask().map(Found::segmentation).orElse(Map.of()));
-        }
-
-        private static Map<String, Object> segmentation(Rle mask) {
-            List<Integer> size = List.of(mask.size().height(), mask.size().width());
-            return ImmutableMap.of("size", size, "counts", mask.toCompressedString());
-        }
+        this.thresholds = thresholds;
     }
 
     @Override
-    public Prediction predict(ImageSource photo) {
-        Instances found = detector.predict(photo);
-        Instances sure =
-                found.select(
-                        IntStream.range(0, found.size())
-                                .filter(i -> found.score(i) >= minScore)
-                                .toArray());
+    public Prediction predict(String name, Mat image) {
+        ImageSource photo = ImageSource.of(name, image);
+        Size size = new Size(image.rows(), image.cols());
+        Instances found = thresholds.select(detector.predict(photo), detector.classes());
+        List<DetectedObject> objects = DetectedObject.of(found, detector.classes());
         return new Prediction(
-                pictures.write(photo, sure),
-                DetectedObject.of(sure, detector.classes()).stream().map(Found::of).toList());
+                pictures.write(photo, found),
+                PredictionJson.of(size, objects, PredictionJson::rle));
     }
 
     @Override
     public String summary(Seen seen) {
-        return Count.of(seen.things(), "object");
+        return Count.of(seen.objects(), "object");
     }
 }

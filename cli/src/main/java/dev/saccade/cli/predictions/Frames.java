@@ -115,7 +115,7 @@ public final class Frames {
                             MoreFiles.getNameWithoutExtension(file),
                             frame.number(),
                             MoreFiles.getFileExtension(file));
-            Prediction prediction = predictor.predict(ImageSource.of(name, frame.image()));
+            Prediction prediction = predictor.predict(name, frame.image());
             lines.add(
                     ImmutableMap.of(
                             "video", file.toString(),
@@ -196,7 +196,7 @@ public final class Frames {
             fault(Printable.format("%s: is no name of a file", name));
             return;
         }
-        lines.add(ImmutableMap.of("photo", name), prediction);
+        lines.add(ImmutableMap.of("image", name), prediction);
     }
 
     /** Goes on with the next where one cannot be used. */

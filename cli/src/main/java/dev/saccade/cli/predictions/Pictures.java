@@ -18,6 +18,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.UnaryOperator;
 
@@ -33,22 +34,23 @@ public final class Pictures {
         WITH_LABELS
     }
 
-    private final MadeFolder folder;
+    private final Optional<MadeFolder> folder;
     private final List<String> classes;
     private final Drawn drawn;
     private final Set<String> taken = new HashSet<>();
     private final Map<String, String> reserved = new HashMap<>();
 
     public Pictures(MadeFolder folder, List<String> classes) {
-        this(folder, classes, Drawn.WITH_LABELS);
+        this(Optional.of(folder), classes, Drawn.WITH_LABELS);
     }
 
     /**
      * Prepares writing into a folder.
      *
+     * @param folder output folder; empty to write no files
      * @param drawn what pictures show; with nothing, label maps are written alone
      */
-    public Pictures(MadeFolder folder, List<String> classes, Drawn drawn) {
+    public Pictures(Optional<MadeFolder> folder, List<String> classes, Drawn drawn) {
         this.folder = folder;
         this.classes = classes;
         this.drawn = drawn;
@@ -60,7 +62,7 @@ public final class Pictures {
      * @return what was written, by what it is
      */
     public Map<String, String> write(ImageSource photo, Instances instances) {
-        if (drawn == Drawn.NOTHING) {
+        if (folder.isEmpty() || drawn == Drawn.NOTHING) {
             return Map.of();
         }
         return Map.of(
@@ -86,6 +88,9 @@ public final class Pictures {
      * @return what was written, by what it is
      */
     public Map<String, String> write(ImageSource photo, ClassMap map) {
+        if (folder.isEmpty()) {
+            return Map.of();
+        }
         String name = name(photo.name());
         ImmutableMap.Builder<String, String> written = ImmutableMap.builder();
         if (drawn != Drawn.NOTHING) {
@@ -99,7 +104,7 @@ public final class Pictures {
                                             ? LabelCanvas.picture(image, map.labels(), classes)
                                             : LabelCanvas.tinted(image, map.labels(), classes)));
         }
-        folder.write(labels(name), map.toPng());
+        folder.get().write(labels(name), map.toPng());
         return written.put("labels", labels(name)).buildOrThrow();
     }
 
@@ -109,7 +114,7 @@ public final class Pictures {
         Mat picture = draw.apply(image);
         image.release();
         try {
-            folder.write(picture(name), Jpeg.encode(picture));
+            folder.orElseThrow().write(picture(name), Jpeg.encode(picture));
         } finally {
             picture.release();
         }
@@ -125,9 +130,9 @@ public final class Pictures {
         Mat picture = Canvas.picture(sample, classes);
         try {
             String name = name(sample.info().file());
-            folder.write(picture(name), Jpeg.encode(picture));
+            folder.orElseThrow().write(picture(name), Jpeg.encode(picture));
             ShownPhoto.shrink(picture, THUMBNAIL_EDGE);
-            folder.write(thumbnail(name), Jpeg.encode(picture));
+            folder.orElseThrow().write(thumbnail(name), Jpeg.encode(picture));
             return name;
         } finally {
             picture.release();
@@ -161,7 +166,9 @@ public final class Pictures {
     }
 
     private boolean isFree(String name) {
-        return !taken.contains(name) && !folder.has(picture(name)) && !folder.has(labels(name));
+        return !taken.contains(name)
+                && folder.stream()
+                        .noneMatch(made -> made.has(picture(name)) || made.has(labels(name)));
     }
 
     /** Returns the file of a picture, from the folder on. */

@@ -2,28 +2,28 @@ package dev.saccade.cli.predictions;
 
 import com.google.common.collect.ImmutableMap;
 
-import java.util.List;
+import dev.saccade.models.PredictionJson;
+
 import java.util.Map;
 
 /**
- * What was seen in a photograph or a frame.
+ * Predictions for an image or a frame.
  *
- * @param files what was written of it: {@code picture} and {@code labels}, where there are any, to
- *     their names from the folder on
- * @param found an entry for each thing seen
+ * @param files written files, relative to the output folder: {@code picture} and {@code labels}
+ * @param content {@link PredictionJson}
  */
-public record Prediction(Map<String, String> files, List<?> found) {
+public record Prediction(Map<String, String> files, Map<String, Object> content) {
 
     /**
-     * Returns what the JSON says of it.
+     * Returns the JSON entry.
      *
-     * @param place what it was seen in; comes first
+     * @param source image or frame; first in the entry
      */
-    Map<String, Object> entries(Map<String, Object> place) {
+    Map<String, Object> entry(Map<String, Object> source) {
         return ImmutableMap.<String, Object>builder()
-                .putAll(place)
+                .putAll(source)
                 .putAll(files)
-                .put("found", found)
+                .putAll(content)
                 .buildOrThrow();
     }
 }

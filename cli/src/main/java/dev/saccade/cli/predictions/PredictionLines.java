@@ -10,6 +10,7 @@ import dev.saccade.core.SaccadeException;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
@@ -27,11 +28,12 @@ public final class PredictionLines implements AutoCloseable {
     /**
      * Starts the file.
      *
+     * @param folder output folder; empty to write no file
      * @param also told of every line
      * @param seen told of what is in it
      */
-    public PredictionLines(MadeFolder folder, Consumer<String> also, Seen seen) {
-        this.file = folder.stream(NAME);
+    public PredictionLines(Optional<MadeFolder> folder, Consumer<String> also, Seen seen) {
+        this.file = folder.map(made -> made.stream(NAME)).orElse(OutputStream.nullOutputStream());
         this.also = also;
         this.seen = seen;
     }
@@ -42,7 +44,7 @@ public final class PredictionLines implements AutoCloseable {
      * @param place says in what something was seen
      */
     void add(Map<String, Object> place, Prediction prediction) {
-        JsonNode entries = JsonOption.tree(prediction.entries(place));
+        JsonNode entries = JsonOption.tree(prediction.entry(place));
         String line = entries.toString();
         try {
             file.write((line + "\n").getBytes(UTF_8));

@@ -24,7 +24,7 @@ public final class Predictions {
 
     /** Adds what was seen in a photograph. */
     public void add(String photo, Prediction prediction) {
-        seen.add(JsonOption.tree(prediction.entries(ImmutableMap.of("photo", photo))));
+        seen.add(JsonOption.tree(prediction.entry(ImmutableMap.of("image", photo))));
     }
 
     /** Adds why a photograph could not be used. */

@@ -8,14 +8,19 @@ import org.opencv.core.Mat;
 /** Looks at photographs, draws what it sees, and tells it. */
 public interface Predictor {
 
-    /** Looks at a photograph and writes its pictures. */
-    Prediction predict(ImageSource photo);
+    /**
+     * Predicts an image and writes its pictures.
+     *
+     * @param name file name
+     * @param image BGR pixels
+     */
+    Prediction predict(String name, Mat image);
 
     /** Decodes a photograph once, for all that is done with its pixels, and looks at it. */
     default Prediction decodeAndPredict(ImageSource photo) {
         Mat image = read(photo);
         try {
-            return predict(ImageSource.of(photo.name(), image));
+            return predict(photo.name(), image);
         } finally {
             image.release();
         }

@@ -2,6 +2,7 @@ package dev.saccade.cli.predictions;
 
 import com.fasterxml.jackson.databind.JsonNode;
 
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -9,15 +10,16 @@ import java.util.TreeSet;
 public final class Seen {
 
     private final Set<String> labels = new TreeSet<>();
-    private long things;
+    private long objects;
     private long photographs;
 
     /** Adds what the JSON says of a photograph or a frame. */
     public void add(JsonNode entry) {
-        JsonNode found = entry.get("found");
         photographs++;
-        things += found.size();
-        found.forEach(thing -> labels.add(thing.get("label").asText()));
+        for (String kind : List.of("objects", "regions")) {
+            entry.path(kind).forEach(each -> labels.add(each.get("label").asText()));
+        }
+        objects += entry.path("objects").size();
     }
 
     /** Returns how many photographs and frames were looked at. */
@@ -25,9 +27,9 @@ public final class Seen {
         return photographs;
     }
 
-    /** Returns how many objects, or regions of a class, there are in them together. */
-    long things() {
-        return things;
+    /** Returns the number of detections in all images. */
+    long objects() {
+        return objects;
     }
 
     /** Returns how many classes these are of. */

@@ -3,9 +3,10 @@ package dev.saccade.cli.predictions;
 import dev.saccade.core.Count;
 import dev.saccade.datasets.image.ImageSource;
 import dev.saccade.models.ClassMap;
+import dev.saccade.models.PredictionJson;
 import dev.saccade.models.Segmenter;
 
-import java.util.List;
+import org.opencv.core.Mat;
 
 /** Tells the class of every pixel: writes a label map and a picture of it for each photograph. */
 public final class SegmentationPredictor implements Predictor {
@@ -19,30 +20,12 @@ public final class SegmentationPredictor implements Predictor {
         this.pictures = pictures;
     }
 
-    /**
-     * A class in a photograph.
-     *
-     * @param label its name
-     * @param pixels how many are of it, at least 1
-     * @param share of all pixels, above 0 to 1
-     */
-    record Region(String label, long pixels, double share) {}
-
-    /** Finds the classes of the photograph, that of most pixels first. */
     @Override
-    public Prediction predict(ImageSource photo) {
+    public Prediction predict(String name, Mat image) {
+        ImageSource photo = ImageSource.of(name, image);
         ClassMap map = segmenter.segment(photo);
-        double all = map.labels().size().area();
-        List<Region> regions =
-                map.shares().entrySet().stream()
-                        .map(
-                                entry ->
-                                        new Region(
-                                                entry.getKey(),
-                                                Math.round(entry.getValue() * all),
-                                                entry.getValue()))
-                        .toList();
-        return new Prediction(pictures.write(photo, map), regions);
+        return new Prediction(
+                pictures.write(photo, map), PredictionJson.of(map, PredictionJson::rle));
     }
 
     @Override

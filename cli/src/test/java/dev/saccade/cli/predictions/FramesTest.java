@@ -124,9 +124,9 @@ class FramesTest {
             assertEquals(n, line.get("frame").asInt());
             assertEquals(n / 5.0, line.get("seconds").asDouble(), 1e-9);
             assertEquals(Text.format("clip_%06d.jpg", n), line.get("picture").asText());
-            assertTrue(line.get("found").isArray());
+            assertTrue(line.get("objects").isArray());
         }
-        assertTrue(lines.stream().anyMatch(line -> line.get("found").size() > 0));
+        assertTrue(lines.stream().anyMatch(line -> line.get("objects").size() > 0));
         Set<String> expected =
                 IntStream.range(0, FRAMES)
                         .mapToObj(n -> Text.format("clip_%06d.jpg", n))
@@ -220,8 +220,8 @@ class FramesTest {
         assertEquals(2, ended.code(), ended.err());
         assertEquals(
                 List.of(first.toString(), last.toString()),
-                lines().stream().map(line -> line.get("photo").asText()).toList());
-        assertEquals(lines().get(0).get("found"), lines().get(1).get("found"));
+                lines().stream().map(line -> line.get("image").asText()).toList());
+        assertEquals(lines().get(0).get("objects"), lines().get(1).get("objects"));
         assertTrue(ended.err().contains(bad + ": is no image"), ended.err());
         assertTrue(ended.err().contains(missing + ": no such file"), ended.err());
         assertTrue(ended.err().endsWith("saccade: 2 of 4 inputs could not be used\n"));
@@ -322,7 +322,7 @@ class FramesTest {
         Ended plain = predict(photo, "--json");
         Ended one = predict(photo, "--tiles", "192x128", "--json");
         assertEquals(plain.out(), one.out(), "one tile is the photograph");
-        assertTrue(new ObjectMapper().readTree(tiled.out()).get(0).get("found").size() > 0);
+        assertTrue(new ObjectMapper().readTree(tiled.out()).get(0).get("objects").size() > 0);
         assertFalse(plain.out().equals(tiled.out()));
         Ended square = predict(photo, "--tiles", "64", "--json");
         assertEquals(square.out(), predict(photo, "--tiles", "64x64", "--json").out());

@@ -1,9 +1,11 @@
 package dev.saccade.eval.coco;
 
 import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableMap;
 import com.google.common.primitives.ImmutableIntArray;
 
 import dev.saccade.eval.coco.ScoreCurve.Point;
+import dev.saccade.models.ScoreThresholds;
 
 import java.util.List;
 import java.util.Optional;
@@ -103,5 +105,14 @@ public record ScoreCurves(List<ScoreCurve> classes) {
      */
     public Optional<Point> common() {
         return ScoreCurve.best(mean());
+    }
+
+    /** Returns the {@linkplain #common common} score and the best score of each class. */
+    public Optional<ScoreThresholds> thresholds() {
+        ImmutableMap.Builder<String, Double> perClass = ImmutableMap.builder();
+        for (ScoreCurve curve : classes) {
+            curve.best().ifPresent(best -> perClass.put(curve.name(), best.score()));
+        }
+        return common().map(best -> new ScoreThresholds(best.score(), perClass.buildKeepingLast()));
     }
 }

@@ -17,10 +17,12 @@ import dev.saccade.eval.coco.ImageIndex;
 import dev.saccade.eval.coco.IouType;
 import dev.saccade.eval.coco.Verdict;
 import dev.saccade.eval.tide.ErrorBreakdown;
+import dev.saccade.models.ScoreThresholds;
 
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 
@@ -126,6 +128,12 @@ public record DetectionEvaluation(
         ImmutableMap.Builder<String, Double> values = ImmutableMap.builder();
         metrics.forEach(measured -> values.putAll(measured.values()));
         return values.buildOrThrow();
+    }
+
+    /** Returns the scores with the highest F1 of boxes at IoU 0.50; none if no object is found. */
+    @Override
+    public Optional<ScoreThresholds> scoreThresholds() {
+        return boxes().scoreCurves().thresholds();
     }
 
     /** Returns the errors of boxes and, if evaluated, of masks. */

@@ -9,9 +9,11 @@ import dev.saccade.eval.MemoryDataset;
 import dev.saccade.eval.RandomScene;
 import dev.saccade.eval.coco.ScoreCurve.Point;
 import dev.saccade.eval.detection.ConfusionMatrix;
+import dev.saccade.models.ScoreThresholds;
 
 import org.junit.jupiter.api.Test;
 
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.IntStream;
 
@@ -104,6 +106,8 @@ class ScoreCurvesTest {
         assertEquals(Optional.empty(), measured.classes().get(2).best());
         // The mean is of the two classes that have objects.
         assertEquals(new Point(.30, 1 / 3.0, .5, .4), measured.common().orElseThrow());
+        assertEquals(
+                Optional.of(new ScoreThresholds(.30, Map.of("cat", .30))), measured.thresholds());
         assertEquals(.90, best(90).orElseThrow().score());
     }
 
@@ -125,6 +129,7 @@ class ScoreCurvesTest {
     void nothingIsRecommendedWhereNothingIsFound() {
         ScoreCurves none = curves(groundTruth, new Detections.Builder().build());
         assertTrue(none.common().isEmpty());
+        assertTrue(none.thresholds().isEmpty());
         assertTrue(none.classes().stream().allMatch(curve -> curve.best().isEmpty()));
     }
 }

@@ -22,11 +22,14 @@ import dev.saccade.models.Detector;
 import dev.saccade.models.Model;
 import dev.saccade.models.ModelConfig;
 import dev.saccade.models.ModelSpec;
+import dev.saccade.models.ScoreThresholds;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
@@ -61,7 +64,9 @@ record SmallDetector(Path checkpoint, Path photo) {
         try (NDManager manager = Libtorch.newManager(Device.cpu())) {
             Model<?> model = parts.build(spec.classes());
             model.initialize(manager, 3);
-            Checkpoints.save(checkpoint, Checkpoint.of(model, spec.toMetadata()));
+            Map<String, String> metadata = new HashMap<>(spec.toMetadata());
+            metadata.putAll(ScoreThresholds.of(0).toMetadata());
+            Checkpoints.save(checkpoint, Checkpoint.of(model, metadata));
         }
         SceneDataset.write(folder, new SceneRenderer(1, new Size(64, 96)), 1, 1, n -> {});
         Path photo =

@@ -160,7 +160,7 @@ class OwnRunTest {
         record("run");
         try (Detector detector = Detector.load(files("run").best())) {
             assertEquals(List.of("disc", "square"), detector.classes());
-            assertTrue(detector.detect(data.resolve("val0.png")).size() > 0);
+            assertTrue(detector.detect(data.resolve("val0.png"), 0).size() > 0);
         }
     }
 
