@@ -23,6 +23,7 @@ import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.IntSupplier;
+import java.util.stream.Collectors;
 
 /**
  * The {@code saccade} command: every task is a subcommand.
@@ -154,11 +155,23 @@ public final class Saccade implements Callable<Integer> {
         if (error instanceof SaccadeException known
                 && known.kind() != SaccadeException.Kind.INTERNAL) {
             err.println("saccade: " + known.getMessage());
+            String options = options(known, command.getCommandSpec());
+            if (!options.isEmpty()) {
+                err.println("see " + options + " of " + command.getCommandSpec().qualifiedName());
+            }
             return known.kind().exitCode();
         }
         err.println("saccade: this is a bug in Saccade; please report it with what follows");
         error.printStackTrace(err);
         return SaccadeException.Kind.INTERNAL.exitCode();
+    }
+
+    /** Returns the options of a command for the settings that resolve an error. */
+    private static String options(SaccadeException error, CommandSpec command) {
+        return error.settings().stream()
+                .map(setting -> "--" + setting)
+                .filter(option -> command.optionsMap().containsKey(option))
+                .collect(Collectors.joining(" and "));
     }
 
     @Override

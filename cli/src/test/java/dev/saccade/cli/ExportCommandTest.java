@@ -62,7 +62,7 @@ class ExportCommandTest {
 
         Ended again = saccade("export", tiny.run(), "--format", format, "--out", out);
         assertEquals(2, again.code());
-        assertTrue(again.err().contains("holds files already"), again.err());
+        assertTrue(again.err().contains("not empty"), again.err());
     }
 
     @Test

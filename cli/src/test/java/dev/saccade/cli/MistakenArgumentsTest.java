@@ -33,7 +33,7 @@ class MistakenArgumentsTest {
             "expected the folder of a run, as train makes it, or a checkpoint";
     private static final String CHECKPOINT =
             "expected a checkpoint, such as checkpoints/best.safetensors of a run";
-    private static final String DATA = "; --data DIR, or data.root of the config, names the folder";
+    private static final String DATA = "; set data.root to the folder that contains ";
 
     private static final Path RECIPE =
             Path.of("..", "configs", "retinanet", "resnet18_fpn_demo.yaml");

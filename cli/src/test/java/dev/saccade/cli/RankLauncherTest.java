@@ -265,7 +265,7 @@ class RankLauncherTest {
                 "--max-restarts 1 | --max-restarts 1: expected all ranks to be started by --nproc",
                 "--nproc 2 --set oops | oops: expected key.key=value",
                 "--nproc 2 --resume | FOLDER: no run, it has no config.yaml",
-                "--nproc 2 | FOLDER: not empty; --resume goes on with the run in it, --out names another folder"
+                "--nproc 2 | FOLDER: not empty; resume the run in it, or choose another folder"
             })
     void mistakesAreToldBeforeRanksAreStarted(String options, String told) throws IOException {
         Files.createFile(folder.resolve("other"));

@@ -97,7 +97,7 @@ class ServeCommandTest {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             Ended ended = saccade("serve", tiny.run(), "--port", taken.getLocalPort());
             assertEquals(2, ended.code(), ended.err());
-            assertTrue(ended.err().contains("cannot be listened on"), ended.err());
+            assertTrue(ended.err().contains("see --port and --host of saccade serve"), ended.err());
         }
         Ended host = saccade("serve", tiny.run(), "--host", "no.such.host.invalid");
         assertEquals(2, host.code());

@@ -113,9 +113,10 @@ class WeightsCommandTest {
     void saysHowToFetchBeforeAnythingElse() {
         Ended ended = saccade("train", PUBLISHED, "--data", folder.resolve("nothing_here"));
         assertEquals(
-                "saccade: init_from: resnet18 is not here; fetch it with: ./saccade weights fetch"
-                        + " resnet18 (44.7 MiB, BSD-3-Clause); or name a file, or learn from nothing"
-                        + " with --init-from none\n",
+                "saccade: init_from: resnet18 is not downloaded; fetch it (PretrainedWeights.fetch,"
+                        + " or weights fetch resnet18; 44.7 MiB, BSD-3-Clause); or name a file, or"
+                        + " train from scratch with none\n"
+                        + "see --init-from of saccade train\n",
                 ended.err());
         assertEquals(2, ended.code());
     }

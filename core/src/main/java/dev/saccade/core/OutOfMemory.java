@@ -25,8 +25,8 @@ public enum OutOfMemory {
 
     /** While photographs are read and looked at. */
     IN_PREDICTION(
-            "look at photographs at smaller scales, those of resize in data.val_transforms or of"
-                    + " views (--scales), or at fewer at a time"),
+            "use smaller images (resize in data.val_transforms, scales of test-time augmentation),"
+                    + " or fewer at a time"),
 
     /** While an image is read. */
     IN_READING("make the image smaller, or read fewer at a time"),

@@ -1,7 +1,10 @@
 package dev.saccade.core;
 
+import com.google.common.collect.ImmutableList;
 import com.google.errorprone.annotations.FormatMethod;
 import com.google.errorprone.annotations.FormatString;
+
+import java.util.List;
 
 /**
  * What Saccade throws when it cannot go on: whose fault it is, and a message that says what, where,
@@ -34,10 +37,17 @@ public final class SaccadeException extends RuntimeException {
     }
 
     private final Kind kind;
+    private final ImmutableList<String> settings;
 
     private SaccadeException(Kind kind, String message, Throwable cause) {
+        this(kind, message, cause, ImmutableList.of());
+    }
+
+    private SaccadeException(
+            Kind kind, String message, Throwable cause, ImmutableList<String> settings) {
         super(message, cause);
         this.kind = kind;
+        this.settings = settings;
     }
 
     /** Returns a mistake of the user. */
@@ -69,9 +79,27 @@ public final class SaccadeException extends RuntimeException {
 
     /** Returns the same without the error that it showed itself in, to be sent elsewhere. */
     public SaccadeException withoutCause() {
-        SaccadeException alone = new SaccadeException(kind, getMessage(), null);
+        SaccadeException alone = new SaccadeException(kind, getMessage(), null, settings);
         alone.setStackTrace(getStackTrace());
         return alone;
+    }
+
+    /**
+     * Returns the same error with the settings that resolve it. Messages name no command options;
+     * the command line adds its options of these names.
+     *
+     * @param names such as {@code resume} or {@code init-from}
+     */
+    public SaccadeException withSettings(String... names) {
+        SaccadeException same =
+                new SaccadeException(kind, getMessage(), getCause(), ImmutableList.copyOf(names));
+        same.setStackTrace(getStackTrace());
+        return same;
+    }
+
+    /** Returns the names of the settings that resolve the error, maybe none. */
+    public List<String> settings() {
+        return settings;
     }
 
     /** Returns whose fault it is. */

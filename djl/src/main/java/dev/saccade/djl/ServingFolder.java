@@ -67,9 +67,8 @@ public final class ServingFolder {
     private static void checkEmpty(Path folder) throws IOException {
         try (Stream<Path> files = Files.list(folder)) {
             if (files.findAny().isPresent()) {
-                throw SaccadeException.user(
-                        "%s: holds files already, a new folder expected; name another with --out",
-                        folder);
+                throw SaccadeException.user("%s: not empty; choose a new or empty folder", folder)
+                        .withSettings("out");
             }
         }
     }

@@ -337,8 +337,7 @@ class SaccadeZooTest {
         assertTrue(
                 assertThrows(SaccadeException.class, () -> ServingFolder.write(checkpoint, model))
                         .getMessage()
-                        .endsWith(
-                                "holds files already, a new folder expected; name another with --out"));
+                        .endsWith("not empty; choose a new or empty folder"));
     }
 
     /**

@@ -81,11 +81,12 @@ final class Generalization {
                 Weight weight = graphs.get(0).weights().get(first);
                 if (weight == null || !weight.tensor().equals(entry.getValue().tensor())) {
                     throw SaccadeException.user(
-                            "%s, %s, is another tensor at another size, %s: it was computed in"
-                                    + " Java, of sizes; export for one, with --size",
-                            entry.getValue().name(),
-                            entry.getValue().tensor(),
-                            weight == null ? "nothing" : weight.tensor());
+                                    "%s: the constant depends on the image size: %s or %s; export with"
+                                            + " a fixed size",
+                                    entry.getValue().name(),
+                                    entry.getValue().tensor(),
+                                    weight == null ? "none" : weight.tensor())
+                            .withSettings("size");
                 }
                 same.put(entry.getKey(), first);
             }
@@ -229,7 +230,8 @@ final class Generalization {
 
     private SaccadeException unlike(List<?> given, String place) {
         return SaccadeException.user(
-                "%s: is not the same at all sizes: %s at %s; export for one, with --size",
-                place, given, each(graph -> graph.inputs().get(0).sizes()));
+                        "%s: differs between image sizes: %s at %s; export with a fixed size",
+                        place, given, each(graph -> graph.inputs().get(0).sizes()))
+                .withSettings("size");
     }
 }

@@ -199,7 +199,7 @@ class ModelExportTest {
         String told =
                 assertThrows(SaccadeException.class, () -> ModelExport.of(model).record())
                         .getMessage();
-        assertTrue(told.endsWith("; export for one, with --size"), told);
+        assertTrue(told.endsWith("; export with a fixed size"), told);
         Size size = new Size(128, 96);
         assertLeaves(model, ModelExport.of(model).size(size).record(), List.of(size));
     }

@@ -128,8 +128,8 @@ public record ModelSpec(
                         () ->
                                 SaccadeException.user(
                                         "%s: holds weights but does not say of which model;"
-                                                + " expected a checkpoint of a Saccade run (give"
-                                                + " weights of others to train --init-from)",
+                                                + " expected a checkpoint of a Saccade run (train"
+                                                + " with third-party weights by init_from)",
                                         source));
     }
 

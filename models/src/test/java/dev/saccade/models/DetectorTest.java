@@ -441,7 +441,7 @@ class DetectorTest {
                 SaccadeException e = assertThrows(SaccadeException.class, door);
                 assertEquals(SaccadeException.Kind.USER, e.kind());
                 assertTrue(
-                        e.getMessage().startsWith("out of memory: look at photographs at smaller"),
+                        e.getMessage().startsWith("out of memory: use smaller images"),
                         e.getMessage());
             }
             String held = assertThrows(SaccadeException.class, doors.get(0)).getMessage();

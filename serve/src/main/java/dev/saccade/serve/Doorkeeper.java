@@ -43,8 +43,8 @@ final class Doorkeeper {
         if (loopback && !THIS_MACHINE.contains(host)) {
             throw Problem.refusal(
                     HttpStatus.MISDIRECTED_REQUEST_421,
-                    "the address names %s, expected localhost: this server is for its own machine;"
-                            + " --host makes it one for others",
+                    "the address names %s, expected localhost: this server accepts requests from"
+                            + " its own machine only; it can listen on another host",
                     host);
         }
         if (!origins.isEmpty()) {
@@ -57,7 +57,8 @@ final class Doorkeeper {
         if (!origins.contains(origin.get())) {
             throw Problem.refusal(
                     HttpStatus.FORBIDDEN_403,
-                    "a page of %s asks, expected one of this server; --cors allows another origin",
+                    "a page of %s asks, expected one of this server; the server can allow other"
+                            + " origins",
                     origin.get());
         }
         response.getHeaders().put("Access-Control-Allow-Origin", origin.get());

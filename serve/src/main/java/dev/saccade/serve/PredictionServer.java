@@ -233,13 +233,13 @@ public final class PredictionServer implements AutoCloseable {
             close();
             if (Throwables.getRootCause(e) instanceof SocketException) {
                 throw SaccadeException.user(
-                        e,
-                        "%s port %d: cannot be listened on; another program does, or the address is"
-                                + " not of this machine, or ports so low are for administrators;"
-                                + " take another with --port or --host, or port 0 for any that is"
-                                + " free",
-                        connector.getHost(),
-                        connector.getPort());
+                                e,
+                                "%s port %d: cannot listen on it: the port is in use or reserved, or"
+                                        + " the address is not of this machine; choose another port or"
+                                        + " host, or port 0 for a free port",
+                                connector.getHost(),
+                                connector.getPort())
+                        .withSettings("port", "host");
             }
             throw SaccadeException.internal(e, "the server cannot be started");
         }

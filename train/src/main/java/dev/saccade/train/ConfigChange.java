@@ -84,10 +84,11 @@ final class ConfigChange {
         }
         if (!problems.isEmpty()) {
             throw SaccadeException.user(
-                    "the run cannot be resumed with another config than that in its folder:%s%n"
-                            + "without --resume, --out names the folder of another run, and"
-                            + " --init-from the run whose weights it starts from",
-                    problems);
+                            "the run cannot be resumed with another config than that in its folder:"
+                                    + "%s%nstart a new run in another folder instead, with init_from"
+                                    + " set to the checkpoint of this one",
+                            problems)
+                    .withSettings("out", "init-from");
         }
     }
 

@@ -266,7 +266,7 @@ public final class RunCheckpoints {
         if (!names.equals(content.averages().keySet())) {
             throw SaccadeException.user(
                     "%s: holds %s averages, the ema of this config makes %s; resume with the ema that"
-                            + " the run had, or start anew from its weights by --init-from",
+                            + " the run had, or start a new run with init_from set to this file",
                     file, names.size(), content.averages().size());
         }
     }
@@ -277,8 +277,8 @@ public final class RunCheckpoints {
                     if (!value.equals(metadata.get(key)) && !isSameModel(file, key, metadata)) {
                         throw SaccadeException.user(
                                 "%s: is of another run, %s; resume with the data, the seed and the"
-                                        + " model that the run had, or start anew from its weights by"
-                                        + " --init-from",
+                                        + " model that the run had, or start a new run with"
+                                        + " init_from set to this file",
                                 file, changed(key));
                     }
                 });

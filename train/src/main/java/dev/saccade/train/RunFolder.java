@@ -46,9 +46,9 @@ public record RunFolder(Path path) {
         try (Stream<Path> content = Files.list(path)) {
             if (content.anyMatch(file -> !file.equals(ranks()))) {
                 throw SaccadeException.user(
-                        "%s: not empty; --resume goes on with the run in it, --out names another"
-                                + " folder",
-                        path);
+                                "%s: not empty; resume the run in it, or choose another folder",
+                                path)
+                        .withSettings("resume", "out");
             }
         } catch (IOException e) {
             throw SaccadeException.io(

@@ -129,8 +129,8 @@ public record RunState(
                     ScoreThresholds.find(metadata, file.toString()));
         } catch (NumberFormatException | NullPointerException e) {
             throw SaccadeException.user(
-                    "%s: holds no state of a run; resume from a last.safetensors, or start from its"
-                            + " weights by --init-from",
+                    "%s: holds no state of a run; resume from a last.safetensors, or start a new run"
+                            + " with init_from set to this file",
                     file);
         }
     }

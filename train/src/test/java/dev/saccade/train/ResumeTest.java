@@ -105,9 +105,10 @@ class ResumeTest {
         assertEquals(
                 "the run cannot be resumed with another config than that in its folder:"
                         + " model.head.type: was retinanet, is atss%n".formatted()
-                        + "without --resume, --out names the folder of another run, and"
-                        + " --init-from the run whose weights it starts from",
+                        + "start a new run in another folder instead, with init_from set to the"
+                        + " checkpoint of this one",
                 head.getMessage());
+        assertEquals(List.of("out", "init-from"), head.settings());
         Path labels = folder.resolve("labels.json");
         Files.writeString(labels, Files.readString(labels).replace("[2,4,16,20]", "[2,4,16,24]"));
         SaccadeException data =
@@ -115,7 +116,7 @@ class ResumeTest {
         assertTrue(
                 data.getMessage().contains("photographs or labels of data.train have changed"),
                 data.getMessage());
-        assertTrue(data.getMessage().endsWith("by --init-from"), data.getMessage());
+        assertTrue(data.getMessage().endsWith("init_from set to this file"), data.getMessage());
     }
 
     /** Rewrites what the newest state says of its model, in all else as it is. */

@@ -136,9 +136,10 @@ public final class RankEnvironment {
 
     private static SaccadeException startedTwice(String variable) {
         return SaccadeException.user(
-                "%s says that this process is one of several on its machine, and would start"
-                        + " several more; leave --nproc out, or start one process a machine",
-                variable);
+                        "%s is set: this process is already one of several on its machine; do not"
+                                + " start more from it, or start one process per machine",
+                        variable)
+                .withSettings("nproc");
     }
 
     private static Map<String, String> variables(Place place, int localWorldSize) {

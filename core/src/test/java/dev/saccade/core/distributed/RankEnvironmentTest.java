@@ -204,8 +204,8 @@ class RankEnvironmentTest {
                         () -> RankEnvironment.ofRanksHere(environment(text), 2));
         assertEquals(
                 variable
-                        + " says that this process is one of several on its machine, and would"
-                        + " start several more; leave --nproc out, or start one process a machine",
+                        + " is set: this process is already one of several on its machine; do not"
+                        + " start more from it, or start one process per machine",
                 told.getMessage());
     }
 }

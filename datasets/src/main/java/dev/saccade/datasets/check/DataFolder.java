@@ -41,14 +41,14 @@ public final class DataFolder {
         boolean needed = Arrays.stream(paths).anyMatch(path -> !Path.of(path).isAbsolute());
         if (needed && !Files.isDirectory(root)) {
             throw SaccadeException.user(
-                    "%s: %s; --data DIR, or data.root of the config, names the folder that has %s"
-                            + " in it%s",
-                    root,
-                    Files.exists(root) ? "is a file" : "there is no such folder",
-                    String.join(" and ", paths),
-                    root.isAbsolute()
-                            ? ""
-                            : " (paths start from " + Path.of("").toAbsolutePath() + ")");
+                            "%s: %s; set data.root to the folder that contains %s%s",
+                            root,
+                            Files.exists(root) ? "is a file" : "there is no such folder",
+                            String.join(" and ", paths),
+                            root.isAbsolute()
+                                    ? ""
+                                    : " (paths start from " + Path.of("").toAbsolutePath() + ")")
+                    .withSettings("data");
         }
     }
 
@@ -69,15 +69,15 @@ public final class DataFolder {
     public static SaccadeException noAnnotations(Path file) {
         boolean isFolder = Files.isDirectory(file);
         return SaccadeException.user(
-                "%s: %s, expected a JSON file in COCO's format (data.train.annotations or"
-                        + " data.val.annotations of a config)%s%s",
-                file,
-                isFolder ? "is a folder" : "no such annotation file",
-                file.startsWith(".")
-                        ? " in the current folder, as neither --data DIR nor data.root names"
-                                + " another"
-                        : "",
-                inPlaceOf(isFolder ? file.resolve("annotations.json") : file));
+                        "%s: %s, expected a JSON file in COCO's format (data.train.annotations or"
+                                + " data.val.annotations of a config)%s%s",
+                        file,
+                        isFolder ? "is a folder" : "no such annotation file",
+                        file.startsWith(".")
+                                ? " in the current folder, since data.root is not set"
+                                : "",
+                        inPlaceOf(isFolder ? file.resolve("annotations.json") : file))
+                .withSettings("data");
     }
 
     /**
@@ -122,7 +122,7 @@ public final class DataFolder {
                             .map(f -> f.getKey() + " (" + shown(f.getValue()) + ")")
                             .collect(Collectors.joining(", ")),
                     CONVERTED.stream().anyMatch(formats::containsKey)
-                            ? ": ./saccade convert-data " + folder + " --out DIR"
+                            ? " to COCO JSON (convert-data)"
                             : "");
         } else if (photographs != null) {
             return Text.format("%s has images alone (%s)", folder, shown(photographs));

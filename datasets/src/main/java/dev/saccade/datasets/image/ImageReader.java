@@ -77,13 +77,14 @@ public final class ImageReader {
     private static void check(String file, ImageHeader header, long mostPixels) {
         if (header.stored().area() > mostPixels) {
             throw SaccadeException.user(
-                    "%s: %s of %dx%d pixels, at most %d million are decoded; predict takes more with"
-                            + " --max-pixels",
-                    file,
-                    header.kind(),
-                    header.stored().width(),
-                    header.stored().height(),
-                    mostPixels / 1_000_000);
+                            "%s: %s of %dx%d pixels, at most %d million are decoded; raise the limit"
+                                    + " (ImageSource.mostPixels), or cut the image into tiles",
+                            file,
+                            header.kind(),
+                            header.stored().width(),
+                            header.stored().height(),
+                            mostPixels / 1_000_000)
+                    .withSettings("max-pixels");
         }
         if (!header.fault().isEmpty()) {
             throw SaccadeException.user("%s: %s %s", file, header.kind(), header.fault());

@@ -200,15 +200,15 @@ class OtherFormatsTest {
             assertTrue(
                     opened.startsWith(
                             gone
-                                    + ": there is no such folder; --data DIR, or data.root of the"
-                                    + " config, names the folder that has "),
+                                    + ": there is no such folder; set data.root to the folder that"
+                                    + " contains "),
                     opened);
         }
         Path file = Files.writeString(folder.resolve("data.zip"), "PK");
         assertTrue(
                 assertThrows(SaccadeException.class, () -> COCO.open(file))
                         .getMessage()
-                        .startsWith(file + ": is a file; --data DIR"));
+                        .startsWith(file + ": is a file; set data.root"));
         writePhoto("images/a.jpg");
         write("labels.json", "{'images': [], 'annotations': [], 'categories': []}");
         CocoDataset.Config absolute =

@@ -102,9 +102,10 @@ final class Operator {
             return literal.value();
         }
         throw SaccadeException.user(
-                "%s: a number that depends on sizes cannot be exported to ONNX; export for one"
-                        + " size, with --size",
-                node.operator());
+                        "%s: a value that depends on the image size cannot be exported to ONNX;"
+                                + " export with a fixed size",
+                        node.operator())
+                .withSettings("size");
     }
 
     double real(int place) {

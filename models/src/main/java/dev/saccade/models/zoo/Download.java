@@ -46,8 +46,8 @@ final class Download {
             Pattern.compile("bytes (\\d+)-\\d+/(\\d+|\\*)", Pattern.CASE_INSENSITIVE);
 
     private static final String ELSEWHERE =
-            "get the file in another way and take it --from its FOLDER, or --from the address of a"
-                    + " mirror; SACCADE_WEIGHTS names one for good";
+            "download the file in another way and fetch it from its folder, or fetch it from a"
+                    + " mirror; SACCADE_WEIGHTS sets one permanently";
 
     private static final int MOST_PORT = 0xFFFF;
     private static final int OK = 200;
@@ -91,7 +91,7 @@ final class Download {
         if (address.getRawUserInfo() != null) {
             throw SaccadeException.user(
                     "%s: names a user, but names and passwords are not sent; get the file in"
-                            + " another way and take it --from its folder",
+                            + " another way and fetch it from its folder",
                     address.getHost());
         }
         this.address = address;

@@ -135,8 +135,7 @@ public final class PretrainedWeights {
         PretrainedWeights weights = Packaged.WEIGHTS.get(name);
         if (weights == null) {
             throw SaccadeException.user(
-                    "no published weights have the name %s, see ./saccade weights%s",
-                    name, suggestion(name));
+                    "no published weights have the name %s%s", name, suggestion(name));
         }
         return weights;
     }
@@ -304,7 +303,7 @@ public final class PretrainedWeights {
         Path place = WeightsCache.here().file(file());
         if (url().isPresent()) {
             return Text.format(
-                    "%s is not here; fetch it with: ./saccade weights fetch %s (%s)",
+                    "%s is not downloaded; fetch it (PretrainedWeights.fetch, or weights fetch %s; %s)",
                     name, name, sizeAndLicense());
         }
         return page().map(

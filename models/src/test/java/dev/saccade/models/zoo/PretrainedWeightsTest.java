@@ -152,8 +152,6 @@ class PretrainedWeightsTest {
         SaccadeException error =
                 assertThrows(SaccadeException.class, () -> PretrainedWeights.named(name));
         assertEquals(SaccadeException.Kind.USER, error.kind());
-        assertEquals(
-                "no published weights have the name " + name + ", see ./saccade weights" + nearest,
-                error.getMessage());
+        assertEquals("no published weights have the name " + name + nearest, error.getMessage());
     }
 }

@@ -60,8 +60,9 @@ public record InitialWeights(Path file, Optional<PretrainedWeights> published) {
             return weights.require();
         } catch (SaccadeException absent) {
             throw SaccadeException.user(
-                    "init_from: %s; or name a file, or learn from nothing with --init-from none",
-                    absent.getMessage());
+                            "init_from: %s; or name a file, or train from scratch with none",
+                            absent.getMessage())
+                    .withSettings("init-from");
         }
     }
 
