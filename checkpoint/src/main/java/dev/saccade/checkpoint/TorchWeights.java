@@ -135,7 +135,7 @@ record TorchWeights(Map<String, StoredArray> arrays, List<String> notes) {
                         notes.add(
                                 "averaged weights in the file: "
                                         + each
-                                        + "; not used, convert --ema writes them"));
+                                        + "; not used, but convert can write them"));
         return notes;
     }
 }

@@ -211,9 +211,8 @@ final class ExportCommand implements Callable<Integer> {
         }
         try (Stream<Path> files = Files.list(folder)) {
             if (files.findAny().isPresent()) {
-                throw SaccadeException.user(
-                        "%s: holds files already, a new folder expected; name another with --out",
-                        folder);
+                throw SaccadeException.user("%s: not empty; choose a new or empty folder", folder)
+                        .withSettings("out");
             }
         } catch (IOException e) {
             throw SaccadeException.io(e, "%s: is no folder that can be written to", folder);

@@ -167,7 +167,9 @@ final class PredictCommand implements Callable<Integer> {
     /** Looks at the photographs of a rank; rank 0 tells what was seen in all. */
     private int predict(Photographs photos, ProcessGroup group) {
         Path checkpoint = run.checkpoint();
-        photos.requireOutside(out);
+        if (writesFiles()) {
+            photos.requireOutside(out);
+        }
         long listed = list.map(file -> Frames.count(file, out)).orElse(0L);
         if (group.worldSize() > 1) {
             requireNoFrames(photos.videos());

@@ -63,6 +63,9 @@ class ExportCommandTest {
         Ended again = saccade("export", tiny.run(), "--format", format, "--out", out);
         assertEquals(2, again.code());
         assertTrue(again.err().contains("not empty"), again.err());
+        assertTrue(again.err().contains("see --out of saccade export"), again.err());
+        assertTrue(json.get("score_threshold").isNumber());
+        assertTrue(json.get("class_score_thresholds").isObject());
     }
 
     @Test

@@ -87,7 +87,7 @@ class HostileClientsTest {
     void whatIsNoPhotographIsTold() throws Exception {
         byte[] photo = TinyModels.photo("jpg", 1);
         assertEquals(
-                "photograph: is empty (0 bytes), expected a JPEG, PNG, BMP, TIFF or WebP image",
+                "image: is empty (0 bytes), expected a JPEG, PNG, BMP, TIFF or WebP image",
                 refused(422, new byte[0]));
         assertTrue(
                 refused(422, "<html>".getBytes(UTF_8), "Content-Type", "image/jpeg")
@@ -106,7 +106,7 @@ class HostileClientsTest {
         crc.update(png, 12, 17);
         ByteBuffer.wrap(png).putInt(29, (int) crc.getValue());
         assertEquals(
-                "photograph: PNG of 60000x60000 pixels, at most 1000000 are looked at here; make it"
+                "image: PNG of 60000x60000 pixels, at most 1000000 are looked at here; make it"
                         + " smaller",
                 refused(422, png));
     }

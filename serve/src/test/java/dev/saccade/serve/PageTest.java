@@ -101,8 +101,8 @@ class PageTest {
                     JsonNode json =
                             new ObjectMapper().readTree(browser.evaluate("json()").asText());
                     assertEquals(2, json.size());
-                    assertEquals("first <i>.png", json.at("/0/photo").asText());
-                    JsonNode told = json.at("/0/found");
+                    assertEquals("first <i>.png", json.at("/0/image").asText());
+                    JsonNode told = json.at("/0/objects");
                     assertEquals(shown(expected, 0.05, ""), told.size());
                     assertEquals(
                             expected.get(0).mask().orElseThrow().toCompressedString(),

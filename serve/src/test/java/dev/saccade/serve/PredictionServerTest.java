@@ -8,6 +8,7 @@ import static dev.saccade.serve.Client.type;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -19,12 +20,15 @@ import com.networknt.schema.JsonSchema;
 import com.networknt.schema.JsonSchemaFactory;
 import com.networknt.schema.SpecVersion;
 
+import dev.saccade.checkpoint.Checkpoint;
+import dev.saccade.checkpoint.Checkpoints;
 import dev.saccade.core.SaccadeException;
 import dev.saccade.core.structures.Rle;
 import dev.saccade.core.structures.Size;
 import dev.saccade.models.ClassMap;
 import dev.saccade.models.DetectedObject;
 import dev.saccade.models.Detector;
+import dev.saccade.models.ScoreThresholds;
 import dev.saccade.models.Segmenter;
 
 import org.junit.jupiter.api.AfterAll;
@@ -39,6 +43,7 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -265,7 +270,7 @@ class PredictionServerTest {
         Client client = new Client(objects);
         byte[] photo = TinyModels.photo("png", 0);
         String told = problem(403, client.predict(photo, "Origin", "https://evil.example"));
-        assertTrue(told.contains("--cors"), told);
+        assertTrue(told.contains("other origins"), told);
         String own = "http://" + objects.uri().getAuthority();
         assertEquals(200, client.predict(photo, "Origin", own).statusCode());
 
@@ -313,12 +318,47 @@ class PredictionServerTest {
     @Test
     void theModelIsTold() throws Exception {
         JsonNode model = Client.json(new Client(objects).get("/model"));
-        assertEquals("things", model.get("image").asText());
+        assertEquals("things", model.get("name").asText());
+        assertEquals(0.3, model.get("defaultScore").asDouble());
         assertEquals("detection", model.get("task").asText());
         assertEquals("mask_rcnn", model.get("head").asText());
         assertEquals("<c>", model.at("/classes/1/label").asText());
+        assertEquals(0.3, model.at("/classes/1/score").asDouble());
         JsonNode other = Client.json(new Client(regions).get("/model"));
         assertEquals("segmentation", other.get("task").asText());
+    }
+
+    @Test
+    void usesAndStatesTheRecommendedScoresOfTheCheckpoint() throws Exception {
+        byte[] photo = TinyModels.photo("png", 1);
+        List<DetectedObject> all = detector.detect(photo, 0);
+        DetectedObject middle = all.get(all.size() / 2);
+        ScoreThresholds scores =
+                new ScoreThresholds(middle.score(), Map.of(all.get(0).label(), 1.0));
+        Path file = folder.resolve("recommended.safetensors");
+        Checkpoint checkpoint = Checkpoints.open(folder.resolve("detector.safetensors"));
+        Map<String, String> metadata = new HashMap<>(checkpoint.metadata());
+        metadata.putAll(scores.toMetadata());
+        Checkpoints.save(file, new Checkpoint(checkpoint.tensors(), metadata));
+        try (Detector recommending = Detector.load(file);
+                PredictionServer server = PredictionServer.of(recommending).start()) {
+            Client client = new Client(server);
+            JsonNode model = Client.json(client.get("/model"));
+            JsonNode openApi = Client.json(client.get("/openapi.json"));
+            assertEquals(middle.score(), model.get("defaultScore").asDouble());
+            assertEquals(
+                    middle.score(),
+                    openApi.at("/paths/~1predict/post/parameters/0/schema/default").asDouble());
+            JsonNode objects = predicted(server, "", photo).get("objects");
+            assertEquals(
+                    all.stream().filter(each -> each.score() >= middle.score()).count(),
+                    objects.size());
+            assertEquals(recommending.detect(photo).size(), objects.size());
+            JsonNode perClass = predicted(server, "?score=per-class", photo).get("objects");
+            assertTrue(perClass.size() < objects.size());
+            perClass.forEach(
+                    object -> assertNotEquals(all.get(0).label(), object.get("label").asText()));
+        }
     }
 
     @Test
@@ -335,7 +375,7 @@ class PredictionServerTest {
         PredictionServer.Settings second = PredictionServer.of(detector).port(objects.port());
         SaccadeException thrown = assertThrows(SaccadeException.class, second::start);
         assertEquals(SaccadeException.Kind.USER, thrown.kind());
-        assertTrue(thrown.getMessage().contains("--port"), thrown.getMessage());
+        assertEquals(List.of("port", "host"), thrown.settings());
     }
 
     @Test

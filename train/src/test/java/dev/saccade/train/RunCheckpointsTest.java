@@ -11,6 +11,7 @@ import dev.saccade.core.SaccadeException;
 import dev.saccade.core.SeededRandom;
 import dev.saccade.core.Text;
 import dev.saccade.core.distributed.ProcessGroup;
+import dev.saccade.models.ScoreThresholds;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.hooks.Hooks;
 import dev.saccade.train.optimizers.GradScaler;
@@ -92,7 +93,15 @@ class RunCheckpointsTest {
     }
 
     private static RunState state(int number) {
-        return new RunState(number, 0, 0, Double.NaN, 0, false, GradScaler.START, Optional.empty());
+        return new RunState(
+                number,
+                0,
+                0,
+                Double.NaN,
+                0,
+                false,
+                GradScaler.START,
+                Optional.of(new ScoreThresholds(0.52, Map.of("a: b", 0.4))));
     }
 
     /** Returns the number of the state that a new process would go on with. */

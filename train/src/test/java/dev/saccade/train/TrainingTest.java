@@ -20,6 +20,7 @@ import dev.saccade.eval.detection.DetectionEvaluation;
 import dev.saccade.eval.detection.DetectionEvaluator;
 import dev.saccade.models.DetectedObject;
 import dev.saccade.models.Detector;
+import dev.saccade.models.ScoreThresholds;
 import dev.saccade.train.config.RunConfig;
 import dev.saccade.train.hooks.EvaluationReport;
 import dev.saccade.train.hooks.Hook;
@@ -38,7 +39,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 
 class TrainingTest {
 
@@ -128,7 +128,9 @@ class TrainingTest {
             DetectionEvaluation again = DetectionEvaluator.evaluate(detector, val);
             again.values()
                     .forEach((name, value) -> assertEquals(measured.get(0).get(name), value, name));
-            assertEquals(again.scoreThresholds(), Optional.of(detector.scoreThresholds()));
+            assertEquals(
+                    again.scoreThresholds().orElse(ScoreThresholds.DEFAULT),
+                    detector.scoreThresholds());
         }
 
         SaccadeException unfit = assertThrows(SaccadeException.class, () -> config(views));

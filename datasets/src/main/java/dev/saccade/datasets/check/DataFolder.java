@@ -122,7 +122,7 @@ public final class DataFolder {
                             .map(f -> f.getKey() + " (" + shown(f.getValue()) + ")")
                             .collect(Collectors.joining(", ")),
                     CONVERTED.stream().anyMatch(formats::containsKey)
-                            ? " to COCO JSON (convert-data)"
+                            ? ": ./saccade convert-data " + folder
                             : "");
         } else if (photographs != null) {
             return Text.format("%s has images alone (%s)", folder, shown(photographs));

@@ -161,8 +161,7 @@ class OtherFormatsTest {
                                 + folder),
                 message);
         assertTrue(message.contains(expected), message);
-        String advice =
-                "has to be converted first: ./saccade convert-data " + folder + " --out DIR";
+        String advice = "has to be converted first: ./saccade convert-data " + folder;
         assertEquals(expected.startsWith("looks"), message.endsWith(advice), message);
     }
 
